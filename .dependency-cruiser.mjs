@@ -1,22 +1,36 @@
 // The picture of docs/architecture.md as a table: a folder, and what it may import besides itself. Arrows only point down.
 // A new folder needs a line here before it may import anything.
 const mayImport = {
-  graphql: ['domain', 'auth', 'http'],
-  rest: ['domain', 'auth', 'http'],
-  console: ['domain', 'auth', 'http'],
-  scheduler: ['domain'],
+  'api/graphql': ['domain', 'auth', 'http'],
+  'api/rest': ['domain', 'auth', 'http'],
+  'api/console': ['domain', 'auth', 'http'],
+  jobs: ['domain'],
   // What HTTP asks of every door alike, and what doors need of it alike: knows none of them.
   http: [],
-  domain: ['auth', 'agents', 'events', 'store', 'threads'],
+  domain: ['auth', 'agents', 'realtime', 'store', 'threads'],
   // The catalogue of errors is domain language that imports the names of permissions alone, so that auth can refuse in the
   // words of every door.
   auth: ['store', 'domain/errors.ts'],
   // Agents fill directories, and hostile ones need a deletion that imports nothing.
   agents: ['threads', 'store/delete-tree.ts'],
-  events: [],
+  realtime: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.
   config: ['agents', 'domain'],
+  // Commands of the operator: stand above everything, as main.ts does.
+  cli: [
+    'agents',
+    'auth',
+    'config',
+    'domain',
+    'realtime',
+    'store',
+    'main.ts',
+    'open-worker.ts',
+    'worker-identity.ts',
+    'app.ts',
+    'outage-logs.ts',
+  ],
   // Worker threads with limits of time and memory: knows none of the programs that run in them.
   threads: [],
 };
@@ -27,10 +41,10 @@ const forAll = ['parse-url.ts'];
 // Packages that only some folders may import. Everybody else goes through these folders' own functions.
 const drivers = [
   { packages: ['@prisma', '@electric-sql/pglite', 'pglite-prisma-adapter'], folders: ['store'] },
-  { packages: ['pg'], folders: ['store', 'events'] },
+  { packages: ['pg'], folders: ['store', 'realtime'] },
   { packages: ['flydrive', '@aws-sdk'], folders: ['store'] },
   { packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk'], folders: ['agents'] },
-  { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['graphql'] },
+  { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['api/graphql'] },
 ];
 
 const literal = (text) => text.replaceAll('.', '\\.').replaceAll('/', '\\/');
@@ -47,10 +61,10 @@ const layers = Object.entries(mayImport).map(([folder, others]) => ({
 
 const versions = ['v1', 'v2', 'v3'].map((version) => ({
   name: `rest-${version}-is-frozen-alone`,
-  comment: `A REST version is retired as a folder: rest/${version} imports no other version. What two versions share stands in src/rest/ or in the domain.`,
+  comment: `A REST version is retired as a folder: rest/${version} imports no other version. What two versions share stands in src/api/rest/ or in the domain.`,
   severity: 'error',
-  from: { path: `^src/rest/${version}/` },
-  to: { path: '^src/rest/v[0-9]+/', pathNot: `^src/rest/${version}/` },
+  from: { path: `^src/api/rest/${version}/` },
+  to: { path: '^src/api/rest/v[0-9]+/', pathNot: `^src/api/rest/${version}/` },
 }));
 
 const packages = drivers.map((line) => ({

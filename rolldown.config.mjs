@@ -8,20 +8,20 @@ const src = resolve(import.meta.dirname, 'src');
 /** What is started by its path in dist/: commands, programs of agents' sandboxes, threads; and what benches and tests load. */
 const entries = [
   'main',
-  'switchyard',
-  'token',
-  'ip-access-list',
-  'agents-command',
-  'schedules-command',
-  'maintenance-command',
-  'workspaces-command',
+  'cli/switchyard',
+  'cli/token',
+  'cli/ip-access-list',
+  'cli/agents',
+  'cli/schedules',
+  'cli/maintenance',
+  'cli/workspaces',
   'embedded-template',
   'agents/demo/main',
-  'agents/isolation/shim',
+  'agents/sandbox/shim',
   'agents/acp/parse-thread',
-  'domain/automations/pattern-thread',
-  'domain/structured-output/check-thread',
-  ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'events/create-bell'],
+  'domain/automations/triggers/pattern-thread',
+  'domain/execution/structured-output/check-thread',
+  ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'realtime/create-notifier'],
 ];
 
 /** What has files of its own beside its code, or is large and seldom wanted. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { plantCrowd, type Query, tally } from '../test/support/due-crowd.ts';
+import { type Query, seedDueAutomations, tally } from '../test/support/due-automations.ts';
 import { findPostgresBinaries, startPostgresCluster } from '../test/support/postgres-cluster.ts';
 
 const count = Number(process.argv[2] ?? 10_000);
@@ -52,7 +52,7 @@ try {
   const { id: organizationId } = organization as { id: string };
   // They look every half minute when nobody rings, so that all three are awake by then.
   const from = new Date(Date.now() + 35_000);
-  await plantCrowd(query, { organizationId, count, from, spreadSeconds });
+  await seedDueAutomations(query, { organizationId, count, from, spreadSeconds });
   await delay(from.getTime() - Date.now());
   const startedAt = performance.now();
   for (const victim of processes.toSorted(() => Math.random() - 0.5).slice(0, 2)) {

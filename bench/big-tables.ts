@@ -14,8 +14,8 @@ const smallSessions = 10_000;
 /** What a session and its entries take on disk, with indexes and the log that goes before them. */
 const bytesEach = 7_000;
 
-const places = ['first', 'middle', 'last', 'v1-offset'] as const;
-type Place = (typeof places)[number];
+const positions = ['first', 'middle', 'last', 'v1-offset'] as const;
+type PagePosition = (typeof positions)[number];
 
 /** What a page costs when the tables are large, against the same in small ones; the time of one request after another. */
 export async function measureBigTables(bench: Bench): Promise<Row[]> {
@@ -25,29 +25,29 @@ export async function measureBigTables(bench: Bench): Promise<Row[]> {
   const [free, needed] = [(bavail * bsize) / 1e9, (bigSessions * bytesEach) / 1e9];
   if (!process.env.DATABASE_URL && free < needed * 1.5) {
     const note = `not run: ${tmpdir()} has ${free.toFixed(1)} GB free, and it takes ${needed.toFixed(1)}`;
-    return places.map((place) => ({ name: `big-tables/${place}`, value: null, note }));
+    return positions.map((position) => ({ name: `big-tables/${position}`, value: null, note }));
   }
   const [small, big] = [await prepare(bench, smallSessions), await prepare(bench, bigSessions)];
   const load = bench.startScript('load');
-  const ask = ({ url, pages }: Prepared, place: Place, times: number) =>
-    load.ask<LoadResult>({ url, requests: [pages[place]], connections: 1, ms: 60_000, times });
-  for (const each of [small, big]) for (const place of places) await ask(each, place, isQuick ? 50 : 400);
+  const ask = ({ url, pages }: Prepared, position: PagePosition, times: number) =>
+    load.ask<LoadResult>({ url, requests: [pages[position]], connections: 1, ms: 60_000, times });
+  for (const each of [small, big]) for (const position of positions) await ask(each, position, isQuick ? 50 : 400);
   const rows: Row[] = [];
-  for (const place of places) {
+  for (const position of positions) {
     // Many short turns, and the median of what each two of them give: a machine that is busy for a while is so for both.
     const took = { small: [] as number[], big: [] as number[], ratio: [] as number[] };
     for (let turn = 0; turn < 15; turn++) {
-      const smallMs = (await ask(small, place, isQuick ? 8 : 60)).medianMs;
-      const bigMs = (await ask(big, place, isQuick ? 8 : 60)).medianMs;
+      const smallMs = (await ask(small, position, isQuick ? 8 : 60)).medianMs;
+      const bigMs = (await ask(big, position, isQuick ? 8 : 60)).medianMs;
       took.small.push(smallMs);
       took.big.push(bigMs);
       took.ratio.push(bigMs / smallMs);
     }
     const [smallMs, bigMs] = [median(took.small), median(took.big)];
-    bench.progress(`  ${place}: ${bigMs.toFixed(2)} ms; small ${smallMs.toFixed(2)} ms`);
+    bench.progress(`  ${position}: ${bigMs.toFixed(2)} ms; small ${smallMs.toFixed(2)} ms`);
     const sizes = `${bigSessions.toLocaleString('en')} sessions and ${(bigSessions * entriesEach).toLocaleString('en')} entries`;
     rows.push({
-      name: `big-tables/${place}`,
+      name: `big-tables/${position}`,
       value: median(took.ratio),
       note: `${bigMs.toFixed(2)} ms with ${sizes}; ${smallMs.toFixed(2)} ms`,
     });
@@ -57,7 +57,7 @@ export async function measureBigTables(bench: Bench): Promise<Row[]> {
 
 interface Prepared {
   readonly url: string;
-  readonly pages: Readonly<Record<Place, HttpRequest>>;
+  readonly pages: Readonly<Record<PagePosition, HttpRequest>>;
 }
 
 async function prepare(bench: Bench, sessions: number): Promise<Prepared> {
@@ -74,15 +74,17 @@ async function prepare(bench: Bench, sessions: number): Promise<Prepared> {
     'last': pageAfter(server, await cursorAt(database, sessions - 21)),
     'v1-offset': getRequest(`/v1/sessions?limit=20&offset=${sessions / 2}`, server.v1Key),
   };
-  for (const [place, newest] of [
+  for (const [position, newest] of [
     ['first', sessions],
     ['middle', sessions / 2],
     ['last', 20],
   ] as const) {
-    const { edges } = (await askOnce(server.url, pages[place])).data.organization.sessions;
+    const { edges } = (await askOnce(server.url, pages[position])).data.organization.sessions;
     const title = `Session number ${newest} of the bench`;
     if (edges.length !== 20 || edges[0].node.title !== title)
-      throw new Error(`The ${place} page should have 20 sessions from "${title}", but has ${JSON.stringify(edges[0])}`);
+      throw new Error(
+        `The ${position} page should have 20 sessions from "${title}", but has ${JSON.stringify(edges[0])}`,
+      );
   }
   return { url: server.url, pages };
 }

@@ -42,7 +42,7 @@ async function write(count: number, from: number): Promise<void> {
       batch.map((k) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text(k) }) as const),
       services.now(),
     );
-    services.bell.ring(`session:${id}`);
+    services.notifier.notify(`session:${id}`);
   }
 }
 await write(entries, 0);

@@ -10,7 +10,7 @@ import {
 import type { Bench, Database, Server } from './support/bench.ts';
 import { median } from './support/compare.ts';
 import type { MeasureName, Row } from './support/measures.ts';
-import { isAsked } from './support/options.ts';
+import { isSelected } from './support/options.ts';
 import { cpuMs } from './support/processes.ts';
 import { topFunctions } from './support/profile.ts';
 import { seed } from './support/seed.ts';
@@ -35,7 +35,7 @@ export async function measureFanOut(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   const toOne = (url: string, id: string) =>
     Array.from({ length: subscribers }, () => subscriber({ url }, server.token, id));
-  if (isAsked(bench.options, 'fan-out/one-session')) {
+  if (isSelected(bench.options, 'fan-out/one-session')) {
     rows.push(
       await compareFanOut(bench, 'fan-out/one-session', {
         database,
@@ -48,7 +48,7 @@ export async function measureFanOut(bench: Bench): Promise<Row[]> {
       await profileFanOut(bench, database, { ticks: 200, to: [second], listenersOf: (url) => toOne(url, second) });
     }
   }
-  if (isAsked(bench.options, 'fan-out/200-sessions')) {
+  if (isSelected(bench.options, 'fan-out/200-sessions')) {
     const tokens = await createViewers(server, viewers);
     // Neither the document nor the viewer is that of another subscriber of the session: nothing is alike but the session.
     const toMany = (url: string, ids: readonly string[]) =>
@@ -65,7 +65,7 @@ export async function measureFanOut(bench: Bench): Promise<Row[]> {
   return rows;
 }
 
-interface Crowd {
+interface FanOutSetup {
   readonly database: Database;
   readonly server: Server;
   readonly listeners: readonly Subscriber[];
@@ -76,13 +76,13 @@ interface Crowd {
 async function compareFanOut(
   bench: Bench,
   name: MeasureName,
-  { database, server, listeners, to }: Crowd,
+  { database, server, listeners, to }: FanOutSetup,
 ): Promise<Row> {
   const audience = await openAudience(bench, listeners);
   const publisher = await startPublisher(bench, database, { isLazy: true });
   const bare = await openBareWs(bench, listeners.length);
   let frames = 1;
-  const ways = [
+  const variants = [
     { pid: bare.pid, tick: () => bare.send(audience.frame), took: [] as number[] },
     {
       pid: server.pid,
@@ -97,16 +97,16 @@ async function compareFanOut(
   const roundMs = bench.options.isQuick ? 1_000 : 8_000;
   let deliveries = 0;
   /** Messages for so long, and at least three; gives the CPU of each delivery in microseconds. */
-  const round = async ({ pid, tick }: (typeof ways)[number]): Promise<number> => {
+  const round = async ({ pid, tick }: (typeof variants)[number]): Promise<number> => {
     const [startedAt, before] = [performance.now(), cpuMs(pid)];
     let ticks = 0;
     for (; ticks < 3 || performance.now() - startedAt < roundMs; ticks++) await tick();
     deliveries += ticks * listeners.length;
     return ((cpuMs(pid) - before) * 1_000) / (ticks * listeners.length);
   };
-  for (const way of ways) await round(way);
-  for (let n = 0; n < 3; n++) for (const way of ways) way.took.push(await round(way));
-  const [baseline = Number.NaN, own = Number.NaN] = ways.map(({ took }) => median(took));
+  for (const variant of variants) await round(variant);
+  for (let n = 0; n < 3; n++) for (const variant of variants) variant.took.push(await round(variant));
+  const [baseline = Number.NaN, own = Number.NaN] = variants.map(({ took }) => median(took));
   bench.progress(`  ${name}: ${own.toFixed(1)} µs for each delivery; bare ws ${baseline.toFixed(1)} µs`);
   return {
     name,
@@ -115,7 +115,7 @@ async function compareFanOut(
   };
 }
 
-interface ProfiledCrowd {
+interface FanOutProfile {
   /** How many messages each session gets. */
   readonly ticks: number;
   readonly to: readonly string[];
@@ -125,7 +125,7 @@ interface ProfiledCrowd {
 async function profileFanOut(
   bench: Bench,
   database: Database,
-  { ticks, to, listenersOf }: ProfiledCrowd,
+  { ticks, to, listenersOf }: FanOutProfile,
 ): Promise<void> {
   const folder = await bench.createFolder();
   const profiled = await bench.startServer(database, { execArgv: ['--cpu-prof', '--cpu-prof-dir', folder] });

@@ -64,7 +64,7 @@ export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
     {
       name: 'graphql-page/cpu',
       value: peerCost && own.cpuMs / peerCost.cpuMs,
-      note: `${own.cpuMs.toFixed(3)} ms; ${peerCost ? `${peer.said} ${peerCost.cpuMs.toFixed(3)} ms` : peer.said}; bare ${bareCost.cpuMs.toFixed(3)} ms`,
+      note: `${own.cpuMs.toFixed(3)} ms; ${peerCost ? `${peer.label} ${peerCost.cpuMs.toFixed(3)} ms` : peer.label}; bare ${bareCost.cpuMs.toFixed(3)} ms`,
     },
     {
       name: 'graphql-page/throughput',

@@ -46,8 +46,8 @@ async function collect(server: Server, time: number): Promise<Memory> {
   // Twice: what the first one finalizes, the second one frees.
   for (const n of [2 * time - 1, 2 * time]) {
     process.kill(server.pid, 'SIGUSR2');
-    await server.says(new RegExp(`(?:collected .*?\\}\\.[\\s\\S]*?){${n}}`));
+    await server.waitForOutput(new RegExp(`(?:collected .*?\\}\\.[\\s\\S]*?){${n}}`));
   }
-  const said = [...server.output().matchAll(/collected (\{.*?\})\./g)].at(-1)?.[1] ?? '{}';
-  return { ...JSON.parse(said), resident: residentBytes(server.pid) };
+  const memoryJson = [...server.output().matchAll(/collected (\{.*?\})\./g)].at(-1)?.[1] ?? '{}';
+  return { ...JSON.parse(memoryJson), resident: residentBytes(server.pid) };
 }

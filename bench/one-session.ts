@@ -14,7 +14,7 @@ const document = `
   }`;
 
 /** How many different sessions are asked for in turn. */
-const asked = 50;
+const sessionCount = 50;
 
 /** One session by its id, by GraphQL and by v3, against bare. */
 export async function measureOneSession(bench: Bench): Promise<Row[]> {
@@ -23,34 +23,34 @@ export async function measureOneSession(bench: Bench): Promise<Row[]> {
   const { organizationId } = server;
   await seed(database.client, { organizationId, sessions: 2_000, entriesEach: 2 });
   const bare = await startBare(bench, database);
-  const { rows } = await database.client.query('select id from session order by id desc limit $1', [asked]);
+  const { rows } = await database.client.query('select id from session order by id desc limit $1', [sessionCount]);
   const ids = rows.map(({ id }) => id as string);
   const ours = ids.map((id) => graphqlRequest(server.token, document, { id }));
-  const ways = [
-    { way: 'graphql', ours, bare: ours.map((request) => ({ ...request, path: '/session' })) },
+  const apis = [
+    { api: 'graphql', ours, bare: ours.map((request) => ({ ...request, path: '/session' })) },
     {
-      way: 'v3',
+      api: 'v3',
       ours: ids.map((id) => getRequest(`/v3/organizations/org-${organizationId}/sessions/${id}`, server.token)),
       bare: ids.map((id) => getRequest(`/v3/organizations/${organizationId}/sessions/${id}`)),
     },
   ];
-  for (const { way, ours: own, bare: baseline } of ways) {
+  for (const { api, ours: own, bare: baseline } of apis) {
     for (const [n, request] of own.entries()) {
       const { extensions, ...answer } = await askOnce(server.url, request);
-      requireSame(`one session by ${way}`, answer, await askOnce(bare.url, baseline[n] as typeof request));
+      requireSame(`one session by ${api}`, answer, await askOnce(bare.url, baseline[n] as typeof request));
     }
   }
   const costs = await compare(
     bench,
-    ways.flatMap((each) => [
-      { ...bare, name: `bare ${each.way}`, requests: each.bare },
-      { ...server, name: each.way, requests: each.ours },
+    apis.flatMap((each) => [
+      { ...bare, name: `bare ${each.api}`, requests: each.bare },
+      { ...server, name: each.api, requests: each.ours },
     ]),
   );
-  return ways.map(({ way }) => {
-    const [own, baseline] = [costOf(costs, way), costOf(costs, `bare ${way}`)];
+  return apis.map(({ api }) => {
+    const [own, baseline] = [costOf(costs, api), costOf(costs, `bare ${api}`)];
     return {
-      name: `one-session/${way as 'graphql' | 'v3'}-cpu`,
+      name: `one-session/${api as 'graphql' | 'v3'}-cpu`,
       value: own.cpuMs / baseline.cpuMs,
       note: `${own.cpuMs.toFixed(3)} ms, ${Math.round(own.perSecond)}/s; bare ${baseline.cpuMs.toFixed(3)} ms, ${Math.round(baseline.perSecond)}/s`,
     };

@@ -59,17 +59,17 @@ export async function measureRowsRead(bench: Bench): Promise<Row[]> {
       last: await ask({ filter, last: pageSize }),
     };
     let worst = { beyond: -1, note: '' };
-    for (const [place, { answer, read, blocks, statements }] of Object.entries(pages)) {
+    for (const [position, { answer, read, blocks, statements }] of Object.entries(pages)) {
       if (answer.edges.length !== pageSize)
-        throw new Error(`The ${place} page by ${name} has not ${pageSize} sessions.`);
+        throw new Error(`The ${position} page by ${name} has not ${pageSize} sessions.`);
       const sessions = Math.max(read.session ?? 0, read.session_tag ?? 0) - (pageSize + 1);
       const messages = (read.log_entry ?? 0) - pageSize * (messagesEach + 1);
       const beyond = Math.max(0, sessions) + Math.max(0, messages);
-      const said = Object.entries(read).map(([table, count]) => `${table} ${count}`);
+      const counts = Object.entries(read).map(([table, count]) => `${table} ${count}`);
       if (beyond > worst.beyond)
         worst = {
           beyond,
-          note: `${place} page: ${said.join(', ')}; ${blocks} blocks, ${statements.length} statements`,
+          note: `${position} page: ${counts.join(', ')}; ${blocks} blocks, ${statements.length} statements`,
         };
     }
     rows.push({ name: `rows-read/${name as keyof typeof filters}`, value: worst.beyond, note: worst.note });

@@ -13,7 +13,7 @@ import { measureRowsRead } from './rows-read.ts';
 import { measureStart } from './start.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
-import { isAsked, readOptions, usage } from './support/options.ts';
+import { isSelected, readOptions, usage } from './support/options.ts';
 
 /** The part of a row's name before the stroke, and what measures it. */
 const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
@@ -54,13 +54,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   for (const [name, measure] of measurements) {
-    if (!Object.keys(measures).some((row) => row.startsWith(`${name}/`) && isAsked(options, row))) continue;
+    if (!Object.keys(measures).some((row) => row.startsWith(`${name}/`) && isSelected(options, row))) continue;
     const startedAt = performance.now();
     process.stderr.write(`${name} …\n`);
     const { bench, end } = createBench(cluster.url, options);
     stopNow = end;
     try {
-      rows.push(...(await measure(bench)).filter((row) => isAsked(options, row.name)));
+      rows.push(...(await measure(bench)).filter((row) => isSelected(options, row.name)));
     } finally {
       await end();
     }

@@ -7,7 +7,7 @@ import { openStore, type Store } from '../src/store/store.ts';
 import { findPostgresBinaries, startPostgresCluster } from '../test/support/postgres-cluster.ts';
 
 const rows = Number(process.argv[2] ?? 2_000);
-const atOnce = 16;
+const concurrency = 16;
 const log = { warn: () => undefined, error: () => undefined };
 
 const append = `
@@ -28,10 +28,10 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 /** Calls a second, `atOnce` at a time. */
 async function rate(call: (n: number) => Promise<unknown>): Promise<number> {
   let next = 0;
-  const lane = async () => {
+  const worker = async () => {
     while (next < rows) await call(next++);
   };
-  const took = await timed(() => Promise.all(Array.from({ length: atOnce }, lane)));
+  const took = await timed(() => Promise.all(Array.from({ length: concurrency }, worker)));
   return Math.round((rows * 1_000) / took);
 }
 

@@ -14,10 +14,10 @@ const before = contents();
 execFileSync('npm', ['run', '--silent', 'generate'], { stdio: 'inherit' });
 const after = contents();
 
-const complaints = files.flatMap((file, index) => {
+const problems = files.flatMap((file, index) => {
   if (!committed.includes(file)) return [`${file} is not committed: git add it.`];
   if (before[index] !== after[index]) return [`${file} was out of date and has been written anew: commit it.`];
   return [];
 });
-for (const complaint of complaints) console.error(complaint);
-process.exitCode = complaints.length > 0 ? 1 : 0;
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

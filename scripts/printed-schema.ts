@@ -11,10 +11,10 @@ import {
   print,
   printSchema,
 } from 'graphql';
-import type { AppliedDirective } from '../src/graphql/applied-directive.ts';
-import { constraintsOf } from '../src/graphql/constraint-directive.ts';
-import { costDirectivesOf } from '../src/graphql/cost-directives.ts';
-import { directivesOf } from '../src/graphql/directives.ts';
+import type { AppliedDirective } from '../src/api/graphql/applied-directive.ts';
+import { constraintsOf } from '../src/api/graphql/constraint-directive.ts';
+import { costDirectivesOf } from '../src/api/graphql/cost-directives.ts';
+import { directivesOf } from '../src/api/graphql/directives.ts';
 
 interface Insert {
   readonly at: number;
@@ -74,9 +74,9 @@ const write =
   ({ name, args }: AppliedDirective): string => {
     const directive = schema.getDirective(name);
     if (!directive) throw new Error(`The schema does not define @${name}.`);
-    const given = directive.args.flatMap((arg) => {
+    const printedArgs = directive.args.flatMap((arg) => {
       const value = args[arg.name] === undefined ? null : astFromValue(args[arg.name], arg.type);
       return value ? [`${arg.name}: ${print(value)}`] : [];
     });
-    return ` @${name}${given.length > 0 ? `(${given.join(', ')})` : ''}`;
+    return ` @${name}${printedArgs.length > 0 ? `(${printedArgs.join(', ')})` : ''}`;
   };

@@ -5,48 +5,48 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { pino } from 'pino';
 import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { loadProfiles } from './agents/profiles.ts';
-import type { KnownKey } from './auth/authenticate.ts';
-import { createKnownKeys } from './auth/known-keys.ts';
+import { createConsole } from './api/console/console-app.ts';
+import { schema } from './api/graphql/schema/index.ts';
+import { createGraphql } from './api/graphql/server.ts';
+import { loadTrustedDocuments, type TrustedDocuments } from './api/graphql/trusted-documents.ts';
+import { createRest } from './api/rest/router.ts';
+import type { CachedKey } from './auth/authenticate.ts';
+import { createKeyCache } from './auth/key-cache.ts';
 import { connectionNetwork, createAddressOf } from './client-address.ts';
 import type { Config } from './config/config.ts';
-import { createConsole } from './console/door.ts';
-import { createPatterns } from './domain/automations/create-patterns.ts';
+import { createPatterns } from './domain/automations/triggers/create-patterns.ts';
 import { type Installation, prepareInstallation } from './domain/bootstrap.ts';
 import type { Log, Services } from './domain/context.ts';
-import { createKeyUses, type KeyUses } from './domain/keys/key-usage.ts';
-import { createLiveViewers } from './domain/keys/live-viewers.ts';
-import { createLegacyUses, type LegacyUses } from './domain/legacy-calls/legacy-uses.ts';
-import { createLimits } from './domain/limits/limits.ts';
-import { createOpenStreams, type OpenStreams } from './domain/limits/open-streams.ts';
+import type { Worker } from './domain/execution/runs/worker.ts';
+import { createKeyUses, type KeyUses } from './domain/identity/keys/key-usage.ts';
+import { createLiveViewers } from './domain/identity/keys/live-viewers.ts';
 import { createMaintenance, warnOfMaintenance } from './domain/maintenance/maintenance.ts';
-import type { Worker } from './domain/runs/worker.ts';
 import { createWatches, type Watches } from './domain/sessions/watch.ts';
-import { createBell } from './events/create-bell.ts';
-import { schema } from './graphql/schema/index.ts';
-import { createGraphql } from './graphql/server.ts';
-import { loadTrustedDocuments, type TrustedDocuments } from './graphql/trusted-documents.ts';
-import { hangUp, setHangUp } from './http/hang-up.ts';
+import { createLegacyUses, type LegacyUses } from './domain/usage/legacy-calls/legacy-uses.ts';
+import { createLimits } from './domain/usage/limits/limits.ts';
+import { createOpenStreams, type OpenStreams } from './domain/usage/limits/open-streams.ts';
+import { destroySocket, setDestroySocket } from './http/destroy-socket.ts';
+import { createFastPath, type FastPathHandler } from './http/fast-path.ts';
 import { ignoreUpgrade } from './http/ignore-upgrade.ts';
 import { createInFlight } from './http/in-flight.ts';
 import { limitConnections } from './http/limit-connections.ts';
-import { type Listening, listen, listeningAddress, serviceAddress } from './http/listen.ts';
-import { createOutside } from './http/outside.ts';
-import { createPlainWays, type PlainWay } from './http/plain-ways.ts';
+import { type HttpListener, listen, listeningAddress, serviceAddress } from './http/listen.ts';
 import { headerLimit, refuseUnreadable } from './http/refuse-unreadable.ts';
+import { refuseAddress, refuseNonCanonicalTarget } from './http/request-target.ts';
+import { createResponseFinalizer } from './http/response-finalizer.ts';
 import { defaultRequestTimes, type RequestTimes, requireBodyRate, serverTimes } from './http/slow-requests.ts';
-import { refuseAddress, refuseUntidy } from './http/untidy.ts';
+import { createDeletedOrganizations } from './jobs/deleted-organizations.ts';
+import { createDueAutomations } from './jobs/due-automations.ts';
+import { createIdleSessions } from './jobs/idle-sessions.ts';
+import { createOrphanedAttachments } from './jobs/orphaned-attachments.ts';
+import { createRetention } from './jobs/retention.ts';
+import { createSessionEvents } from './jobs/session-events.ts';
+import { createWebhooks } from './jobs/webhooks.ts';
 import { openWorker } from './open-worker.ts';
-import { bellLog, withoutOutages } from './outage-logs.ts';
+import { notifierLog, withoutOutages } from './outage-logs.ts';
 import { createReadiness } from './readiness.ts';
-import { createRest } from './rest/router.ts';
-import { createDeletedOrganizations } from './scheduler/deleted-organizations.ts';
-import { createDueAutomations } from './scheduler/due-automations.ts';
-import { createIdleSessions } from './scheduler/idle-sessions.ts';
-import { createOrphanedAttachments } from './scheduler/orphaned-attachments.ts';
-import { createRetention } from './scheduler/retention.ts';
-import { createSessionEvents } from './scheduler/session-events.ts';
-import { createWebhooks } from './scheduler/webhooks.ts';
-import { allowing, outagePage, plain, welcome } from './service-pages.ts';
+import { createNotifier } from './realtime/create-notifier.ts';
+import { optionsResponse, outagePage, plainText, welcome } from './service-pages.ts';
 import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -55,7 +55,7 @@ import { openStore, type Store } from './store/store.ts';
 const builtConsole = join(import.meta.dirname, '../dist/web');
 
 /** How long a stop waits for answers that are under way. */
-const answerPatienceMs = 5_000;
+const answerTimeoutMs = 5_000;
 
 /** Parts that somebody else opened; tests give theirs. */
 export interface AppParts {
@@ -78,7 +78,7 @@ export interface App {
   /** Answers one HTTP request, whatever its door; `address` is the caller's. */
   fetch(request: Request, address: string | null): Promise<Response>;
   /** The short ways of requests: what comes by them is not given to `fetch`, unless they give null. */
-  plainWay: PlainWay;
+  fastPath: FastPathHandler;
   /** Listens and starts to work; gives the address. */
   start(): Promise<{ url: string }>;
   /** Ends every connection and agent, and closes the store. Safe to call twice. */
@@ -92,7 +92,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Before the first start makes tokens that are shown only once it listens.
-  await requirePlace(config);
+  await requireListenAddress(config);
   const store = parts.store ?? (await openStore({ ...databaseOf(config), log: storeLog }));
   try {
     return await assemble(config, store, log, profiles, trusted, parts.requestTimes ?? defaultRequestTimes);
@@ -123,13 +123,17 @@ async function assemble(
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const { databaseUrl } = config;
-  const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log: bellLog(log) });
+  const notifier = createNotifier({
+    databaseUrl,
+    execute: (sql, values) => store.execute(sql, values),
+    log: notifierLog(log),
+  });
   let baseUrl = config.baseUrl ?? '';
   const { attachmentsDir: directory, s3, maxAttachmentBytes } = config;
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
-  const base = { store, bell, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
+  const base = { store, notifier, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   const keyUses = createKeyUses(base);
-  const knownKeys = createKnownKeys<KnownKey>(store);
+  const keyCache = createKeyCache<CachedKey>(store);
   // Asked anew: tests move the time.
   const legacyUses = createLegacyUses({ ...base, now: () => services.now() });
   const liveViewers = createLiveViewers(base);
@@ -147,7 +151,7 @@ async function assemble(
   const services: Services = {
     ...base,
     keyUsage: keyUses,
-    knownKeys,
+    keyCache,
     legacyUsage: legacyUses,
     liveViewers,
     openStreams,
@@ -202,21 +206,22 @@ async function assemble(
     directories: { DATA_DIR: config.dataDir, ...(s3 === null && { ATTACHMENTS_DIR: directory }) },
   });
 
-  const outside = createOutside(config);
+  const finalizer = createResponseFinalizer(config);
   const open = async (request: Request, address: string | null): Promise<Response> => {
     const { pathname } = new URL(request.url);
     const isOptions = request.method === 'OPTIONS';
-    if (isOptions && ['/', '/healthz', '/readyz'].includes(pathname)) return allowing('GET, HEAD, OPTIONS');
-    if (pathname === '/healthz') return plain(200, 'ok');
-    if (pathname === '/readyz') return plain(...(await readiness.check()));
-    if (!config.roles.includes('api')) return plain(404, 'This process does not serve the API: its ROLES lack "api".');
-    if (isOptions && pathname === '/graphql') return allowing('GET, POST, OPTIONS');
-    if (isOptions && pathname === '/graphql/stream') return allowing('GET, POST, PUT, DELETE, OPTIONS');
+    if (isOptions && ['/', '/healthz', '/readyz'].includes(pathname)) return optionsResponse('GET, HEAD, OPTIONS');
+    if (pathname === '/healthz') return plainText(200, 'ok');
+    if (pathname === '/readyz') return plainText(...(await readiness.check()));
+    if (!config.roles.includes('api'))
+      return plainText(404, 'This process does not serve the API: its ROLES lack "api".');
+    if (isOptions && pathname === '/graphql') return optionsResponse('GET, POST, OPTIONS');
+    if (isOptions && pathname === '/graphql/stream') return optionsResponse('GET, POST, PUT, DELETE, OPTIONS');
     if (pathname === '/graphql' || pathname.startsWith('/graphql/'))
-      return graphql.fetch(request, { address, cut: () => hangUp(request) });
-    const ofConsole = await web.fetch(request, { address });
-    if (ofConsole) return ofConsole;
-    if (pathname === '/') return plain(200, welcome(baseUrl));
+      return graphql.fetch(request, { address, cut: () => destroySocket(request) });
+    const consoleResponse = await web.fetch(request, { address });
+    if (consoleResponse) return consoleResponse;
+    if (pathname === '/') return plainText(200, welcome(baseUrl));
     const answer = await rest.fetch(request, { address });
     return answer.status === 404 ? ((await web.missing(request)) ?? answer) : answer;
   };
@@ -229,20 +234,20 @@ async function assemble(
     keyUses,
     legacyUses,
     worker,
-    fetch: (request, address) => outside.answer(request, () => open(request, address).catch(outagePage)),
-    plainWay(incoming, address) {
+    fetch: (request, address) => finalizer.finalize(request, () => open(request, address).catch(outagePage)),
+    fastPath(incoming, address) {
       if (!config.roles.includes('api')) return null;
-      return incoming.url === '/graphql' ? graphql.plainPost(incoming, address) : rest.plain(incoming, address);
+      return incoming.url === '/graphql' ? graphql.fastPath(incoming, address) : rest.fastPath(incoming, address);
     },
     async start() {
-      bell.on('keys', knownKeys.forget);
-      await bell.start();
+      notifier.subscribe('keys', keyCache.invalidate);
+      await notifier.start();
       watches.start();
       liveViewers.start();
       keyUses.start();
       legacyUses.start();
-      listening = await listen(server, config);
-      const { port } = listening;
+      httpListener = await listen(server, config);
+      const { port } = httpListener;
       const url = listeningAddress(config.host, port);
       baseUrl = serviceAddress({ ...config, port });
       await maintenance.start(async () => {
@@ -261,15 +266,15 @@ async function assemble(
   };
 
   const addressOf = createAddressOf(config.trustProxy);
-  const way: PlainWay = (incoming, address) => app.plainWay(incoming, address);
-  const plainWays = createPlainWays({ way, outside, addressOf, log });
+  const handler: FastPathHandler = (incoming, address) => app.fastPath(incoming, address);
+  const fastPath = createFastPath({ handler, finalizer, addressOf, log });
   const listener = getRequestListener(
     async (request, env) => {
       const incoming = env.incoming as IncomingMessage;
-      const answer = plainWays.findAnswer(incoming);
-      if (answer) return outside.answer(request, async () => answer);
-      setHangUp(request, () => (env.outgoing as ServerResponse).destroy());
-      return refuseUntidy(request, incoming) ?? app.fetch(request, addressOf(incoming));
+      const answer = fastPath.findAnswer(incoming);
+      if (answer) return finalizer.finalize(request, async () => answer);
+      setDestroySocket(request, () => (env.outgoing as ServerResponse).destroy());
+      return refuseNonCanonicalTarget(request, incoming) ?? app.fetch(request, addressOf(incoming));
     },
     {
       errorHandler(error) {
@@ -282,7 +287,7 @@ async function assemble(
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
   const serverOptions = { keepAliveTimeout, ...headerLimit, ...serverTimes(requestTimes) };
-  const server = createServer(serverOptions, inFlight.before(plainWays.before(listener)));
+  const server = createServer(serverOptions, inFlight.wrap(fastPath.wrap(listener)));
   limitConnections(server, config, connectionNetwork);
   requireBodyRate(server, requestTimes);
   refuseUnreadable(server);
@@ -299,17 +304,17 @@ async function assemble(
     socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });
 
-  let listening: Listening | null = null;
+  let httpListener: HttpListener | null = null;
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
     readiness.setReason('stopping');
     // A load balancer sees that and sends no more requests, before the port closes.
     if (server.listening && config.stopDelayMs > 0) await delay(config.stopDelayMs);
-    listening?.close();
+    httpListener?.close();
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     openStreams.endAll();
     // What has been taken is answered: who gets no answer must not find it done.
-    const answered = inFlight.finish(answerPatienceMs);
+    const answered = inFlight.finish(answerTimeoutMs);
     await graphql.stop();
     await maintenance.stop();
     await worker?.stop();
@@ -322,16 +327,16 @@ async function assemble(
     await services.patterns.stop();
     server.closeAllConnections();
     await closed;
-    await bell.stop();
+    await notifier.stop();
     await store.close();
     log.info({}, 'Switchyard has stopped.');
   };
   return app;
 }
 
-async function requirePlace(config: Config): Promise<void> {
+async function requireListenAddress(config: Config): Promise<void> {
   const probe = createServer();
-  const listening = await listen(probe, config);
-  listening.close();
+  const httpListener = await listen(probe, config);
+  httpListener.close();
   await new Promise((resolve) => probe.close(resolve));
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, SocketAddress } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import type { Config } from './config/config.ts';
-import { networkOf } from './domain/limits/network.ts';
+import { networkOf } from './domain/usage/limits/network.ts';
 
 /** Whose address a request has; null when its connection has gone. */
 export type AddressOf = (request: IncomingMessage) => string | null;
@@ -12,11 +12,11 @@ export type AddressOf = (request: IncomingMessage) => string | null;
  * others what they say is not read. Where a proxy that is trusted says what is no address, its own counts.
  */
 export function createAddressOf(trustProxy: Config['trustProxy']): AddressOf {
-  const isKnown = typeof trustProxy === 'number' ? null : proxyAddr.compile([...trustProxy]);
+  const isTrustedNetwork = typeof trustProxy === 'number' ? null : proxyAddr.compile([...trustProxy]);
   const isTrusted = (text: string | undefined, hop: number) => {
     const address = readAddress(text);
     if (address === null) return false;
-    return isKnown ? isKnown(address, hop) : hop < (trustProxy as number);
+    return isTrustedNetwork ? isTrustedNetwork(address, hop) : hop < (trustProxy as number);
   };
   return (request) => {
     // From the connection outwards, to the first that is not trusted.
@@ -39,7 +39,7 @@ export function readAddress(text: string | undefined): string | null {
   const [address = ''] = (bracketed ?? withPort ?? text ?? '').split('%');
   if (isIPv4(address)) return address;
   if (isIP(address) === 0) return null;
-  const short = new SocketAddress({ address, family: 'ipv6' }).address;
-  const inside = /^::ffff:([\d.]+)$/.exec(short)?.[1];
-  return inside !== undefined && isIPv4(inside) ? inside : short;
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  const embeddedIpv4 = /^::ffff:([\d.]+)$/.exec(canonical)?.[1];
+  return embeddedIpv4 !== undefined && isIPv4(embeddedIpv4) ? embeddedIpv4 : canonical;
 }

@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
 import { readConfig } from './config/config.ts';
 import type { FirstStart } from './domain/bootstrap.ts';
-import { consoleLinkAddress, createConsoleLink } from './domain/keys/console-sessions.ts';
+import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-sessions.ts';
 
 /** How long a stop may take before the process ends anyway. */
-const stopPatienceMs = 30_000;
+const stopTimeoutMs = 30_000;
 
 // V8 makes objects as old ones from the beginning where those of the same place in the code outlived a few collections. Here
 // these are parts of answers, which die with their request: as old objects they keep what they refer to, most of a page, alive
@@ -28,7 +28,7 @@ else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    setTimeout(() => process.exit(1), config.stopDelayMs + stopPatienceMs).unref();
+    setTimeout(() => process.exit(1), config.stopDelayMs + stopTimeoutMs).unref();
     app.stop().then(() => process.exit(0), giveUp);
   });
 }

@@ -1,17 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgents } from './agents/acp/agents.ts';
-import { createIsolation } from './agents/isolation/isolation.ts';
 import { unchosenModels } from './agents/profiles/model-choice.ts';
 import { missingPrograms } from './agents/profiles/programs.ts';
+import { createSandbox } from './agents/sandbox/sandbox.ts';
 import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
 import { systemViewer } from './auth/viewer.ts';
 import type { Config } from './config/config.ts';
 import type { Installation } from './domain/bootstrap.ts';
 import type { Context, Services } from './domain/context.ts';
-import { capacityOf } from './domain/runs/capacity.ts';
-import { createWorker, type Worker } from './domain/runs/worker.ts';
-import { adoptWorkspaces } from './domain/workspaces/adopt.ts';
+import { capacityOf } from './domain/execution/runs/capacity.ts';
+import { createWorker, type Worker } from './domain/execution/runs/worker.ts';
+import { adoptWorkspaces } from './domain/execution/workspaces/adopt.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
 /** How often the queue of sessions is read without a notification. */
@@ -21,10 +21,10 @@ const queuePollMs = 2_000;
 export async function openWorker(config: Config, services: Services, installation: Installation): Promise<Worker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
-  for (const sentence of [...missing, ...unchosen]) services.log.warn({}, sentence);
+  for (const warning of [...missing, ...unchosen]) services.log.warn({}, warning);
   const workerId = await identifyWorker(config, services, installation);
   const { agentBaseEnv: baseEnv, dataDir } = config;
-  const isolation = await createIsolation({
+  const isolation = await createSandbox({
     choice: config.sandbox,
     directory: join(dataDir, 'sandbox'),
     path: baseEnv.PATH ?? '',
@@ -33,7 +33,7 @@ export async function openWorker(config: Config, services: Services, installatio
   });
   const agents = await createAgents({
     baseEnv,
-    isolation,
+    sandbox: isolation,
     log: services.log,
     workerId,
     spoolDir: join(dataDir, 'agents'),

@@ -22,7 +22,7 @@ export function withoutOutages(log: Log): Log {
 }
 
 /** A log for the bell, whose errors come from its own connection to the database. */
-export function bellLog(log: Log): { warn: Write } {
+export function notifierLog(log: Log): { warn: Write } {
   return {
     warn(fields, message) {
       const { err } = fields as { err?: unknown };

@@ -5,7 +5,7 @@ import type { Store } from './store/store.ts';
 import { isDiskFull } from './store/unavailable.ts';
 
 /** How long the database and the disks may take to answer. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 /** The data of the write that checks for free disk space. */
 const probeBytes = 65_536;
 /** How long the result of that counts. */
@@ -30,7 +30,7 @@ export interface ReadinessOptions {
 /** See {@link Readiness}. Requests that come together share one look. */
 export function createReadiness({ store, directories, isMaintenance }: ReadinessOptions): Readiness {
   let reason: string | null = 'starting';
-  let looking: Promise<string | null> | null = null;
+  let pendingCheck: Promise<string | null> | null = null;
   let disks: { readonly problem: string | null; readonly at: number } | null = null;
 
   const findDiskProblem = async (): Promise<string | null> => {
@@ -40,7 +40,7 @@ export function createReadiness({ store, directories, isMaintenance }: Readiness
     disks = { problem, at: performance.now() };
     return problem;
   };
-  const look = async (): Promise<string | null> => {
+  const findProblem = async (): Promise<string | null> => {
     const [database, disk] = await Promise.all([
       inTime(store.ping()).then(
         () => (store.isFull() ? 'the disk of the database is full' : null),
@@ -54,16 +54,16 @@ export function createReadiness({ store, directories, isMaintenance }: Readiness
   return {
     async check() {
       if (reason !== null) return [503, reason];
-      looking ??= look().finally(() => {
-        looking = null;
+      pendingCheck ??= findProblem().finally(() => {
+        pendingCheck = null;
       });
-      const problem = await looking;
+      const problem = await pendingCheck;
       if (reason !== null) return [503, reason];
       if (problem !== null) return [503, problem];
       return [200, isMaintenance() ? 'ready, in maintenance mode: nothing is run' : 'ready'];
     },
-    setReason(given) {
-      reason = given;
+    setReason(newReason) {
+      reason = newReason;
     },
   };
 }
@@ -83,7 +83,7 @@ async function probeDirectory(name: string, path: string): Promise<string | null
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('There was no answer in time.')), patienceMs);
+    timer = setTimeout(() => reject(new Error('There was no answer in time.')), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -2,7 +2,7 @@ import { UnavailableError } from './domain/errors.ts';
 import { asRefusal } from './domain/unavailable.ts';
 
 /** A plain-text answer of one line. */
-export function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+export function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
 }
 
@@ -11,11 +11,11 @@ export function outagePage(error: unknown): Response {
   const refusal = asRefusal(error);
   if (!(refusal instanceof UnavailableError)) throw error;
   const headers = { 'retry-after': String(refusal.retryAfterSeconds), 'cache-control': 'no-store' };
-  return plain(503, refusal.message, headers);
+  return plainText(503, refusal.message, headers);
 }
 
 /** The answer to OPTIONS: the allowed methods. */
-export function allowing(allow: string): Response {
+export function optionsResponse(allow: string): Response {
   return new Response(null, { status: 204, headers: { allow } });
 }
 

@@ -9,8 +9,8 @@ describe('TRUST_PROXY', () => {
     ['2', 2],
     ['loopback', ['loopback']],
     ['10.0.0.0/8, ::1,fd00::/8 , uniquelocal', ['10.0.0.0/8', '::1', 'fd00::/8', 'uniquelocal']],
-  ])('%j is taken', (given, trustProxy) => {
-    expect(readConfig({ TRUST_PROXY: given })).toMatchObject({ trustProxy });
+  ])('%j is taken', (input, trustProxy) => {
+    expect(readConfig({ TRUST_PROXY: input })).toMatchObject({ trustProxy });
   });
 
   it.each([
@@ -25,8 +25,8 @@ describe('TRUST_PROXY', () => {
     'fe80::1%eth0',
     '10.0.0.0/8/8',
     'example.com',
-  ])('%j is refused, without being repeated', (given) => {
-    const read = () => readConfig({ TRUST_PROXY: given });
+  ])('%j is refused, without being repeated', (input) => {
+    const read = () => readConfig({ TRUST_PROXY: input });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(/^The configuration has a problem:\n {2}TRUST_PROXY must be a number of proxies/);
   });
@@ -39,8 +39,8 @@ describe('CORS_ORIGINS', () => {
     ['*', ['*']],
     ['https://a.example, http://localhost:5173,https://a.example/', ['https://a.example', 'http://localhost:5173']],
     ['HTTPS://A.Example:443,http://[::1]:80', ['https://a.example', 'http://[::1]']],
-  ])('%j is taken', (given, corsOrigins) => {
-    expect(readConfig({ CORS_ORIGINS: given })).toMatchObject({ corsOrigins });
+  ])('%j is taken', (input, corsOrigins) => {
+    expect(readConfig({ CORS_ORIGINS: input })).toMatchObject({ corsOrigins });
   });
 
   it.each([
@@ -53,8 +53,8 @@ describe('CORS_ORIGINS', () => {
     'ftp://a.example',
     'null',
     'https://a.example,',
-  ])('%j is refused, without being repeated', (given) => {
-    const read = () => readConfig({ CORS_ORIGINS: given });
+  ])('%j is refused, without being repeated', (input) => {
+    const read = () => readConfig({ CORS_ORIGINS: input });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(
       /^The configuration has a problem:\n {2}CORS_ORIGINS must be a comma-separated list of origins/,
@@ -68,13 +68,13 @@ describe('RATE_LIMIT_…', () => {
   });
 
   it('are whole numbers, 0 for none', () => {
-    const given = { RATE_LIMIT_REST: '0', RATE_LIMIT_GRAPHQL: '1', RATE_LIMIT_LOGIN: '100000000' };
-    expect(readConfig(given)).toMatchObject({ rateLimitRest: 0, rateLimitGraphql: 1, rateLimitLogin: 100_000_000 });
+    const input = { RATE_LIMIT_REST: '0', RATE_LIMIT_GRAPHQL: '1', RATE_LIMIT_LOGIN: '100000000' };
+    expect(readConfig(input)).toMatchObject({ rateLimitRest: 0, rateLimitGraphql: 1, rateLimitLogin: 100_000_000 });
   });
 
   it('are all complained about at once', () => {
-    const given = { RATE_LIMIT_REST: '-1', RATE_LIMIT_GRAPHQL: 'many', RATE_LIMIT_LOGIN: '1.5' };
-    expect(() => readConfig(given)).toThrow(
+    const input = { RATE_LIMIT_REST: '-1', RATE_LIMIT_GRAPHQL: 'many', RATE_LIMIT_LOGIN: '1.5' };
+    expect(() => readConfig(input)).toThrow(
       'RATE_LIMIT_REST must be 0 (no limit) or more.\n  RATE_LIMIT_GRAPHQL must be a number.\n  RATE_LIMIT_LOGIN must be an integer.',
     );
   });
@@ -97,9 +97,9 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
       endpoint: null,
       credentials: null,
     });
-    const given = { S3_BUCKET: 'files', S3_REGION: 'eu-central-1', S3_ENDPOINT: 'http://minio:9000' };
+    const input = { S3_BUCKET: 'files', S3_REGION: 'eu-central-1', S3_ENDPOINT: 'http://minio:9000' };
     const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'key' };
-    expect(readConfig({ ...given, ...keys }).s3).toEqual({
+    expect(readConfig({ ...input, ...keys }).s3).toEqual({
       bucket: 'files',
       region: 'eu-central-1',
       endpoint: 'http://minio:9000',
@@ -112,8 +112,8 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
-  ])('%j is refused', (given, message) => {
-    expect(() => readConfig(given)).toThrow(message);
+  ])('%j is refused', (input, message) => {
+    expect(() => readConfig(input)).toThrow(message);
   });
 });
 
@@ -148,16 +148,16 @@ describe('the GraphQL door', () => {
     ['0', false],
     ['off', false],
     ['', true],
-  ])('takes %j for a switch', (given, isOn) => {
-    expect(readConfig({ INTROSPECTION: given, EXPLORER: given })).toMatchObject({
+  ])('takes %j for a switch', (input, isOn) => {
+    expect(readConfig({ INTROSPECTION: input, EXPLORER: input })).toMatchObject({
       isIntrospectable: isOn,
       hasExplorer: isOn,
     });
   });
 
   it('takes trusted documents by an absolute path', () => {
-    const given = { TRUSTED_DOCUMENTS: 'some.json', TRUSTED_DOCUMENTS_ONLY: 'true', MAX_SOCKETS: '1' };
-    const { trustedDocuments, maxSockets } = readConfig(given);
+    const input = { TRUSTED_DOCUMENTS: 'some.json', TRUSTED_DOCUMENTS_ONLY: 'true', MAX_SOCKETS: '1' };
+    const { trustedDocuments, maxSockets } = readConfig(input);
     expect(trustedDocuments).toEqual({ path: `${process.cwd()}/some.json`, isOnly: true });
     expect(maxSockets).toBe(1);
   });
@@ -166,7 +166,7 @@ describe('the GraphQL door', () => {
     [{ INTROSPECTION: 'no' }, 'INTROSPECTION must be true or false.'],
     [{ MAX_SOCKETS: '0' }, 'MAX_SOCKETS must be at least 1.'],
     [{ TRUSTED_DOCUMENTS_ONLY: '1' }, 'TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS'],
-  ])('refuses %j', (given, said) => {
-    expect(() => readConfig(given)).toThrow(said);
+  ])('refuses %j', (input, message) => {
+    expect(() => readConfig(input)).toThrow(message);
   });
 });

@@ -16,6 +16,6 @@ export async function startBaseline(bench: Bench, name: string, args: readonly s
   const path = new URL(`./${name}.ts`, import.meta.url).pathname;
   const running = start(process.execPath, ['--import', 'tsx', path, ...args], { env: process.env });
   bench.defer(running.stop);
-  const [, port] = await running.says(/listening on (\d+)/);
+  const [, port] = await running.waitForOutput(/listening on (\d+)/);
   return { ...running, url: `http://127.0.0.1:${port}` };
 }

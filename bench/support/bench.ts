@@ -75,8 +75,8 @@ const clusterSettings = [
 
 /** The PostgreSQL of this run: DATABASE_URL, or a private cluster. */
 export async function openCluster(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.DATABASE_URL;
-  if (given) return { url: given, stop: async () => undefined };
+  const databaseUrl = process.env.DATABASE_URL;
+  if (databaseUrl) return { url: databaseUrl, stop: async () => undefined };
   const binaries = findPostgresBinaries();
   if (!binaries) throw new Error('There is no PostgreSQL here: install one, or set DATABASE_URL.');
   return startPostgresCluster(binaries, { settings: clusterSettings });
@@ -130,7 +130,7 @@ export function createBench(clusterUrl: string, options: Options): { bench: Benc
         },
       });
       bench.defer(running.stop);
-      const [, url = ''] = await running.says(/Switchyard is at (http:\S+?)\.\s/);
+      const [, url = ''] = await running.waitForOutput(/Switchyard is at (http:\S+?)\.\s/);
       const readyMs = performance.now() - startedAt;
       const printed = (label: string) => new RegExp(`${label} +(\\S+)`).exec(running.output())?.[1] ?? '';
       return {

@@ -50,7 +50,7 @@ export async function compare(
       ms,
       isVarying,
       // Fewer would not say much, on a machine that has others to serve.
-      ...(times === undefined ? { atLeast: 200 } : { times }),
+      ...(times === undefined ? { minRequests: 200 } : { times }),
     } satisfies LoadRequest);
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
   // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
@@ -62,10 +62,10 @@ export async function compare(
     for (const candidate of candidates) {
       const before = cpuMs(candidate.pid);
       const { count, ms } = await ask(candidate, isQuick ? 800 : 5_000);
-      const of = rounds.get(candidate.name);
-      of?.cpu.push((cpuMs(candidate.pid) - before) / count);
-      of?.rate.push((count * 1_000) / ms);
-      if (of) of.count += count;
+      const result = rounds.get(candidate.name);
+      result?.cpu.push((cpuMs(candidate.pid) - before) / count);
+      result?.rate.push((count * 1_000) / ms);
+      if (result) result.count += count;
     }
   }
   const costs = [...rounds].map(([name, { cpu, rate, count }]) => {

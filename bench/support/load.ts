@@ -17,7 +17,7 @@ export interface LoadRequest {
   readonly connections: number;
   readonly ms: number;
   readonly times?: number;
-  readonly atLeast?: number;
+  readonly minRequests?: number;
   /** Whether each answer to the same request may be another, as those to writes are. */
   readonly isVarying?: boolean;
 }
@@ -38,7 +38,7 @@ async function run({
   connections,
   ms,
   times = Number.POSITIVE_INFINITY,
-  atLeast = 0,
+  minRequests = 0,
   isVarying = false,
 }: LoadRequest): Promise<LoadResult> {
   const key = `${url} ${connections}`;
@@ -48,8 +48,8 @@ async function run({
   const took: number[] = [];
   let begun = 0;
   const startedAt = performance.now();
-  const lane = async () => {
-    while (begun < times && (begun < atLeast || performance.now() - startedAt < ms)) {
+  const worker = async () => {
+    while (begun < times && (begun < minRequests || performance.now() - startedAt < ms)) {
       const n = begun++ % requests.length;
       const { method, path, headers, body } = requests[n] as HttpRequest;
       const sentAt = performance.now();
@@ -64,7 +64,7 @@ async function run({
       }
     }
   };
-  await Promise.all(Array.from({ length: connections }, lane));
+  await Promise.all(Array.from({ length: connections }, worker));
   const elapsed = performance.now() - startedAt;
   took.sort((a, b) => a - b);
   return { count: took.length, ms: elapsed, medianMs: took[took.length >> 1] ?? 0 };

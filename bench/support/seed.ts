@@ -56,7 +56,7 @@ const batch = 50_000;
 export async function seed(
   client: Pick<pg.Client, 'query'>,
   { organizationId, sessions: count, entriesEach }: Seed,
-  said: (text: string) => void = () => undefined,
+  onProgress: (text: string) => void = () => undefined,
 ): Promise<void> {
   for (let from = 1; from <= count; from += batch) {
     await client.query(sessions, [organizationId, count, from, Math.min(count, from + batch - 1)]);
@@ -65,7 +65,7 @@ export async function seed(
   await client.query(tags);
   for (let from = 0; from < count; from += batch) {
     await client.query(entries, [entriesEach, batch, from]);
-    if (count > batch) said(`  ${Math.min(count, from + batch) * entriesEach} log entries`);
+    if (count > batch) onProgress(`  ${Math.min(count, from + batch) * entriesEach} log entries`);
   }
   await client.query('analyze');
 }

@@ -29,7 +29,7 @@ const listeners: Listener[] = [];
 let latencies: number[] = [];
 let lastFrame = '';
 let problem: string | null = null;
-let look: () => void = () => undefined;
+let onChange: () => void = () => undefined;
 
 async function open({ url, token, query, variables }: Subscriber): Promise<void> {
   const socket = new WebSocket(url, token === null ? [] : ['graphql-transport-ws'], { perMessageDeflate: false });
@@ -37,7 +37,7 @@ async function open({ url, token, query, variables }: Subscriber): Promise<void>
   listeners.push(listener);
   socket.on('close', (code, reason) => {
     problem ??= `A socket was closed: ${code} ${reason}`;
-    look();
+    onChange();
   });
   await once(socket, 'open');
   if (token !== null) {
@@ -57,7 +57,7 @@ function take(listener: Listener, data: Buffer): void {
   const now = process.hrtime.bigint();
   if (!data.includes(nextMark) || data.includes(errorsMark)) {
     problem ??= `Not what was subscribed to: ${String(data).slice(0, 300)}`;
-    look();
+    onChange();
     return;
   }
   listener.frames += 1;
@@ -67,7 +67,7 @@ function take(listener: Listener, data: Buffer): void {
     latencies.push(Number(now - BigInt(text)) / 1e6);
   }
   lastFrame = listener.frames === 1 && lastFrame === '' ? String(data) : lastFrame;
-  look();
+  onChange();
 }
 
 let frames = 0;
@@ -81,14 +81,14 @@ function waitFor(count: number): Promise<void> {
     const check = () => {
       if (problem !== null) reject(new Error(problem));
       if (problem !== null || frames < wanted) return;
-      look = () => {
+      onChange = () => {
         frames += 1;
       };
       const odd = listeners.find((each) => each.frames !== count);
       if (odd) reject(new Error(`${count} frames were expected, but a subscriber had ${odd.frames}.`));
       else resolve();
     };
-    look = () => {
+    onChange = () => {
       frames += 1;
       check();
     };
@@ -99,9 +99,9 @@ function waitFor(count: number): Promise<void> {
 serveRequests<SubscribersRequest>(async (request) => {
   if (request.act === 'wait') return waitFor(request.frames);
   if (request.act === 'latencies') {
-    const taken = latencies;
+    const result = latencies;
     latencies = [];
-    return taken;
+    return result;
   }
   const from = listeners.length;
   for (let n = 0; n < request.subscribers.length; n += 50) {
@@ -109,13 +109,13 @@ serveRequests<SubscribersRequest>(async (request) => {
   }
   if (request.subscribers.some(({ token }) => token !== null)) {
     await new Promise<void>((resolve, reject) => {
-      look = () => {
+      onChange = () => {
         if (problem !== null) reject(new Error(problem));
         else if (listeners.slice(from).every((each) => each.frames > 0)) resolve();
       };
-      look();
+      onChange();
     });
-    look = () => undefined;
+    onChange = () => undefined;
   }
   return lastFrame;
 });

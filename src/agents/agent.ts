@@ -286,7 +286,7 @@ export interface Agents {
  * refused a login or a key; what it was asked is refused for what it is (a model that does not exist); it does not take
  * what its profile sets; or it was stopped because it sent more at once than is read.
  */
-export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'excess';
+export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'limit';
 
 /**
  * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it

@@ -27,7 +27,7 @@ interface SpooledProcess {
 }
 
 /** What goes with a process when it is gone. */
-export interface Belongings {
+export interface RunResources {
   readonly runtimeDir: string;
   /** What ends something that is not below the process (a container); may be empty. */
   readonly stopCommand: readonly string[];
@@ -35,7 +35,7 @@ export interface Belongings {
 
 /** What a worker knows of its agent processes on disk, so that the next start finds those that outlived it. */
 export interface ProcessSpool {
-  add(pid: number, runId: string, belongings?: Belongings): Promise<void>;
+  add(pid: number, runId: string, resources?: RunResources): Promise<void>;
   remove(pid: number): Promise<void>;
   /**
    * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
@@ -56,8 +56,8 @@ export interface SpoolOptions {
 }
 
 /** How long reap waits for killed processes to be gone. */
-const goneMs = 2_000;
-const lookMs = 10;
+const maxExitMs = 2_000;
+const pollMs = 10;
 
 /** How long a command of the operator's may take to end something. */
 const stopCommandMs = 20_000;
@@ -87,10 +87,10 @@ export function createProcessSpool(
     hasEnvironment(pid, { [workerMark]: workerId, [runMark]: runId }) !== false;
 
   return {
-    async add(pid, runId, belongings) {
-      live.set(pid, { runId, runtimeDir: belongings?.runtimeDir });
+    async add(pid, runId, resources) {
+      live.set(pid, { runId, runtimeDir: resources?.runtimeDir });
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId, ...belongings };
+      const entry: SpooledProcess = { pid, startedAt: processStart(pid), runId, ...resources };
       await writeFile(fileOf(pid), JSON.stringify(entry), { mode: 0o600 });
     },
     async remove(pid) {
@@ -118,10 +118,10 @@ export function createProcessSpool(
       }
       const current = [...live.values()].map(({ runId }) => ({ [runMark]: runId }));
       for (const pid of await killByEnvironment({ [workerMark]: workerId }, current)) killed.add(pid);
-      const deadline = Date.now() + goneMs;
+      const deadline = Date.now() + maxExitMs;
       for (const { path, entry } of spooled) {
         const runs = () => entry !== null && entry.pid !== process.pid && isLeftOver(entry);
-        while (runs() && Date.now() < deadline) await wait(lookMs);
+        while (runs() && Date.now() < deadline) await wait(pollMs);
         if (entry?.runtimeDir !== undefined) await removeTree(entry.runtimeDir).catch(leave(entry.runtimeDir));
         if (runs()) onLeft(path, 'EBUSY');
         else await rm(path, { force: true }).catch(leave(path));

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Store } from '../store/store.ts';
 import { isAddressAllowed } from './ip-ranges.ts';
-import type { KnownKeys } from './known-keys.ts';
+import type { KeyCache } from './key-cache.ts';
 import { organizationPermissions, type RolePermission } from './permissions.ts';
 import type { ApiKeyKind, Principal, Viewer } from './viewer.ts';
 
@@ -72,7 +72,7 @@ interface SessionRow extends KeyRow {
 }
 
 /** What is remembered of a key that was good when it was read. */
-export interface KnownKey {
+export interface CachedKey {
   readonly row: KeyRow;
   readonly viewer: Viewer;
   /** See {@link KeyUsage}. */
@@ -83,7 +83,7 @@ export interface KnownKey {
 /** What {@link authenticate} needs. */
 export interface AuthServices {
   readonly store: Store;
-  readonly knownKeys: KnownKeys<KnownKey>;
+  readonly keyCache: KeyCache<CachedKey>;
   readonly keyring: Keyring;
   readonly now: () => Date;
   readonly keyUsage: KeyUsage;
@@ -92,14 +92,14 @@ export interface AuthServices {
 /** Remembers that a key was used; written down later, for many at once. */
 export interface KeyUsage {
   /** `newHash`: the token's hash under the present pepper, where the one that is stored is of the previous one. */
-  note(apiKeyId: string, newHash: string | null): void;
+  recordUse(apiKeyId: string, newHash: string | null): void;
 }
 
 /** What is said of a missing, unknown, expired or revoked key: the wire's words (wire-facts 1). */
-export const noGoodKey = 'Missing or invalid Authorization header.';
+export const invalidKeyMessage = 'Missing or invalid Authorization header.';
 
 /** Message for a browser without a sign-in to the console, or whose sign-in has ended. */
-export const notSignedIn = "You aren't signed in. Sign in again.";
+export const notSignedInMessage = "You aren't signed in. Sign in again.";
 
 /**
  * The viewer of a token that comes from a network address. UNAUTHENTICATED for one that is unknown, expired or revoked, in
@@ -111,13 +111,13 @@ export async function authenticate(
   token: string | null,
   address: string | null,
 ): Promise<Viewer> {
-  const known = token === null ? null : await services.knownKeys.find(token);
-  const key = known ?? (await readKey(services, token));
+  const cached = token === null ? null : await services.keyCache.find(token);
+  const key = cached ?? (await readKey(services, token));
   if (!key || !isLive(key.row, services.now())) {
-    throw new DomainError('UNAUTHENTICATED', noGoodKey);
+    throw new DomainError('UNAUTHENTICATED', invalidKeyMessage);
   }
   requireAddress(key.row, address);
-  services.keyUsage.note(key.row.id, key.newHash);
+  services.keyUsage.recordUse(key.row.id, key.newHash);
   return key.viewer;
 }
 
@@ -125,21 +125,21 @@ export async function authenticate(
  * The viewer of a token that this process has seen lately, as {@link authenticate} gives it. Null: it is to be
  * authenticated, and may be good or not.
  */
-export function findKnownViewer(
+export function findCachedViewer(
   services: AuthServices,
   token: string,
   address: string | null,
 ): Viewer | null | Promise<Viewer | null> {
-  const use = (key: KnownKey | null): Viewer | null => {
+  const use = (key: CachedKey | null): Viewer | null => {
     if (!key || !isLive(key.row, services.now()) || !isAddressAllowed(key.row.ipRanges, address)) return null;
-    services.keyUsage.note(key.row.id, key.newHash);
+    services.keyUsage.recordUse(key.row.id, key.newHash);
     return key.viewer;
   };
-  const known = services.knownKeys.find(token);
-  return known instanceof Promise ? known.then(use) : use(known);
+  const cached = services.keyCache.find(token);
+  return cached instanceof Promise ? cached.then(use) : use(cached);
 }
 
-async function readKey(services: AuthServices, token: string | null): Promise<KnownKey | null> {
+async function readKey(services: AuthServices, token: string | null): Promise<CachedKey | null> {
   const hashes = token === null ? [] : services.keyring.tokenHashes(token);
   const row = await findKey(services, hashes);
   if (!row || token === null) return null;
@@ -147,12 +147,12 @@ async function readKey(services: AuthServices, token: string | null): Promise<Kn
   const newHash = presentHash === undefined || presentHash === row.tokenHash ? null : presentHash;
   const key = { row, viewer: toViewer(row), newHash, epoch: row.epoch };
   // What has ended is not remembered: there may be no end of those.
-  if (isLive(row, services.now())) services.knownKeys.remember(token, key);
+  if (isLive(row, services.now())) services.keyCache.set(token, key);
   return key;
 }
 
 /** The two halves of a browser's sign-in to the console, as one request brings them. */
-export interface ConsoleHalves {
+export interface ConsoleCredentials {
   /** The codes in its cookies: more than one where another server of the host has set a cookie of the same name. */
   readonly cookies: readonly string[];
   /** Null: the request has none, and so no access. */
@@ -166,7 +166,7 @@ export interface ConsoleHalves {
  */
 export async function authenticateConsole(
   services: AuthServices,
-  { cookies, pageSecret }: ConsoleHalves,
+  { cookies, pageSecret }: ConsoleCredentials,
   address: string | null,
 ): Promise<Viewer> {
   const { keyring, store } = services;
@@ -180,12 +180,12 @@ export async function authenticateConsole(
           [hashes, secretHashes],
         );
   const now = services.now();
-  const isRight = row && isAmong(row.sessionHash, hashes) && isAmong(row.pageSecretHash, secretHashes);
-  if (!isRight || row.sessionExpiresAt <= now || !isLive(row, now)) {
-    throw new DomainError('UNAUTHENTICATED', notSignedIn);
+  const isMatch = row && isAmong(row.sessionHash, hashes) && isAmong(row.pageSecretHash, secretHashes);
+  if (!isMatch || row.sessionExpiresAt <= now || !isLive(row, now)) {
+    throw new DomainError('UNAUTHENTICATED', notSignedInMessage);
   }
   requireAddress(row, address);
-  services.keyUsage.note(row.id, null);
+  services.keyUsage.recordUse(row.id, null);
   const { consoleSessionId: id, sessionExpiresAt: expiresAt, confirmedAt } = row;
   return ofSession(row, { id, expiresAt, confirmedAt });
 }
@@ -294,9 +294,9 @@ function toViewer(key: KeyRow): Viewer {
   const organizations = new Map<string, Set<RolePermission>>();
   const add = (organizationId: string, permissions: readonly RolePermission[]) => {
     if (permissions.length === 0 || (only !== null && organizationId !== only)) return;
-    const held = organizations.get(organizationId) ?? new Set();
-    for (const permission of permissions) held.add(permission);
-    organizations.set(organizationId, held);
+    const granted = organizations.get(organizationId) ?? new Set();
+    for (const permission of permissions) granted.add(permission);
+    organizations.set(organizationId, granted);
   };
   const everywhere = new Set<RolePermission>();
   for (const grant of key.grants) {

@@ -9,7 +9,7 @@ interface Network {
 
 const width = { ipv4: 32, ipv6: 128 } as const;
 /** ::ffff:0:0/96, above the 32 bits of the IPv4 address that it carries. */
-const mappedMark = 0xffffn;
+const mappedPrefix = 0xffffn;
 
 /**
  * The one way of writing an address or a network of CIDR notation: the network's own address in its shortest form (RFC
@@ -34,27 +34,27 @@ export function isAddressAllowed(ranges: readonly string[], address: string | nu
   if (ranges.length === 0) return true;
   const network = address === null ? null : parseNetwork(address.replace(/%.*$/, ''));
   if (!network || network.prefix !== width[network.family]) return false;
-  return compiled(ranges).some(
+  return compileRanges(ranges).some(
     ({ family, prefix, starts }) => family === network.family && starts.has(cut(network.bits, family, prefix)),
   );
 }
 
 /** The networks of one size. Not node:net's BlockList: that one lets every IPv4 address pass as a part of `::/0`. */
-interface SameSize {
+interface NetworkGroup {
   readonly family: Network['family'];
   readonly prefix: number;
   readonly starts: ReadonlySet<bigint>;
 }
 
 // A list is compiled when it is first asked about and kept as long as it is asked about; there is one for an enterprise.
-const cache = new Map<string, readonly SameSize[]>();
-const mostCached = 100;
+const cache = new Map<string, readonly NetworkGroup[]>();
+const maxCached = 100;
 
-function compiled(ranges: readonly string[]): readonly SameSize[] {
+function compileRanges(ranges: readonly string[]): readonly NetworkGroup[] {
   const key = ranges.join(' ');
-  const known = cache.get(key);
-  if (known) return known;
-  const sizes = new Map<string, SameSize & { starts: Set<bigint> }>();
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const sizes = new Map<string, NetworkGroup & { starts: Set<bigint> }>();
   for (const network of ranges.map(parseNetwork)) {
     if (!network) continue;
     const { family, prefix, bits } = network;
@@ -64,7 +64,7 @@ function compiled(ranges: readonly string[]): readonly SameSize[] {
   }
   const list = [...sizes.values()];
   const [oldest] = cache.keys();
-  if (cache.size >= mostCached && oldest !== undefined) cache.delete(oldest);
+  if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
   cache.set(key, list);
   return list;
 }
@@ -78,7 +78,7 @@ function parseNetwork(text: string): Network | null {
   const bits = version === 4 ? ipv4Bits(address) : ipv6Bits(address);
   const prefix = prefixText === undefined ? width[family] : Number(prefixText);
   if (prefix > width[family]) return null;
-  if (family === 'ipv6' && bits >> 32n === mappedMark && prefix >= 96) {
+  if (family === 'ipv6' && bits >> 32n === mappedPrefix && prefix >= 96) {
     return toNetwork('ipv4', bits & 0xffffffffn, prefix - 96);
   }
   return toNetwork(family, bits, prefix);
@@ -100,8 +100,8 @@ const ipv4Bits = (address: string) => address.split('.').reduce((bits, part) => 
 // Of an address that isIP has found good: at most one "::", at most one dotted part, and that at the end.
 function ipv6Bits(address: string): bigint {
   const dotted = /[^:]+\.[^:]+$/.exec(address)?.[0];
-  const plain = dotted ? address.slice(0, -dotted.length) + hexGroups(ipv4Bits(dotted)) : address;
-  const [head = '', tail] = plain.split('::');
+  const hexOnly = dotted ? address.slice(0, -dotted.length) + hexGroups(ipv4Bits(dotted)) : address;
+  const [head = '', tail] = hexOnly.split('::');
   const groups = (part: string) => part.split(':').filter((group) => group !== '');
   const before = groups(head);
   const after = tail === undefined ? [] : groups(tail);
@@ -120,9 +120,9 @@ function writeAddress({ family, bits }: Network): string {
   if (family === 'ipv4') return parts.join('.');
   // RFC 5952: the first of the longest runs of two zero groups or more becomes "::".
   const text = parts.join(':');
-  const [longest] = [...text.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)].sort((a, b) => b[0].length - a[0].length);
-  if (!longest) return text;
-  const head = text.slice(0, longest.index).replace(/:$/, '');
-  const tail = text.slice(longest.index + longest[0].length).replace(/^:/, '');
+  const [zeroRun] = [...text.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)].sort((a, b) => b[0].length - a[0].length);
+  if (!zeroRun) return text;
+  const head = text.slice(0, zeroRun.index).replace(/:$/, '');
+  const tail = text.slice(zeroRun.index + zeroRun[0].length).replace(/^:/, '');
   return `${head}::${tail}`;
 }

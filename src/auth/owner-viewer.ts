@@ -3,7 +3,7 @@ import { manageOwnSessions, organizationPermissions, type RolePermission } from 
 import type { Principal, Viewer } from './viewer.ts';
 
 /** Whom something belongs to, and where: both null is a service key's. */
-export interface OwnerPlace {
+export interface OrganizationOwner {
   readonly userId: string | null;
   readonly serviceUserId: string | null;
   readonly organizationId: string;
@@ -41,13 +41,13 @@ const owners = `
  */
 export async function findOwnerViewer(
   services: { readonly store: Pick<Store, 'query'>; readonly now: () => Date },
-  { userId, serviceUserId, organizationId }: OwnerPlace,
+  { userId, serviceUserId, organizationId }: OrganizationOwner,
   unowned: readonly RolePermission[],
 ): Promise<Viewer | null> {
   const [row] = await services.store.query<OwnerRow>(owners, [organizationId, userId, serviceUserId, services.now()]);
   if (!row || row.isGone) return null;
   const isOwned = userId !== null || serviceUserId !== null;
-  const held = isOwned ? (row.permissions ?? []).filter((each) => ofOrganizations.has(each)) : unowned;
+  const granted = isOwned ? (row.permissions ?? []).filter((each) => ofOrganizations.has(each)) : unowned;
   return {
     principal: principalOf(row, userId, serviceUserId),
     keyKind: null,
@@ -57,7 +57,7 @@ export async function findOwnerViewer(
     homeOrganizationId: organizationId,
     enterprisePermissions: new Set(),
     everywhere: new Set(),
-    organizations: new Map([[organizationId, new Set(held)]]),
+    organizations: new Map([[organizationId, new Set(granted)]]),
     expiresAt: null,
   };
 }

@@ -40,8 +40,8 @@ export function displayToken(token: string): string {
  * The token in an `Authorization` header, or in `connectionParams.authorization`, where the scheme may be left out.
  * Null when there is none or it cannot be one; its characters are checked so that nothing odd reaches a header or a log.
  */
-export function readToken(authorization: string | null | undefined, bareAllowed: boolean): string | null {
+export function readToken(authorization: string | null | undefined, isSchemeOptional: boolean): string | null {
   const match = /^(?:bearer +)?([A-Za-z0-9_]{8,200})$/i.exec(authorization?.trim() ?? '');
   if (!match) return null;
-  return bareAllowed || /^bearer /i.test(authorization as string) ? (match[1] as string) : null;
+  return isSchemeOptional || /^bearer /i.test(authorization as string) ? (match[1] as string) : null;
 }

@@ -55,7 +55,7 @@ export function mayUseOrganization(viewer: Viewer, organizationId: string): bool
 }
 
 /** Whether the viewer holds a permission in an organization of its enterprise. `own`: the thing acted on is its own. */
-export function holds(
+export function hasPermission(
   viewer: Viewer,
   permission: OrganizationPermission,
   organizationId: string,
@@ -67,17 +67,17 @@ export function holds(
 }
 
 /** The permissions that the viewer holds in an organization of its enterprise, in the order of their table. */
-export function heldIn(viewer: Viewer, organizationId: string): OrganizationPermission[] {
-  return organizationPermissions.filter((permission) => holds(viewer, permission, organizationId));
+export function permissionsIn(viewer: Viewer, organizationId: string): OrganizationPermission[] {
+  return organizationPermissions.filter((permission) => hasPermission(viewer, permission, organizationId));
 }
 
 /**
  * The permissions that the viewer holds on the enterprise, in the order of their tables: those of an organization among them are
  * held in every organization.
  */
-export function heldOnEnterprise({ enterprisePermissions: held, everywhere }: Viewer): Permission[] {
+export function permissionsOnEnterprise({ enterprisePermissions: granted, everywhere }: Viewer): Permission[] {
   const all: readonly Permission[] = [...enterprisePermissions, ...organizationPermissions];
-  return all.filter((permission) => held.has(permission) || everywhere.has(permission));
+  return all.filter((permission) => granted.has(permission) || everywhere.has(permission));
 }
 
 /** FORBIDDEN, naming the permission, unless the viewer holds it in the organization. */
@@ -87,7 +87,7 @@ export function requirePermission(
   organizationId: string,
   own: boolean = false,
 ): void {
-  if (!holds(viewer, permission, organizationId, own)) throw missingPermission(permission);
+  if (!hasPermission(viewer, permission, organizationId, own)) throw missingPermission(permission);
 }
 
 /** FORBIDDEN, naming the permission, unless the viewer holds it on the enterprise. */
@@ -99,17 +99,17 @@ export function requireEnterprisePermission(viewer: Viewer, permission: Enterpri
  * FORBIDDEN, naming the first permission, unless the viewer holds one of them in the organization of a bare id, or in any one
  * where none is named. For acts on a thing by its id: a caller who lacks the permission learns nothing about the id.
  */
-export function requireSomewhere(
+export function requireAnyPermission(
   viewer: Viewer,
   anyOf: readonly [OrganizationPermission, ...OrganizationPermission[]],
   organizationId?: string,
 ): void {
   const { all, ids } = organizationsWith(viewer, ...anyOf);
-  const isHeld =
+  const isGranted =
     organizationId === undefined
       ? all || ids.length > 0
-      : anyOf.some((permission) => holds(viewer, permission, organizationId));
-  if (!isHeld) throw missingPermission(anyOf[0]);
+      : anyOf.some((permission) => hasPermission(viewer, permission, organizationId));
+  if (!isGranted) throw missingPermission(anyOf[0]);
 }
 
 /** FORBIDDEN, naming the permission. */
@@ -123,8 +123,8 @@ export function organizationsWith(
   viewer: Viewer,
   ...permissions: readonly RolePermission[]
 ): { enterpriseId: string; all: boolean; ids: string[] } {
-  const hasAny = (held: ReadonlySet<RolePermission>) => permissions.some((permission) => held.has(permission));
-  const ids = [...viewer.organizations].filter(([, held]) => hasAny(held)).map(([id]) => id);
+  const hasAny = (granted: ReadonlySet<RolePermission>) => permissions.some((permission) => granted.has(permission));
+  const ids = [...viewer.organizations].filter(([, granted]) => hasAny(granted)).map(([id]) => id);
   return { enterpriseId: viewer.enterpriseId, all: hasAny(viewer.everywhere), ids };
 }
 

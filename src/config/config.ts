@@ -36,10 +36,10 @@ const agentVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'];
 
 /** Reads the environment; an empty variable counts as not set. Throws one {@link ConfigError} with every problem. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
-  const given = Object.fromEntries(
+  const input = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const result = variables.safeParse(given);
+  const result = variables.safeParse(input);
   if (!result.success) {
     throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`));
   }
@@ -52,9 +52,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     ...readStorageConfig(env),
     ...readSessionConfig(env),
     ...readGraphqlConfig(env),
-    readVariable: (name) => (Object.hasOwn(variables.shape, name) ? undefined : given[name]),
+    readVariable: (name) => (Object.hasOwn(variables.shape, name) ? undefined : input[name]),
     agentBaseEnv: Object.fromEntries(
-      agentVariables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+      agentVariables.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])),
     ),
   };
 }

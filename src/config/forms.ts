@@ -75,9 +75,9 @@ export const trustedProxies = () =>
 /** Returns an origin as browsers write it; null if the value is not an origin. */
 function originOf(value: string): string | null {
   const parsed = parseUrl(value);
-  const isBare =
+  const isOriginOnly =
     parsed !== null && `${parsed.pathname}${parsed.search}${parsed.hash}${parsed.username}${parsed.password}` === '/';
-  return isBare && /^https?:$/.test(parsed.protocol) && !/[?#@]/.test(value) ? parsed.origin : null;
+  return isOriginOnly && /^https?:$/.test(parsed.protocol) && !/[?#@]/.test(value) ? parsed.origin : null;
 }
 
 /** A comma-separated list of origins, or `*` alone. */

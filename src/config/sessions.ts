@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { sandboxChoices } from '../agents/isolation/isolation.ts';
+import { sandboxChoices } from '../agents/sandbox/sandbox.ts';
 import type { ConcurrencyLimits } from '../domain/context.ts';
-import type { MeteringRates } from '../domain/metering/rates.ts';
+import type { MeteringRates } from '../domain/usage/metering/rates.ts';
 import { integer, number, text } from './forms.ts';
 
 /** How often usage is written and compared with the limits. */

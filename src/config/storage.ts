@@ -76,12 +76,12 @@ export interface StorageConfig {
 /** Returns a sentence for each contradiction among {@link storageVariables}. */
 export function findStorageProblems(env: Variables): string[] {
   const isSet = env.S3_ENDPOINT ?? env.S3_ACCESS_KEY_ID ?? env.S3_SECRET_ACCESS_KEY;
-  const hasHalf = (env.S3_ACCESS_KEY_ID === undefined) !== (env.S3_SECRET_ACCESS_KEY === undefined);
+  const hasPartialCredentials = (env.S3_ACCESS_KEY_ID === undefined) !== (env.S3_SECRET_ACCESS_KEY === undefined);
   return [
     ...(isSet !== undefined && env.S3_BUCKET === undefined
       ? ['S3_BUCKET must be set with the other S3 variables.']
       : []),
-    ...(hasHalf ? ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'] : []),
+    ...(hasPartialCredentials ? ['S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'] : []),
   ];
 }
 

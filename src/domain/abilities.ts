@@ -1,9 +1,9 @@
 import { type OrganizationPermission, type Permission, permissionFor } from '../auth/permissions.ts';
-import { holds } from '../auth/viewer.ts';
+import { hasPermission } from '../auth/viewer.ts';
 import type { Context } from './context.ts';
-import { changeNotes } from './knowledge/change-notes.ts';
-import { findMissingInPlace } from './organizations/place.ts';
-import { changePlaybooks } from './playbooks/change-playbooks.ts';
+import { findMissingScopePermission } from './identity/organizations/scope.ts';
+import { changeNotes } from './library/knowledge/change-notes.ts';
+import { changePlaybooks } from './library/playbooks/change-playbooks.ts';
 import { viewerOfAnySession } from './sessions/enterprise-scope.ts';
 import { isOwn } from './sessions/find-session.ts';
 import type { SessionRecord } from './sessions/session.ts';
@@ -12,7 +12,7 @@ interface InOrganization {
   readonly organizationId: string;
 }
 
-interface InPlace {
+interface InScope {
   readonly organizationId: string | null;
 }
 
@@ -26,16 +26,16 @@ export const missingToManage = {
   session: (context: Context, session: Owned): Permission | null => {
     const { changeSession } = permissionFor;
     const viewer = viewerOfAnySession(context, 'manage');
-    return holds(viewer, changeSession, session.organizationId, isOwn(context, session)) ? null : changeSession;
+    return hasPermission(viewer, changeSession, session.organizationId, isOwn(context, session)) ? null : changeSession;
   },
   automation: (context: Context, automation: InOrganization) => lacks(context, automation, 'changeAutomations'),
   secret: (context: Context, secret: InOrganization) => lacks(context, secret, 'changeSecrets'),
   webhookEndpoint: (context: Context, endpoint: InOrganization) =>
     lacks(context, endpoint, 'manageWebhooks') ?? lacks(context, endpoint, 'viewSession'),
-  knowledge: ({ viewer }: Context, { organizationId }: InPlace) =>
-    findMissingInPlace(viewer, organizationId, changeNotes),
-  playbook: ({ viewer }: Context, { organizationId }: InPlace) =>
-    findMissingInPlace(viewer, organizationId, changePlaybooks),
+  knowledge: ({ viewer }: Context, { organizationId }: InScope) =>
+    findMissingScopePermission(viewer, organizationId, changeNotes),
+  playbook: ({ viewer }: Context, { organizationId }: InScope) =>
+    findMissingScopePermission(viewer, organizationId, changePlaybooks),
 } as const;
 
 type OrganizationAct = {
@@ -44,5 +44,5 @@ type OrganizationAct = {
 
 function lacks({ viewer }: Context, { organizationId }: InOrganization, act: OrganizationAct): Permission | null {
   const permission: OrganizationPermission = permissionFor[act];
-  return holds(viewer, permission, organizationId) ? null : permission;
+  return hasPermission(viewer, permission, organizationId) ? null : permission;
 }

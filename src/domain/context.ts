@@ -1,18 +1,18 @@
 import type { AgentProfile } from '../agents/agent.ts';
-import type { KeyUsage, KnownKey } from '../auth/authenticate.ts';
-import type { KnownKeys } from '../auth/known-keys.ts';
+import type { CachedKey, KeyUsage } from '../auth/authenticate.ts';
+import type { KeyCache } from '../auth/key-cache.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { Bell } from '../events/bell.ts';
+import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
-import type { Patterns } from './automations/patterns.ts';
-import type { LiveViewers } from './keys/live-viewers.ts';
-import type { LegacyUsage } from './legacy-calls/legacy-usage.ts';
-import type { Limits } from './limits/limits.ts';
-import type { OpenStreams } from './limits/open-streams.ts';
+import type { Patterns } from './automations/model/patterns.ts';
+import type { LiveViewers } from './identity/keys/live-viewers.ts';
 import type { Maintenance } from './maintenance/mode.ts';
-import type { MeteringRates } from './metering/rates.ts';
+import type { LegacyUsage } from './usage/legacy-calls/legacy-usage.ts';
+import type { Limits } from './usage/limits/limits.ts';
+import type { OpenStreams } from './usage/limits/open-streams.ts';
+import type { MeteringRates } from './usage/metering/rates.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {
@@ -33,13 +33,13 @@ export interface ConcurrencyLimits {
 /** What every domain function works with: built once by the app. */
 export interface Services {
   readonly store: Store;
-  readonly bell: Bell;
+  readonly notifier: Notifier;
   readonly keyring: Keyring;
   /** What is too large for the database. */
   readonly files: Files;
   readonly maxAttachmentBytes: number;
   /** The keys that have been read, as long as none has changed. */
-  readonly knownKeys: KnownKeys<KnownKey>;
+  readonly keyCache: KeyCache<CachedKey>;
   /** Where the use of keys is noted. */
   readonly keyUsage: KeyUsage;
   /** Where calls of routes that clients should leave are counted. */

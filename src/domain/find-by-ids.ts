@@ -9,12 +9,12 @@ export function inOrderOf<T extends { readonly id: string }>(ids: readonly strin
 }
 
 /** A row with the place of its key among those that were asked for: 1 for the first. */
-export type Placed<T> = T & { readonly keyPlace: number };
+export type WithKeyPosition<T> = T & { readonly keyPosition: number };
 
 /** Rows of so many keys, in the keys' order, as loaders want them; null for a key without one. */
-export function inOrderOfKeys<T>(count: number, rows: readonly Placed<T>[]): (T | null)[] {
+export function inOrderOfKeys<T>(count: number, rows: readonly WithKeyPosition<T>[]): (T | null)[] {
   const found = new Array<T | null>(count).fill(null);
-  for (const { keyPlace, ...row } of rows) found[keyPlace - 1] ??= row as T;
+  for (const { keyPosition, ...row } of rows) found[keyPosition - 1] ??= row as T;
   return found;
 }
 
@@ -35,12 +35,12 @@ export async function findInOrganizations<T extends { readonly id: string }>(
   ids: readonly string[],
   ...anyOf: readonly RolePermission[]
 ): Promise<(T | null)[]> {
-  const place = organizationsWith(viewer, ...anyOf);
+  const organizations = organizationsWith(viewer, ...anyOf);
   const rows = await store.query<T>(
     `select ${columns} from ${table} ${row} join organization o on o.id = ${row}.organization_id
       where ${row}.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
         and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
+    [ids, organizations.enterpriseId, organizations.all, organizations.ids],
   );
   return inOrderOf(ids, rows);
 }

@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { DomainError, refuse } from './errors.ts';
 
 /** How long a key is remembered. */
-export const idempotencyKeptMs = 24 * 60 * 60 * 1_000;
+export const idempotencyRetentionMs = 24 * 60 * 60 * 1_000;
 
 /** JSON with sorted keys and without undefined members: equal inputs give equal text. */
 export function canonicalJson(value: unknown): string {
@@ -54,7 +54,7 @@ export async function claimIdempotencyKey(
        set input_hash = excluded.input_hash, result_id = excluded.result_id, created_at = excluded.created_at
        where k.created_at < $8::timestamptz
      returning result_id`,
-    [...scope, inputHash, claim.resultId, now, new Date(now.getTime() - idempotencyKeptMs)],
+    [...scope, inputHash, claim.resultId, now, new Date(now.getTime() - idempotencyRetentionMs)],
   );
   if (inserted.length > 0) return { replay: null };
   const [first] = await tx.query<{ inputHash: string; resultId: string }>(
@@ -92,11 +92,11 @@ export async function findReplay(
   return replay;
 }
 
-/** Deletes the keys that are past {@link idempotencyKeptMs}; gives how many. */
+/** Deletes the keys that are past {@link idempotencyRetentionMs}; gives how many. */
 export async function forgetIdempotencyKeys(services: Pick<Context, 'store' | 'now'>): Promise<number> {
   const rows = await services.store.execute(
     'delete from idempotency_key where created_at < $1 returning 1 as deleted',
-    [new Date(services.now().getTime() - idempotencyKeptMs)],
+    [new Date(services.now().getTime() - idempotencyRetentionMs)],
   );
   return rows.length;
 }

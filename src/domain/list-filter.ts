@@ -104,12 +104,12 @@ export const oneOfConditions = (column: string, values: readonly string[] | unde
 
 /** The condition that a row with the columns of an owner was made by some principals. */
 export function isCreatedBy(row: string, { userIds, serviceUserIds, serviceKeyIds }: Creators, bind: Bind): string {
-  const ways = [
+  const idsByColumn = [
     ['user_id', userIds],
     ['service_user_id', serviceUserIds],
     ['service_key_id', serviceKeyIds],
   ] as const;
-  const conditions = ways
+  const conditions = idsByColumn
     .filter(([, ids]) => ids.length > 0)
     .map(([column, ids]) => isOneOf(`${row}.${column}`, ids, bind));
   if (conditions.length === 0) return 'false';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Transaction } from '../store/store.ts';
 import { refuse } from './errors.ts';
-import { lockPlace, type UsedPlace } from './organizations/place.ts';
+import { type AuthorizedScope, lockScope } from './identity/organizations/scope.ts';
 import { withLimits } from './value-limits.ts';
 
 /** The longest macro, in characters, its "!" included. */
@@ -30,14 +30,14 @@ const tables = {
 export async function requireFreeMacro(
   tx: Transaction,
   kind: keyof typeof tables,
-  place: UsedPlace,
+  scope: AuthorizedScope,
   { id, macro }: { readonly id: string; readonly macro: string },
 ): Promise<void> {
-  await lockPlace(tx, place);
+  await lockScope(tx, scope);
   const taken = await tx.query(
     `select 1 as taken from ${tables[kind]} m.enterprise_id = $1 and coalesce(m.organization_id, '') = coalesce($2::text, '')
         and lower(m.macro) = lower($3::text) and m.id <> $4`,
-    [place.enterpriseId, place.organizationId, macro, id],
+    [scope.enterpriseId, scope.organizationId, macro, id],
   );
   if (taken.length > 0) throw refuse(['macro'], `"macro" is taken: another ${kind} here has ${macro}.`, 'NOT_UNIQUE');
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
-import { type RowPlace, type TimedList, timedPage } from './timed-pages.ts';
+import { type SortColumns, type TimedList, timedPage } from './timed-pages.ts';
 
 /** Adds a value to a statement and gives its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -37,7 +37,7 @@ export interface RowSource {
   readonly from: string;
   readonly where: readonly string[];
   /** The columns by which the rows stand in the list's order, and which equal those of the row. */
-  readonly place: RowPlace;
+  readonly sortColumns: SortColumns;
 }
 
 /** Owners that are organizations of an enterprise, in {@link NestedList.owners}. */
@@ -53,7 +53,7 @@ export const sessionOwners =
     `join session parent on parent.id = owner.id join organization o on o.id = parent.organization_id
         and o.enterprise_id = ${bind(enterpriseId)} and o.deleted_at is null`;
 
-/** Number of items a list has, up to {@link mostCounted}. */
+/** Number of items a list has, up to {@link maxCounted}. */
 export interface Count {
   readonly total: number;
   /** False: there are at least so many. */
@@ -61,7 +61,7 @@ export interface Count {
 }
 
 /** Where counting stops: a list is never read to its end for a number. */
-export const mostCounted = 10_001;
+export const maxCounted = 10_001;
 
 type Keyed = { readonly id: string; readonly createdAt: Date };
 
@@ -76,16 +76,16 @@ export async function listNested<T extends Keyed>(
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
   const through = list.through?.(bind);
-  const page = timedPage(list, request, limits, bind, through?.place);
+  const page = timedPage(list, request, limits, bind, through?.sortColumns);
   const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
-  const rows = await store.query<T & { ownerPlace: number }>(
-    `select owner.place::int as "ownerPlace", ${list.columns} ${from} cross join lateral (
-       select ${list.row}.* from ${through?.from ?? of} where ${where} ${page.sourceOrder} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.place,')}`,
+  const rows = await store.query<T & { ownerPosition: number }>(
+    `select owner.position::int as "ownerPosition", ${list.columns} ${from} cross join lateral (
+       select ${list.row}.* from ${through?.from ?? of} where ${where} ${page.sourceOrder} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.position,')}`,
     values,
   );
   const found = lists.map((): T[] => []);
   const toItem = list.toItem ?? ((row: never) => row as T);
-  for (const { ownerPlace, ...row } of rows) found[ownerPlace - 1]?.push(toItem(row as never));
+  for (const { ownerPosition, ...row } of rows) found[ownerPosition - 1]?.push(toItem(row as never));
   return found.map((items) => page.toPage(items));
 }
 
@@ -101,21 +101,21 @@ export async function countNested(
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
   const where = list.where(bind).join(' and ');
-  const rows = await store.query<{ ownerPlace: number; total: number }>(
-    `select owner.place::int as "ownerPlace", counted.total ${from} cross join lateral (
-       select count(*)::int as total from (select ${list.row}.* from ${of} where ${where} limit ${bind(mostCounted)}) ${list.row}) counted`,
+  const rows = await store.query<{ ownerPosition: number; total: number }>(
+    `select owner.position::int as "ownerPosition", counted.total ${from} cross join lateral (
+       select count(*)::int as total from (select ${list.row}.* from ${of} where ${where} limit ${bind(maxCounted)}) ${list.row}) counted`,
     values,
   );
-  const totals = new Map(rows.map(({ ownerPlace, total }) => [ownerPlace, total]));
+  const totals = new Map(rows.map(({ ownerPosition, total }) => [ownerPosition, total]));
   return lists.map((_list, n) => {
     const total = totals.get(n + 1) ?? 0;
-    return { total, isExact: total < mostCounted };
+    return { total, isExact: total < maxCounted };
   });
 }
 
 function startOf(list: CountedList, lists: readonly CountedList[]) {
   const values: unknown[] = [lists.map(({ ownerId }) => ownerId)];
   const bind: Bind = (value) => `$${values.push(value)}`;
-  const from = `from unnest($1::text[]) with ordinality owner (id, place) ${list.owners(bind)}`;
+  const from = `from unnest($1::text[]) with ordinality owner (id, position) ${list.owners(bind)}`;
   return { values, bind, from, of: `${list.table} ${list.row}` };
 }

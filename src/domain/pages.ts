@@ -80,10 +80,10 @@ export function badCursor(name: 'after' | 'before', text: string): DomainError {
 /** Cuts the row too many off, restores the list's order and says what lies beyond. */
 export function toPage<C, T>(rows: readonly T[], window: PageWindow<C>, cursorOf: (item: T) => string): Page<T> {
   const more = rows.length > window.limit;
-  const kept = more ? rows.slice(0, window.limit) : [...rows];
-  if (window.backward) kept.reverse();
+  const pageRows = more ? rows.slice(0, window.limit) : [...rows];
+  if (window.backward) pageRows.reverse();
   return {
-    items: kept,
+    items: pageRows,
     cursorOf,
     hasNextPage: window.backward ? window.before !== null : more,
     hasPreviousPage: window.backward ? more : window.after !== null,

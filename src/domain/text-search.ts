@@ -32,5 +32,7 @@ function variantsOf(character: string): number[] {
   return [...new Set(cases.filter((each) => Array.from(each).length === 1).map((each) => each.codePointAt(0) ?? 0))];
 }
 
-const write = (variants: readonly (readonly number[])[], spell: (code: number) => string): string =>
-  variants.map((codes) => (codes.length === 1 ? codes.map(spell).join('') : `[${codes.map(spell).join('')}]`)).join('');
+const write = (variants: readonly (readonly number[])[], escapeCode: (code: number) => string): string =>
+  variants
+    .map((codes) => (codes.length === 1 ? codes.map(escapeCode).join('') : `[${codes.map(escapeCode).join('')}]`))
+    .join('');

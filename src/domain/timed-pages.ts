@@ -94,7 +94,7 @@ export const createdCursor = (
 ): string => writeCursor(list, createdAt.getTime(), id);
 
 /** The columns of time, or text, and id that say where a row of a {@link TimedList} stands. */
-export interface RowPlace {
+export interface SortColumns {
   readonly at: string;
   readonly id: string;
 }
@@ -108,18 +108,18 @@ export function timedPage(
   request: PageRequest,
   limits: PageLimits,
   bind: (value: unknown) => string,
-  place?: RowPlace,
+  sortColumns?: SortColumns,
 ): TimedPage {
   const { name, row, isOldestFirst = false } = list;
   const key = list.text ? textKey(list.text) : timeKey(list.at ?? 'createdAt');
   const window = pageWindow<Position>(request, limits, (text) => key.read(name, text));
-  const own: RowPlace = { at: key.column(row), id: `${row}.id` };
-  const source = place ?? own;
+  const own: SortColumns = { at: key.column(row), id: `${row}.id` };
+  const source = sortColumns ?? own;
   const position = (sign: string, { at, id }: Position) =>
     `(${source.at}, ${source.id}) ${sign} (${key.value(bind(at))}, ${bind(id)}::text)`;
   const [later, earlier] = isOldestFirst ? ['>', '<'] : ['<', '>'];
   const direction = isOldestFirst === window.backward ? 'desc' : 'asc';
-  const orderBy = (by: RowPlace) => `order by ${by.at} ${direction}, ${by.id} ${direction}`;
+  const orderBy = (by: SortColumns) => `order by ${by.at} ${direction}, ${by.id} ${direction}`;
   return {
     window,
     beyond: [

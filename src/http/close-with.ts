@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 
 /** How long a client may take to read the answer, in ms. */
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 
 /**
  * Sends an answer and closes the connection, with which no request is associated. It reads and drops what the client still
  * sends: unread data would reset the connection before the client has the answer.
  */
 export function closeWith(socket: Duplex, answer: string): void {
-  const timer = setTimeout(() => socket.destroy(), patienceMs).unref();
+  const timer = setTimeout(() => socket.destroy(), timeoutMs).unref();
   socket.once('close', () => clearTimeout(timer));
   socket.on('error', () => socket.destroy());
   socket.resume();
@@ -16,8 +16,8 @@ export function closeWith(socket: Duplex, answer: string): void {
 }
 
 /** Returns an answer as it is sent over the connection: a sentence as plain text, after which the connection closes. */
-export function closingAnswer(status: string, sentence: string, headers: readonly string[] = []): string {
-  const body = `${sentence}\n`;
+export function closingResponse(status: string, message: string, headers: readonly string[] = []): string {
+  const body = `${message}\n`;
   return [
     `HTTP/1.1 ${status}`,
     'Content-Type: text/plain; charset=utf-8',

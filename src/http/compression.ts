@@ -4,49 +4,49 @@ import { constants, createGzip, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
 
 /** Below this many bytes a packet is a packet. */
-const leastBytes = 1_024;
+const minBytes = 1_024;
 
 /** Node writes a text of so many bytes, its headers with it, straight from the stack. */
-const mostTextBytes = 12_288;
+const maxTextBytes = 12_288;
 
 /** Text of ours that is read as a whole. Never event streams and multipart: of these each piece counts when it is written. */
 const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:html|css|javascript))\s*(?:;|$)/i;
 
 // Half the time of the usual level, for a few per cent more bytes.
 const options = { level: constants.Z_BEST_SPEED + 2 };
-const gzipWhole = promisify(gzip);
+const gzipAsync = promisify(gzip);
 
 /**
  * The answer as it is, or as gzip where it is text of some length and the client takes it. One whose length is not known
  * is compressed while it is written, in pieces and at the pace of the client. Files are left alone.
  */
-export async function compressed(request: Request, response: Response): Promise<Response> {
+export async function compressResponse(request: Request, response: Response): Promise<Response> {
   const { headers } = response;
   if (!isCompressible(response)) return response;
   headers.append('vary', 'Accept-Encoding');
   if (response.status === 304 || !takesGzip(request.headers.get('accept-encoding'))) return response;
   const length = headers.get('content-length');
-  if (length !== null && Number(length) < leastBytes) return response;
+  if (length !== null && Number(length) < minBytes) return response;
   // To HEAD: what GET would say, as far as it is known without the body.
   if (response.body === null || request.method === 'HEAD') {
     if (length === null) return response;
-    encoded(headers);
+    setGzipHeaders(headers);
     return new Response(null, { status: response.status, headers });
   }
   if (length === null) return compressStream(response, response.body);
-  return packed(response, new Uint8Array(await response.arrayBuffer()));
+  return gzipResponse(response, new Uint8Array(await response.arrayBuffer()));
 }
 
-/** JSON as {@link compressed} would send it: a promise only where it is compressed. */
+/** JSON as {@link compressResponse} would send it: a promise only where it is compressed. */
 export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
   const headers = { vary: 'Accept-Encoding' };
   if (text === null) return { headers, body: null, length: 0 };
   // A short text goes out in one piece with the headers. For a long one Node takes three times its length of memory, and
   // writes it there first.
-  const body = text.length <= mostTextBytes ? text : Buffer.from(text);
+  const body = text.length <= maxTextBytes ? text : Buffer.from(text);
   const length = Buffer.byteLength(body);
-  if (length >= leastBytes && takesGzip(accepted ?? null)) {
-    return gzipWhole(body, options).then((packed) => {
+  if (length >= minBytes && takesGzip(accepted ?? null)) {
+    return gzipAsync(body, options).then((packed) => {
       return { headers: { ...headers, 'content-encoding': 'gzip' }, body: packed, length: packed.length };
     });
   }
@@ -62,9 +62,9 @@ export interface PackedJson {
   readonly length: number;
 }
 
-async function packed({ status, headers }: Response, whole: Uint8Array): Promise<Response> {
-  const bytes = await gzipWhole(whole, options);
-  encoded(headers);
+async function gzipResponse({ status, headers }: Response, content: Uint8Array): Promise<Response> {
+  const bytes = await gzipAsync(content, options);
+  setGzipHeaders(headers);
   headers.set('content-length', String(bytes.byteLength));
   return new Response(bytes, { status, headers });
 }
@@ -82,7 +82,7 @@ function takesGzip(header: string | null): boolean {
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-function encoded(headers: Headers): void {
+function setGzipHeaders(headers: Headers): void {
   headers.delete('content-length');
   headers.set('content-encoding', 'gzip');
 }
@@ -95,11 +95,12 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
   let size = 0;
   let next = reader.read();
   for (;;) {
-    const isLong = size >= leastBytes;
+    const isLong = size >= minBytes;
     // A source that fails breaks the answer off below, as it would without this.
     const part = await Promise.race([next, ...(isLong ? [soon()] : [])]).catch(() => null);
     if (part === null) break;
-    if (part.done) return isLong ? packed(response, Buffer.concat(head)) : new Response(Buffer.concat(head), response);
+    if (part.done)
+      return isLong ? gzipResponse(response, Buffer.concat(head)) : new Response(Buffer.concat(head), response);
     head.push(part.value);
     size += part.value.byteLength;
     next = reader.read();
@@ -107,7 +108,7 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
   }
   // Awaited below; here only so that a failure before that is not one that nobody handles.
   next.catch(() => undefined);
-  encoded(headers);
+  setGzipHeaders(headers);
   const packer = createGzip(options);
   // Where the source fails or the client leaves, the other side ends with it: nothing is left to do here.
   pipeline(Readable.from(rest(head, next, reader), { objectMode: false }), packer, () => undefined);

@@ -1,8 +1,8 @@
 /** Behind https, where a browser takes this name only with `Secure`, `Path=/` and no `Domain`. */
 const secureName = '__Host-switchyard';
-const plainName = 'switchyard';
+const insecureName = 'switchyard';
 
-const nameFor = (baseUrl: string) => (baseUrl.startsWith('https:') ? secureName : plainName);
+const nameFor = (baseUrl: string) => (baseUrl.startsWith('https:') ? secureName : insecureName);
 
 /** The header in which a page of the console sends its page secret, the half of a sign-in that is not in the cookie. */
 export const pageSecretHeader = 'switchyard-page-secret';
@@ -38,6 +38,6 @@ export function consoleCookie(code: string, maxAgeSeconds: number, baseUrl: stri
 
 /** The headers `Set-Cookie` of a sign-out. */
 export const noConsoleCookies: readonly string[] = [
-  `${plainName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
+  `${insecureName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
   `${secureName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure`,
 ];

@@ -11,10 +11,10 @@ export interface Cors {
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /** What a page may send where it does not say itself what it would like to. */
-const usualHeaders = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID';
+const defaultHeaders = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID';
 
 /** What a page may read beside the few headers that browsers show anyway. */
-const exposed = [
+const exposedHeaders = [
   'Allow',
   'Content-Disposition',
   'Content-Range',
@@ -31,7 +31,7 @@ const exposed = [
 ].join(', ');
 
 /** How long a browser may remember a preflight, in seconds. */
-const rememberedSeconds = '600';
+const preflightMaxAge = '600';
 
 /**
  * Pages of these origins may call every door; `*`: those of any. Never with the browser's own credentials: what lets a
@@ -39,39 +39,42 @@ const rememberedSeconds = '600';
  */
 export function createCors(origins: readonly string[]): Cors {
   const isAny = origins.includes('*');
-  const known = new Set(origins);
+  const allowedOrigins = new Set(origins);
   const headersOf = (origin: string | null): Record<string, string> => ({
     // Also said to who has no origin: what a cache keeps of that answer is no answer to a page.
-    ...(!isAny && known.size > 0 ? { vary: 'Origin' } : {}),
-    ...(origin === null || !(isAny || known.has(origin))
+    ...(!isAny && allowedOrigins.size > 0 ? { vary: 'Origin' } : {}),
+    ...(origin === null || !(isAny || allowedOrigins.has(origin))
       ? {}
       : { 'access-control-allow-origin': isAny ? '*' : origin }),
   });
-  const say = (request: Request, headers: Headers): boolean => {
-    const said = headersOf(request.headers.get('origin'));
-    for (const [name, value] of Object.entries(said)) headers.append(name, value);
-    return 'access-control-allow-origin' in said;
+  const appendCorsHeaders = (request: Request, headers: Headers): boolean => {
+    const corsHeaders = headersOf(request.headers.get('origin'));
+    for (const [name, value] of Object.entries(corsHeaders)) headers.append(name, value);
+    return 'access-control-allow-origin' in corsHeaders;
   };
   return {
     preflight(request) {
       if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null;
       const headers = new Headers();
-      if (!say(request, headers)) return null;
+      if (!appendCorsHeaders(request, headers)) return null;
       headers.append('vary', 'Access-Control-Request-Headers');
       headers.set('access-control-allow-methods', methods);
       headers.set(
         'access-control-allow-headers',
-        request.headers.get('access-control-request-headers') ?? usualHeaders,
+        request.headers.get('access-control-request-headers') ?? defaultHeaders,
       );
-      headers.set('access-control-max-age', rememberedSeconds);
+      headers.set('access-control-max-age', preflightMaxAge);
       return new Response(null, { status: 204, headers });
     },
     headersFor(origin) {
-      const said = headersOf(origin);
-      return 'access-control-allow-origin' in said ? { ...said, 'access-control-expose-headers': exposed } : said;
+      const corsHeaders = headersOf(origin);
+      return 'access-control-allow-origin' in corsHeaders
+        ? { ...corsHeaders, 'access-control-expose-headers': exposedHeaders }
+        : corsHeaders;
     },
     allow(request, response) {
-      if (say(request, response.headers)) response.headers.set('access-control-expose-headers', exposed);
+      if (appendCorsHeaders(request, response.headers))
+        response.headers.set('access-control-expose-headers', exposedHeaders);
       return response;
     },
   };

@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http';
 /** The requests that are being answered. */
 export interface InFlight {
   /** Counts what `listener` answers. */
-  before(listener: RequestListener): RequestListener;
+  wrap(listener: RequestListener): RequestListener;
   /** From now on every connection ends with its answer. Resolves when all answers are out, or `patienceMs` later. */
-  finish(patienceMs: number): Promise<void>;
+  finish(timeoutMs: number): Promise<void>;
 }
 
 /** See {@link InFlight}. */
@@ -19,19 +19,19 @@ export function createInFlight(): InFlight {
     if (count === 0) finished();
   };
   return {
-    before: (listener) => (incoming, outgoing) => {
+    wrap: (listener) => (incoming, outgoing) => {
       count += 1;
       outgoing.on('close', leave);
       if (isEnding) outgoing.shouldKeepAlive = false;
       listener(incoming, outgoing);
     },
-    async finish(patienceMs) {
+    async finish(timeoutMs) {
       isEnding = true;
       if (count === 0) return;
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         finished = resolve;
-        timer = setTimeout(resolve, patienceMs);
+        timer = setTimeout(resolve, timeoutMs);
       });
       clearTimeout(timer);
     },

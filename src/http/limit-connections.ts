@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeWith, closingAnswer } from './close-with.ts';
+import { closeWith, closingResponse } from './close-with.ts';
 
 /** Limits of {@link limitConnections}. */
 export interface ConnectionLimits {
@@ -10,7 +10,7 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number | null;
 }
 
-const refusal = closingAnswer(
+const refusal = closingResponse(
   '503 Service Unavailable',
   'The service has too many open connections. Wait and try again.',
   ['Retry-After: 5'],

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 
 /** The address at which a process serves, as configured. */
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly baseUrl: string | null;
@@ -12,7 +12,7 @@ interface Place {
  * Where browsers and clients find the service. Every link is made of this, the commands' too: a cookie is for one host, so
  * that who signs in at one name of a machine is a stranger at its other.
  */
-export function serviceAddress({ host, port, baseUrl }: Place): string {
+export function serviceAddress({ host, port, baseUrl }: ListenAddress): string {
   return baseUrl ?? listeningAddress(host, port);
 }
 
@@ -23,7 +23,7 @@ export function listeningAddress(host: string, port: number): string {
 }
 
 /** A server that listens. */
-export interface Listening {
+export interface HttpListener {
   readonly port: number;
   /** Stops accepting connections at the second address. The server's own `close` stops the first. */
   close(): void;
@@ -50,31 +50,38 @@ const maxAttempts = 20;
  * Listens at HOST and PORT, and for a loopback or wildcard address also at its counterpart of the other family of IP. Throws a
  * sentence that names the variable when one of them is taken or cannot be used.
  */
-export async function listen(server: Server, { host, port }: Pick<Place, 'host' | 'port'>): Promise<Listening> {
+export async function listen(
+  server: Server,
+  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
+): Promise<HttpListener> {
   for (let attempt = 1; ; attempt++) {
     await listenAt(server, { host, port });
-    const { port: taken, address } = server.address() as AddressInfo;
+    const { port: boundPort, address } = server.address() as AddressInfo;
     // The resolved address: HOST may be the name localhost.
     const counterpart = counterparts[address];
-    if (counterpart === undefined) return { port: taken, close: () => undefined };
+    if (counterpart === undefined) return { port: boundPort, close: () => undefined };
     const second = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
     try {
       // Only IPv6: at the wildcard, IPv4 is the server's own already.
-      await listenAt(second, { host: counterpart, port: taken }, true);
-      return { port: taken, close: () => second.close() };
+      await listenAt(second, { host: counterpart, port: boundPort }, true);
+      return { port: boundPort, close: () => second.close() };
     } catch (error) {
       const { code = '' } = (error as Error).cause as NodeJS.ErrnoException;
-      if (unavailable.has(code)) return { port: taken, close: () => undefined };
+      if (unavailable.has(code)) return { port: boundPort, close: () => undefined };
       await new Promise((resolve) => server.close(resolve));
       if (port !== 0 || attempt === maxAttempts) throw error;
     }
   }
 }
 
-function listenAt(server: NetServer, { host, port }: Pick<Place, 'host' | 'port'>, ipv6Only = false): Promise<void> {
+function listenAt(
+  server: NetServer,
+  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
+  ipv6Only = false,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) =>
-      reject(new Error(whyNot({ host, port }, error), { cause: error }));
+      reject(new Error(listenErrorMessage({ host, port }, error), { cause: error }));
     server.once('error', onError);
     server.listen({ port, host, ipv6Only }, () => {
       server.off('error', onError);
@@ -83,13 +90,13 @@ function listenAt(server: NetServer, { host, port }: Pick<Place, 'host' | 'port'
   });
 }
 
-function whyNot(
-  { host, port }: Pick<Place, 'host' | 'port'>,
+function listenErrorMessage(
+  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
   { code, syscall, message }: NodeJS.ErrnoException,
 ): string {
-  const place = `HOST ${host}, PORT ${port}`;
+  const listenAddress = `HOST ${host}, PORT ${port}`;
   if (code === 'EADDRINUSE')
-    return `Another process listens at ${listeningAddress(host, port)} already (${place}). Set PORT to another number.`;
+    return `Another process listens at ${listeningAddress(host, port)} already (${listenAddress}). Set PORT to another number.`;
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, but was ${host} (${code}).`;
   if (code === 'EACCES') return `PORT must be one that this process may listen on, but was ${port} (${code}).`;

@@ -1,6 +1,6 @@
 import type { Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { closeWith, closingAnswer } from './close-with.ts';
+import { closeWith, closingResponse } from './close-with.ts';
 
 /** Bytes that the headers of a request may have together. A browser can send hundreds of KiB of cookies; few hosts set so many. */
 const maxHeaderBytes = 64 * 1_024;
@@ -17,15 +17,15 @@ const measureMs = 60_000;
 const cookieName = 'cookie:';
 
 const status = '431 Request Header Fields Too Large';
-const sentence = `The address and the headers of the request have more than ${maxHeaderBytes / 1_024} KiB.`;
-const tooLarge = closingAnswer(
+const message = `The address and the headers of the request have more than ${maxHeaderBytes / 1_024} KiB.`;
+const tooLarge = closingResponse(
   status,
-  `${sentence} In a browser, reload the page; if that does not help, delete the cookies of this host.`,
+  `${message} In a browser, reload the page; if that does not help, delete the cookies of this host.`,
   ['Cache-Control: no-store'],
 );
-const cookiesTooLarge = closingAnswer(
+const cookiesTooLarge = closingResponse(
   status,
-  `${sentence} In a browser the cookies of this host are too large: the browser is asked to delete all cookies of this site. ` +
+  `${message} In a browser the cookies of this host are too large: the browser is asked to delete all cookies of this site. ` +
     'Reload the page; if that does not help, delete the cookies of this host yourself.',
   ['Cache-Control: no-store', 'Clear-Site-Data: "cookies"'],
 );

@@ -10,11 +10,11 @@ export function isOwnOrigin(
   host: string | null | undefined,
   baseUrl: string,
 ): boolean {
-  const given = origin ? parseUrl(origin) : null;
-  if (!given) return false;
+  const parsedOrigin = origin ? parseUrl(origin) : null;
+  if (!parsedOrigin) return false;
   const own = parseUrl(baseUrl);
-  if (own && given.hostname === own.hostname && given.protocol !== own.protocol) return false;
-  return given.origin === own?.origin || (Boolean(host) && given.host === host?.toLowerCase());
+  if (own && parsedOrigin.hostname === own.hostname && parsedOrigin.protocol !== own.protocol) return false;
+  return parsedOrigin.origin === own?.origin || (Boolean(host) && parsedOrigin.host === host?.toLowerCase());
 }
 
 /** What a page of the console says with all it sends; other origins' pages would have to be allowed to send it. */

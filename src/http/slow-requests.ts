@@ -64,7 +64,7 @@ export function requireBodyRate(
         continue;
       }
       const isOver = time - window.startedAt >= bodyWindowMs;
-      if (isHeldBack(incoming) || (isOver && socket.bytesRead - window.receivedBefore >= minBodyBytes)) {
+      if (isBackpressured(incoming) || (isOver && socket.bytesRead - window.receivedBefore >= minBodyBytes)) {
         window.startedAt = time;
         window.receivedBefore = socket.bytesRead;
       } else if (isOver) {
@@ -86,7 +86,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 // From here on Node reads nothing of the connection until the handler reads.
-function isHeldBack(incoming: IncomingMessage): boolean {
+function isBackpressured(incoming: IncomingMessage): boolean {
   return incoming.readableLength >= incoming.readableHighWaterMark;
 }
 

@@ -42,8 +42,8 @@ export function createKeyring(keys: { secretKey: string; previousSecretKey: stri
     open: (sealed, aad) => openEnvelope(all, sealed, aad),
     sign: (data) => hmac(present.links, data).toString('base64url'),
     verify: (data, signature) => {
-      const given = Buffer.from(signature, 'base64url');
-      return all.some(({ links }) => given.length === 32 && timingSafeEqual(given, hmac(links, data)));
+      const input = Buffer.from(signature, 'base64url');
+      return all.some(({ links }) => input.length === 32 && timingSafeEqual(input, hmac(links, data)));
     },
   };
 }

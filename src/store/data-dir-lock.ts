@@ -20,14 +20,14 @@ export interface LockOptions {
   /** Called when the holder cannot be seen, so that its heartbeat must be watched for a while. */
   readonly onWait: (sentence: string) => void;
   /** What to do when a living process has the directory. */
-  readonly whenHeld: string;
+  readonly lockedMessage: string;
 }
 
 const defaults: LockOptions = {
   heartbeatMs: 5_000,
   staleMs: 30_000,
   onWait: () => undefined,
-  whenHeld:
+  lockedMessage:
     'Stop it, or set DATA_DIR to another directory. If this directory is a copy of the one of that process, delete the file "lock" in it.',
 };
 
@@ -40,8 +40,8 @@ const turnPollMs = 20;
  * `kill -9`) is taken over: at once on the same machine, where its process id and start time tell; from another machine
  * or container, once its heartbeat has been seen to stand still for 30 seconds, for which this waits.
  */
-export async function lockDataDir(dataDir: string, given: Partial<LockOptions> = {}): Promise<DataDirLock> {
-  const options = { ...defaults, ...given };
+export async function lockDataDir(dataDir: string, overrides: Partial<LockOptions> = {}): Promise<DataDirLock> {
+  const options = { ...defaults, ...overrides };
   const path = join(dataDir, 'lock');
   const own = JSON.stringify(ownProcess());
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => refuseDirectory('DATA_DIR', dataDir, error));
@@ -49,7 +49,8 @@ export async function lockDataDir(dataDir: string, given: Partial<LockOptions> =
     const found = await readText(path);
     if (found === null) continue;
     const holder = parseHolder(found);
-    if (await isHeld(path, holder, options)) throw new Error(`${inUse(dataDir, holder)} ${options.whenHeld}`);
+    if (await isHolderAlive(path, holder, options))
+      throw new Error(`${inUse(dataDir, holder)} ${options.lockedMessage}`);
     await removeStale(path, found);
   }
   const timer = setInterval(() => {
@@ -68,11 +69,11 @@ export async function lockDataDir(dataDir: string, given: Partial<LockOptions> =
 }
 
 function inUse(dataDir: string, holder: ProcessName | null): string {
-  const who =
+  const holderName =
     holder === null
       ? 'another process'
       : `another Switchyard process (pid ${holder.pid} on ${holder.place.split(' ')[0]})`;
-  return `The data directory ${dataDir} is in use by ${who}.`;
+  return `The data directory ${dataDir} is in use by ${holderName}.`;
 }
 
 /** False when the file is there already. Its content is there with its name, so nobody reads half a lock. */
@@ -147,7 +148,7 @@ function parseHolder(text: string): ProcessName | null {
   }
 }
 
-async function isHeld(path: string, holder: ProcessName | null, options: LockOptions): Promise<boolean> {
+async function isHolderAlive(path: string, holder: ProcessName | null, options: LockOptions): Promise<boolean> {
   if (holder?.place === ownProcess().place) return isAlive(holder);
   const { heartbeatMs, staleMs, onWait } = options;
   onWait('The data directory was locked on another machine or in another container: seeing whether that still lives.');

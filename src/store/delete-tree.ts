@@ -28,7 +28,7 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
   let lifted = 0;
   let names = 0;
   const problems = new Set<string>();
-  const note = (error: unknown) => {
+  const recordProblem = (error: unknown) => {
     const { code = 'error', syscall = '' } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && problems.size < 10) problems.add(`${code} ${syscall}`.trim());
   };
@@ -48,7 +48,7 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
         return move();
       })
       .catch((error) => {
-        note(error);
+        recordProblem(error);
         return false;
       });
   };
@@ -61,13 +61,13 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
       const { code } = error as NodeJS.ErrnoException;
       // A directory is EISDIR on Linux and EPERM elsewhere.
       if (code !== 'EISDIR' && code !== 'EPERM') {
-        note(error);
+        recordProblem(error);
         return code === 'ENOENT';
       }
       const found = await lstat(path).catch(() => null);
       if (found === null) return true;
       if (!found.isDirectory()) {
-        note(error);
+        recordProblem(error);
         return false;
       }
       return isTop ? removeDirectory(path) : lift(path);
@@ -84,12 +84,12 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
   };
   const removeDirectory = async (path: Buffer): Promise<boolean> => {
     // Its name at the top is out of everybody else's reach.
-    await chmod(path, 0o700).catch(note);
+    await chmod(path, 0o700).catch(recordProblem);
     for (let round = 0; round < maxRounds && !isStopped(); round++) {
       const isEmptied = await removeEntries(path, false).then(
         () => true,
         (error) => {
-          note(error);
+          recordProblem(error);
           return false;
         },
       );
@@ -107,7 +107,7 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
   let before = -1;
   while (!isStopped() && lifted !== before) {
     before = lifted;
-    await removeEntries(root, true).catch(note);
+    await removeEntries(root, true).catch(recordProblem);
   }
   return { files, problems: [...problems] };
 }

@@ -1,5 +1,5 @@
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
-import type { Begun, Scopes } from './scope.ts';
+import type { Begun, TransactionScopes } from './transaction-scope.ts';
 
 /** One connection for a while: plain statements, and scripts of several. */
 export interface Session {
@@ -15,7 +15,7 @@ export interface Driver {
   readonly dialect: 'pglite' | 'postgres';
   /** What Prisma speaks to the same database through: an adapter that knows the {@link Driver.scopes}. */
   readonly adapter: SqlDriverAdapterFactory;
-  readonly scopes: Scopes;
+  readonly scopes: TransactionScopes;
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement on a connection that is kept for heartbeats, so that a full pool does not delay it. */
   urgentQuery<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;

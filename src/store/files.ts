@@ -5,7 +5,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
-import type { ByteRange, FilePlace, S3Options } from './file-place.ts';
+import type { ByteRange, FileStorage, S3Options } from './file-storage.ts';
 import { refuseDirectory } from './refuse-directory.ts';
 import { isDiskFull, toStoreError } from './unavailable.ts';
 
@@ -18,7 +18,7 @@ export interface ReceivedFile {
 
 /**
  * Large things beside the database, by ids that are given once: on a disk, or in S3. A file comes in by {@link Files.receive},
- * {@link Files.keep} and {@link Files.settle}; what a crash leaves between the first and the last is in {@link Files.unsettled}.
+ * {@link Files.store} and {@link Files.settle}; what a crash leaves between the first and the last is in {@link Files.unsettled}.
  */
 export interface Files {
   /** The name under which the file of an id is kept, or would be. */
@@ -26,7 +26,7 @@ export interface Files {
   /** Reads a file to its end onto this machine's disk. {@link FileTooLargeError}, or the stream's own error: nothing stays. */
   receive(id: string, content: Readable, maxBytes: number): Promise<ReceivedFile>;
   /** Puts a received file where it stays; gives the name it has there. */
-  keep(id: string): Promise<string>;
+  store(id: string): Promise<string>;
   /** Notes that a file is about to go, for the case of a crash before it has. */
   unsettle(id: string): Promise<void>;
   /** Says that the file of this id is as it shall be: no trace of its coming or going is needed any more. */
@@ -83,7 +83,7 @@ export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Prom
         throw isDiskFull(error) ? toStoreError('files', error) : error;
       }
     },
-    async keep(id) {
+    async store(id) {
       const path = join(folderOf(id), 'content');
       const { size } = await stat(path);
       // Not guessed from a name: what it is served as is decided when it is.
@@ -148,7 +148,7 @@ async function lastChange(folder: string): Promise<number | null> {
   return times[0] === null ? null : Math.max(...times.map((time) => time ?? 0));
 }
 
-async function openDirectory(directory: string): Promise<FilePlace> {
+async function openDirectory(directory: string): Promise<FileStorage> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await access(directory, constants.W_OK | constants.X_OK);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
 import type { Driver } from './driver.ts';
-import type { Adapter, Begun } from './scope.ts';
+import type { Adapter, Begun } from './transaction-scope.ts';
 import { StoreUnavailableError, toStoreError } from './unavailable.ts';
 
 /** A single statement that a deadlock or a serialization failure rolled back is run again. */

@@ -1,5 +1,5 @@
 import type { Prisma, PrismaClient } from './generated/client.ts';
-import type { Scope } from './scope.ts';
+import type { TransactionScope } from './transaction-scope.ts';
 
 /** Longer than any transaction lasts: when one is over is not for Prisma to say. */
 const prismaMs = 120_000;
@@ -15,7 +15,7 @@ export interface JoinedPrisma {
  * Lets Prisma into a transaction at the first use of its client, and not before: most transactions are SQL alone, and to let
  * it in costs more than several of their statements do.
  */
-export function joinPrisma(prisma: PrismaClient, scope: Scope): JoinedPrisma {
+export function joinPrisma(prisma: PrismaClient, scope: TransactionScope): JoinedPrisma {
   let joined: Promise<Prisma.TransactionClient> | null = null;
   let ended: Promise<unknown> = Promise.resolve();
   let leave: () => void = () => undefined;
@@ -23,8 +23,8 @@ export function joinPrisma(prisma: PrismaClient, scope: Scope): JoinedPrisma {
   const join = () => {
     if (hasLeft) return Promise.reject(new Error('The transaction is over: Prisma comes too late.'));
     joined ??= new Promise((resolve, reject) => {
-      const over = new Promise<void>((left) => {
-        leave = left;
+      const over = new Promise<void>((resolveOver) => {
+        leave = resolveOver;
       });
       scope.isPrismaExpected = true;
       const run = (client: Prisma.TransactionClient) => {

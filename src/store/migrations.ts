@@ -43,15 +43,15 @@ export async function readMigrations(directory: string = migrationsDir): Promise
  * the database has migrations that this version does not know.
  */
 export async function migrate(driver: Driver, migrations?: readonly Migration[]): Promise<void> {
-  const wanted = migrations ?? (await readMigrations());
+  const expected = migrations ?? (await readMigrations());
   await driver.session(async (session) => {
     await session.query('select pg_advisory_lock($1)', [advisoryLock]);
     try {
       await session.script(createTable);
       const applied = await readApplied(session);
-      checkApplied(wanted, applied);
+      checkApplied(expected, applied);
       const done = new Set(applied.map((row) => row.name));
-      for (const migration of wanted) if (!done.has(migration.name)) await apply(session, migration);
+      for (const migration of expected) if (!done.has(migration.name)) await apply(session, migration);
     } finally {
       // A lost connection has given the lock back by itself.
       await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
@@ -72,8 +72,8 @@ function readApplied(session: Session): Promise<AppliedRow[]> {
   );
 }
 
-function checkApplied(wanted: readonly Migration[], applied: readonly AppliedRow[]): void {
-  const known = new Map(wanted.map((migration) => [migration.name, migration]));
+function checkApplied(expected: readonly Migration[], applied: readonly AppliedRow[]): void {
+  const known = new Map(expected.map((migration) => [migration.name, migration]));
   for (const row of applied) {
     const migration = known.get(row.name);
     if (!migration) {

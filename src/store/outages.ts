@@ -40,7 +40,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
     if (timer) clearInterval(timer);
     timer = null;
   };
-  const tell = async () => {
+  const report = async () => {
     if (newFailures > 0) {
       log.error({ failures: newFailures, reason: last.reason }, `${subject} is still unavailable.`);
       newFailures = 0;
@@ -71,7 +71,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
       failures = 1;
       newFailures = 0;
       log.error({ reason }, isFull ? `${subject} has no disk space left.` : `${subject} is unavailable.`);
-      timer = setInterval(() => void tell(), lineMs).unref();
+      timer = setInterval(() => void report(), lineMs).unref();
     },
     isFull: () => timer !== null && last.isFull,
     stop: end,

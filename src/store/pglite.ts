@@ -6,7 +6,7 @@ import { connectionSettings } from './connection-settings.ts';
 import type { Driver, Session } from './driver.ts';
 import { readFileIdentity } from './file-identity.ts';
 import { unpackTemplate } from './pglite-template.ts';
-import { type Begun, createScopes, scopedAdapter } from './scope.ts';
+import { type Begun, createTransactionScopes, scopedAdapter } from './transaction-scope.ts';
 import { toParameter, valueParsers } from './values.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     },
   };
   let last: Promise<unknown> = Promise.resolve();
-  const scopes = createScopes();
+  const scopes = createTransactionScopes();
   return {
     dialect: 'pglite',
     scopes,
@@ -86,12 +86,12 @@ async function queryOn<Row>(client: Pick<PGlite, 'query'>, sql: string, values: 
 function begin(client: PGlite): Promise<Begun> {
   return new Promise((resolve, reject) => {
     const ended = client.transaction(async (tx) => {
-      let decide: (way: 'commit' | 'rollback') => void = () => undefined;
+      let decide: (outcome: 'commit' | 'rollback') => void = () => undefined;
       const decision = new Promise<'commit' | 'rollback'>((decided) => {
         decide = decided;
       });
-      const end = (way: 'commit' | 'rollback') => {
-        decide(way);
+      const end = (outcome: 'commit' | 'rollback') => {
+        decide(outcome);
         return ended;
       };
       resolve({

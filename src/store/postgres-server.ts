@@ -8,13 +8,13 @@ import { isUnavailable, readOnlyState } from './unavailable.ts';
 const oldestVersion = 15;
 
 /** How a start waits for a server that is not there yet. */
-interface Patience {
+interface WaitOptions {
   readonly ms: number;
   /** Called once, with a sentence without the password, when the wait begins. */
   readonly onWait: (sentence: string) => void;
 }
 
-const defaultPatience: Patience = { ms: 10_000, onWait: () => undefined };
+const defaultWaitOptions: WaitOptions = { ms: 10_000, onWait: () => undefined };
 const connectRetryMs = 250;
 /** A server that accepts a connection and then sends nothing. */
 const answerMs = 10_000;
@@ -33,16 +33,16 @@ export function describeServer(databaseUrl: string): string {
  * stands before it.
  * Throws a sentence that holds no password.
  */
-export async function waitForServer(databaseUrl: string, patience: Partial<Patience> = {}): Promise<void> {
+export async function waitForServer(databaseUrl: string, options: Partial<WaitOptions> = {}): Promise<void> {
   const server = describeServer(databaseUrl);
-  const version = await readVersion(databaseUrl, server, { ...defaultPatience, ...patience });
+  const version = await readVersion(databaseUrl, server, { ...defaultWaitOptions, ...options });
   if (version >= oldestVersion * 10_000) return;
   throw new Error(
     `PostgreSQL ${oldestVersion} or newer is needed, but the server at ${server} is version ${Math.floor(version / 10_000)}.`,
   );
 }
 
-async function readVersion(databaseUrl: string, server: string, { ms, onWait }: Patience): Promise<number> {
+async function readVersion(databaseUrl: string, server: string, { ms, onWait }: WaitOptions): Promise<number> {
   const deadline = performance.now() + ms;
   for (let isFirst = true; ; isFirst = false) {
     const client = openProbe(databaseUrl);

@@ -3,11 +3,11 @@ import pg from 'pg';
 import { type ConnectionLimits, defaultConnectionLimits, settingsWithTimeouts } from './connection-settings.ts';
 import { readServerIdentity } from './database-identity.ts';
 import type { Driver } from './driver.ts';
-import { PatientPool } from './patient-pool.ts';
 import { waitForServer } from './postgres-server.ts';
 import { openSession } from './postgres-session.ts';
-import { type Adapter, type Begun, createScopes, scopedAdapter } from './scope.ts';
+import { RetryingPool } from './retrying-pool.ts';
 import { createStatementNames } from './statement-names.ts';
+import { type Adapter, type Begun, createTransactionScopes, scopedAdapter } from './transaction-scope.ts';
 import { isUnavailable } from './unavailable.ts';
 import { toParameter, valueParsers } from './values.ts';
 
@@ -48,14 +48,14 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
   });
   for (const each of [pool, urgent]) each.on('error', onError);
   const names = createStatementNames();
-  const queryOn = async <Row>(client: Queries, text: string, given: readonly unknown[]): Promise<Row[]> => {
-    const values = given.map(toParameter);
+  const queryOn = async <Row>(client: Queries, text: string, rawValues: readonly unknown[]): Promise<Row[]> => {
+    const values = rawValues.map(toParameter);
     const name = names.nameOf(text);
     try {
       return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows as Row[];
     } catch (error) {
       // On the pool the statement is a transaction of its own; inside another, transact() runs it all again.
-      if (!names.isOutdated(text, error) || !(client instanceof PatientPool)) throw error;
+      if (!names.isOutdated(text, error) || !(client instanceof RetryingPool)) throw error;
       return (await client.query({ text, values })).rows as Row[];
     }
   };
@@ -96,7 +96,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
       rollback: () => send('rollback'),
     };
   };
-  const scopes = createScopes();
+  const scopes = createTransactionScopes();
   return {
     dialect: 'postgres',
     scopes,
@@ -115,10 +115,10 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
   };
 }
 
-function createPool(databaseUrl: string, limits: ConnectionLimits): PatientPool {
+function createPool(databaseUrl: string, limits: ConnectionLimits): RetryingPool {
   const { poolSize, connectMs, statementMs, idleMs } = limits;
   const settings = settingsWithTimeouts(limits);
-  return new PatientPool({
+  return new RetryingPool({
     connectionString: databaseUrl,
     max: poolSize,
     types,

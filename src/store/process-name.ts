@@ -7,13 +7,13 @@ export interface ProcessName {
   readonly pid: number;
   /** Clock ticks since boot at which the process started; null where the system does not tell. Process ids come again. */
   readonly startedAt: string | null;
-  /** Where that process id means something: see {@link ownPlace}. */
+  /** Where that process id means something: see {@link currentHost}. */
   readonly place: string;
 }
 
 /** This process. */
 export function ownProcess(): ProcessName {
-  return { pid, startedAt: startOf(pid), place: ownPlace() };
+  return { pid, startedAt: startOf(pid), place: currentHost() };
 }
 
 /** Whether a process of this place is running still. */
@@ -40,7 +40,7 @@ function startOf(id: number): string | null {
 }
 
 /** The host, this boot of it and the process namespace (a container's own): where a process id names one process. */
-function ownPlace(): string {
+function currentHost(): string {
   const parts = [hostname(), firstOf('/proc/sys/kernel/random/boot_id'), namespaceOf('/proc/self/ns/pid')];
   return parts.filter((part) => part !== '').join(' ');
 }

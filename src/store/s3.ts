@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import { GetObjectCommand, NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { Disk } from 'flydrive';
 import { S3Driver } from 'flydrive/drivers/s3';
-import type { FilePlace, S3Options } from './file-place.ts';
+import type { FileStorage, S3Options } from './file-storage.ts';
 
 /** Files in a bucket. Loaded only where there is one. */
-export function openBucket({ bucket, region, endpoint, credentials }: S3Options): FilePlace {
+export function openBucket({ bucket, region, endpoint, credentials }: S3Options): FileStorage {
   const client = new S3Client({
     region,
     ...(credentials ? { credentials } : {}),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** More texts than the code has; only a text put together from input could get there, and is then not prepared. */
-const mostNames = 500;
+const maxNames = 500;
 
 /** Names under which statements are prepared, once a connection, so that PostgreSQL parses and plans them once. */
 export interface StatementNames {
@@ -20,7 +20,7 @@ export function createStatementNames(): StatementNames {
   return {
     nameOf(text) {
       if (names.has(text)) return names.get(text);
-      if (names.size >= mostNames) return undefined;
+      if (names.size >= maxNames) return undefined;
       const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
       names.set(text, name);
       return name;

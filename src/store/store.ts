@@ -8,8 +8,8 @@ import { migrate } from './migrations.ts';
 import { createOutageLog } from './outages.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
-import { requireOutside } from './scope.ts';
 import { type Transaction, transact } from './transact.ts';
+import { requireOutsideTransaction } from './transaction-scope.ts';
 
 export type { Transaction } from './transact.ts';
 
@@ -57,7 +57,7 @@ export interface StoreOptions {
   readonly limits?: ConnectionLimits;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
   /** What to do when another process has the data directory; what is right for a service when not said. */
-  readonly whenHeld?: string;
+  readonly lockedMessage?: string;
 }
 
 /**
@@ -65,10 +65,10 @@ export interface StoreOptions {
  * worker's identity and the agents' workspaces live in it.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, limits, log, whenHeld } = options;
+  const { dataDir, databaseUrl, limits, log, lockedMessage } = options;
   const lock = await lockDataDir(dataDir, {
     onWait: (sentence) => log.warn({ dataDir }, sentence),
-    ...(whenHeld !== undefined && { whenHeld }),
+    ...(lockedMessage !== undefined && { lockedMessage }),
   });
   let opened: Driver | null = null;
   const outages = createOutageLog({
@@ -119,26 +119,26 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
   const prisma = new PrismaClient({ adapter: driver.adapter });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
-    requireOutside(driver.scopes);
+    requireOutsideTransaction(driver.scopes);
     return driver.query(sql, values);
   };
   return {
     dialect: driver.dialect,
     get prisma() {
-      requireOutside(driver.scopes);
+      requireOutsideTransaction(driver.scopes);
       return prisma;
     },
     query,
     execute: query,
     transact: (fn) => transact({ driver, prisma, onHookError }, fn),
     async executeUrgent(sql, values = []) {
-      requireOutside(driver.scopes);
+      requireOutsideTransaction(driver.scopes);
       return driver.urgentQuery(sql, values);
     },
     isFull,
     readIdentity: () => driver.readIdentity(),
     async ping() {
-      requireOutside(driver.scopes);
+      requireOutsideTransaction(driver.scopes);
       await driver.ping();
     },
     async close() {

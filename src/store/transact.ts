@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Driver } from './driver.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { joinPrisma } from './join-prisma.ts';
-import { openScope, requireOutside, type Scope } from './scope.ts';
 import { isCachedPlanError } from './statement-names.ts';
+import { openTransactionScope, requireOutsideTransaction, type TransactionScope } from './transaction-scope.ts';
 import { StoreUnavailableError } from './unavailable.ts';
 
 /** How long a transaction waits for its turn, and then lasts, at most. PGlite's one connection makes turns long. */
 const transactionMs = 30_000;
 /** A transaction that another one made impossible is run again: so often at most in all, after a short random wait. */
-const rerun = { mostRuns: 3, mostDelayMs: 40 } as const;
+const rerun = { maxRuns: 3, maxDelayMs: 40 } as const;
 
 /** What a transaction's function is given; nothing else may touch the database inside it. */
 export interface Transaction {
@@ -26,7 +26,7 @@ export async function transact<T>(
   { driver, prisma, onHookError }: { driver: Driver; prisma: PrismaClient; onHookError: (error: unknown) => void },
   fn: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  requireOutside(driver.scopes);
+  requireOutsideTransaction(driver.scopes);
   for (let runs = 1; ; runs++) {
     const scope = await beginInTime(driver);
     const joined = joinPrisma(prisma, scope);
@@ -41,11 +41,11 @@ export async function transact<T>(
     try {
       const result = await driver.scopes.run(scope, async () => {
         try {
-          const given = await inTime(inside(fn, tx), 'A transaction lasted');
+          const value = await inTime(inside(fn, tx), 'A transaction lasted');
           requireSuccess(scope);
           await joined.leave();
           await scope.commit();
-          return given;
+          return value;
         } catch (error) {
           await joined.leave();
           // The error that it fails with is the one to tell of.
@@ -56,8 +56,8 @@ export async function transact<T>(
       for (const hook of hooks) runHook(hook, onHookError);
       return result;
     } catch (error) {
-      if (runs === rerun.mostRuns || !isCollision(error, scope)) throw error;
-      await delay(Math.random() * rerun.mostDelayMs);
+      if (runs === rerun.maxRuns || !isCollision(error, scope)) throw error;
+      await delay(Math.random() * rerun.maxDelayMs);
     }
   }
 }
@@ -67,10 +67,10 @@ async function inside<T>(fn: (tx: Transaction) => Promise<T>, tx: Transaction): 
   return await fn(tx);
 }
 
-async function beginInTime(driver: Driver): Promise<Scope> {
+async function beginInTime(driver: Driver): Promise<TransactionScope> {
   const beginning = driver.begin();
   try {
-    return openScope(await inTime(beginning, 'A transaction waited for its turn'));
+    return openTransactionScope(await inTime(beginning, 'A transaction waited for its turn'));
   } catch (error) {
     // Its turn may still come, when nobody waits for it any more.
     beginning.then((begun) => begun.rollback()).catch(() => undefined);
@@ -81,9 +81,9 @@ async function beginInTime(driver: Driver): Promise<Scope> {
 async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const said = `${what} longer than ${transactionMs / 1_000} seconds.`;
+    const message = `${what} longer than ${transactionMs / 1_000} seconds.`;
     timer = setTimeout(
-      () => reject(new StoreUnavailableError('database', { cause: new Error(said) })),
+      () => reject(new StoreUnavailableError('database', { cause: new Error(message) })),
       transactionMs,
     ).unref();
   });
@@ -94,7 +94,7 @@ async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   }
 }
 
-function requireSuccess({ failure }: Scope): void {
+function requireSuccess({ failure }: TransactionScope): void {
   if (failure === null) return;
   // PostgreSQL answers COMMIT after a failed statement by rolling back, and calls that a success.
   throw new Error('A statement of this transaction failed and its error was ignored, so nothing can be committed.', {
@@ -115,7 +115,7 @@ function runHook(hook: () => void, onError: (error: unknown) => void): void {
 const collisions = new Set(['40001', '40P01']);
 
 /** True when the database gave up on this run for another transaction's sake, so that running it again helps. */
-function isCollision(error: unknown, scope: Scope): boolean {
+function isCollision(error: unknown, scope: TransactionScope): boolean {
   const causes = [error, scope.failure?.error];
   return causes.some((cause) => {
     if (cause === null || typeof cause !== 'object') return false;

@@ -3,13 +3,13 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { toolNames } from '../../src/domain/reports/tool-list.ts';
+import { toolNames } from '../../src/domain/execution/reports/tool-list.ts';
 import { makeDirs } from '../support/agents.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import { providerKey, startProvider } from '../support/provider.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
-const program = resolve('dist/switchyard.js');
+const program = resolve('dist/cli/switchyard.js');
 
 /** Runs `switchyard agents …` as an operator does; gives what it printed and its exit code. */
 function agents(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {

@@ -35,13 +35,13 @@ it('works in its workspace and nowhere else', async () => {
 });
 
 it('shows a newcomer a title, a plan, a thought, tool calls and an answer', async () => {
-  const { agent, updates, said } = await launchAgent();
+  const { agent, updates, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('Please write a poem into poem.txt'));
   expect(new Set(updates.map((update) => update.type))).toEqual(
     new Set(['title', 'plan', 'thought', 'message', 'toolCall', 'usage']),
   );
-  expect(said().at(-1)).toContain('poem.txt');
+  expect(messages().at(-1)).toContain('poem.txt');
 });
 
 it('gives its session a title once', async () => {
@@ -71,14 +71,14 @@ it('reports a plan and prints JSON when told to', async () => {
 });
 
 it('obeys all that the user said, and not what the service says before it', async () => {
-  const { agent, said } = await launchAgent();
+  const { agent, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt([{ type: 'text', text: 'say preface', isPreface: true }, ...text('say one'), ...text('say two')]);
-  expect(said()).toEqual(['one', 'two']);
+  expect(messages()).toEqual(['one', 'two']);
 });
 
 it('asks a question by a form and goes on with the answer', async () => {
-  const { agent, next, said } = await launchAgent();
+  const { agent, next, messages } = await launchAgent();
   await agent.open(null);
   const turn = agent.prompt(text('ask Which colour?'));
   const question = await next('question');
@@ -86,18 +86,18 @@ it('asks a question by a form and goes on with the answer', async () => {
   expect(agent.answer('another', { text: 'red', optionId: null })).toBe(false);
   expect(agent.answer(question.questionId, { text: 'blue', optionId: null })).toBe(true);
   await turn;
-  expect(said()).toEqual(['You answered: blue']);
+  expect(messages()).toEqual(['You answered: blue']);
 });
 
 it.each([
-  { permission: 'auto' as const, decision: 'allowed', said: [] },
-  { permission: 'deny' as const, decision: 'denied', said: ['I was not allowed to run rm -rf.'] },
-])('answers a permission by the policy "$permission"', async ({ permission, decision, said }) => {
+  { permission: 'auto' as const, decision: 'allowed', messages: [] },
+  { permission: 'deny' as const, decision: 'denied', messages: ['I was not allowed to run rm -rf.'] },
+])('answers a permission by the policy "$permission"', async ({ permission, decision, messages }) => {
   const launched = await launchAgent({ permission });
   await launched.agent.open(null);
   await launched.agent.prompt(text('tool rm -rf'));
   expect(launched.updates.find((update) => update.type === 'permission')).toMatchObject({ decision });
-  expect(launched.said()).toEqual(said);
+  expect(launched.messages()).toEqual(messages);
 });
 
 it.each([
@@ -117,17 +117,17 @@ it.each([
 });
 
 it('takes noise on stdout without harm', async () => {
-  const { agent, said } = await launchAgent();
+  const { agent, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('noise 20000\nsay still here'));
-  expect(said()).toEqual(['still here']);
+  expect(messages()).toEqual(['still here']);
 });
 
 it('sees only the variables that it was given', async () => {
-  const { agent, said } = await launchAgent({ env: { FROM_PROFILE: 'p' } }, { env: { MY_SECRET: 's' } });
+  const { agent, messages } = await launchAgent({ env: { FROM_PROFILE: 'p' } }, { env: { MY_SECRET: 's' } });
   await agent.open(null);
   await agent.prompt(text('env MY_SECRET\nenv FROM_PROFILE\nenv TEST_DATABASE\nenv NODE_OPTIONS\nenv VITEST'));
-  expect(said()).toEqual([
+  expect(messages()).toEqual([
     'MY_SECRET=s',
     'FROM_PROFILE=p',
     'TEST_DATABASE=(not set)',
@@ -152,7 +152,7 @@ it.each([
   expect(opened.how).toBe(how);
   expect(opened.agentSessionId === agentSessionId).toBe(how !== 'new');
   await second.agent.prompt(text('say after'));
-  expect(second.said()).toEqual(['after']);
+  expect(second.messages()).toEqual(['after']);
 });
 
 it('opens a new session when the old one is not known any more', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { descendantsOf, findInDirectories } from '../../src/agents/orphan-processes.ts';
 import { processStart } from '../../src/agents/process-identity.ts';
-import { descendantsOf, findInDirectories } from '../../src/agents/strays.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, text } from '../support/agents.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
@@ -21,16 +21,18 @@ const permission = {
 
 it('is not stopped by a flood of noise from an agent that does not read meanwhile', async () => {
   const noise = Array.from({ length: 40_000 }, () => 'no message, but longer than the pipe takes at once');
-  const { agent, said } = await launchOpened({ 'session/prompt': [{ write: [...noise, chunk('still here'), end] }] });
+  const { agent, messages } = await launchOpened({
+    'session/prompt': [{ write: [...noise, chunk('still here'), end] }],
+  });
   await agent.prompt(text('go'));
-  expect(said()).toEqual(['still here']);
+  expect(messages()).toEqual(['still here']);
 });
 
 it('takes an answer that is followed at once by the end of the process, and tells of that end', async () => {
   const write = { write: [chunk('x'.repeat(300_000)), end] };
-  const { agent, said } = await launchOpened({ 'session/prompt': [write, { exit: 4 }] });
+  const { agent, messages } = await launchOpened({ 'session/prompt': [write, { exit: 4 }] });
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'end_turn' });
-  expect(said().join('')).toHaveLength(300_000);
+  expect(messages().join('')).toHaveLength(300_000);
   await expect(agent.exited).resolves.toBe('exit code 4');
 });
 
@@ -38,31 +40,31 @@ it('reports all that was said before a crash', async () => {
   const blocks = Array.from({ length: 300 }, (_, n) => ({
     update: { ...chunk('y'.repeat(2_000)).update, messageId: `${n}` },
   }));
-  const { agent, said } = await launchOpened({ 'session/prompt': [{ write: blocks }, { exit: 3 }] });
+  const { agent, messages } = await launchOpened({ 'session/prompt': [{ write: blocks }, { exit: 3 }] });
   const error = await crashOf(agent.prompt(text('go')));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 3).');
-  expect(said()).toHaveLength(300);
+  expect(messages()).toHaveLength(300);
 });
 
 it('prefers to allow once', async () => {
-  const { agent, said } = await launchOpened({ 'session/prompt': [{ ask: permission }, { write: [end] }] });
+  const { agent, messages } = await launchOpened({ 'session/prompt': [{ ask: permission }, { write: [end] }] });
   await agent.prompt(text('go'));
-  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+  expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
 it('grants nothing that is asked for after a cancel', async () => {
   const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
-  const { agent, said } = await launchOpened({
+  const { agent, messages } = await launchOpened({
     'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled],
   });
   const turn = agent.prompt(text('go'));
   await agent.cancel();
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
-  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+  expect(messages()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
 });
 
 it('cancels the question that is open when the turn is cancelled, and asks again in the next turn', async () => {
-  const { agent, said, next, updates } = await launchOpened(
+  const { agent, messages, next, updates } = await launchOpened(
     { 'session/prompt': [{ ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -70,20 +72,20 @@ it('cancels the question that is open when the turn is cancelled, and asks again
   const first = await next('question');
   await agent.cancel();
   await turn;
-  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+  expect(messages()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
   expect(agent.answer(first.questionId, { text: 'Once', optionId: null })).toBe(false);
   updates.length = 0;
   const again = agent.prompt(text('go'));
   const second = await next('question');
   expect(agent.answer(second.questionId, { text: 'once', optionId: null })).toBe(true);
   await again;
-  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+  expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
 it('puts questions that are asked side by side to the user one after another', async () => {
   const first = { ...permission, jsonrpc: '2.0', id: 'first', params: { ...permission.params } };
   first.params.toolCall = { toolCallId: 'u', title: 'ls' };
-  const { agent, said, next, updates } = await launchOpened(
+  const { agent, messages, next, updates } = await launchOpened(
     { 'session/prompt': [{ write: [JSON.stringify(first)] }, { ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -97,15 +99,15 @@ it('puts questions that are asked side by side to the user one after another', a
   expect(two.text).toBe('May I run rm?');
   expect(agent.answer(two.questionId, { text: 'once', optionId: null })).toBe(true);
   await turn;
-  expect(said()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
-  const told = updates.flatMap((each) => (each.type === 'permission' ? `${each.title} ${each.decision}` : each.type));
+  expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
+  const labels = updates.flatMap((each) => (each.type === 'permission' ? `${each.title} ${each.decision}` : each.type));
   const wanted = ['ls cancelled', 'question', 'rm allowed'];
-  expect(told.filter((each) => each !== 'toolCall' && each !== 'message')).toEqual(wanted);
+  expect(labels.filter((each) => each !== 'toolCall' && each !== 'message')).toEqual(wanted);
 });
 
 it('cancels with the question that is open those that were not put yet', async () => {
   const first = JSON.stringify({ ...permission, jsonrpc: '2.0', id: 'first' });
-  const { agent, said, next, updates } = await launchOpened(
+  const { agent, messages, next, updates } = await launchOpened(
     { 'session/prompt': [{ write: [first] }, { ask: permission }, { write: [end] }] },
     { permission: 'ask' },
   );
@@ -113,7 +115,7 @@ it('cancels with the question that is open those that were not put yet', async (
   await next('question');
   await agent.cancel();
   await turn;
-  expect(said()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
+  expect(messages()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
   expect(updates.filter(({ type }) => type === 'question')).toHaveLength(1);
 });
 
@@ -148,20 +150,20 @@ it.each([
     requestedSchema: { type: 'object', properties: schema },
   };
   const form = { ask: { method: 'elicitation/create', params } };
-  const { agent, said, next } = await launchOpened({ 'session/prompt': [form, { write: [end] }] });
+  const { agent, messages, next } = await launchOpened({ 'session/prompt': [form, { write: [end] }] });
   const turn = agent.prompt(text('go'));
   const question = await next('question');
   expect(question.options.map((option) => option.name)).toEqual(options);
   agent.answer(question.questionId, { text: words, optionId: null });
   await turn;
-  expect(JSON.parse(said()[0] ?? '')).toEqual({ action: 'accept', content });
+  expect(JSON.parse(messages()[0] ?? '')).toEqual({ action: 'accept', content });
 });
 
 it('answers a request that it does not know with an error, and goes on', async () => {
   const ask = { ask: { method: 'craft/drainMidTurnQueue', params: {} } };
-  const { agent, said } = await launchOpened({ 'session/prompt': [ask, { write: [end] }] });
+  const { agent, messages } = await launchOpened({ 'session/prompt': [ask, { write: [end] }] });
   await agent.prompt(text('go'));
-  expect(said()[0]).toContain('-32601');
+  expect(messages()[0]).toContain('-32601');
 });
 
 it('goes on without the rung that is advertised and does not work', async () => {
@@ -223,9 +225,9 @@ it.each([
 });
 
 it('stops also what the agent started in a session of its own', async () => {
-  const { agent, said } = await launchOpened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
+  const { agent, messages } = await launchOpened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
   await agent.prompt(text('go'));
-  const pid = Number(said()[0]);
+  const pid = Number(messages()[0]);
   expect(processStart(pid)).not.toBeNull();
   await agent.stop();
   expect(processStart(pid)).toBeNull();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createPace } from '../../src/agents/acp/pace.ts';
 import { parseLine } from '../../src/agents/acp/parse-line.ts';
 import { parseMessage } from '../../src/agents/acp/trim.ts';
-import { createUpdateJoiner } from '../../src/agents/acp/updates.ts';
+import { createUpdateAssembler } from '../../src/agents/acp/updates.ts';
 import { AgentCrash } from '../../src/agents/agent.ts';
 import { launchAgent, launchScripted, text } from '../support/agents.ts';
 
@@ -22,15 +22,15 @@ it('stops an agent that sends a message of more than 16 MB, and says so', async 
   await agent.open(null);
   const error = await crash(agent.prompt(text('flood line 17')));
   expect(error.message).toBe('The agent sent a message of more than 16 MB, which is the most that is read.');
-  expect(error.reason).toBe('excess');
+  expect(error.reason).toBe('limit');
   await expect(agent.exited).resolves.toContain('SIGKILL');
 });
 
 it('takes a message of 15 MB, and goes on', async () => {
-  const { agent, said, updates } = await launchAgent();
+  const { agent, messages, updates } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('flood line 15'));
-  expect(said()).toEqual(['Sent line: 15.']);
+  expect(messages()).toEqual(['Sent line: 15.']);
   const output = updates[0]?.type === 'toolCall' ? updates[0].output : null;
   expect(output).toBe(`${'x'.repeat(16_000)}\n… (${15 * megabyte - 16_000} more characters are not kept)`);
 });
@@ -51,10 +51,10 @@ it('cuts a long message into pieces that are the whole together, between charact
 it('does not hold the event loop while it reads a message that is all structure', async () => {
   const fields = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`name ${n}`, [n]]));
   const line = Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { _meta: fields } }));
-  let longestMs = 0;
+  let maxDelayMs = 0;
   let lastAt = performance.now();
   const timer = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastAt);
+    maxDelayMs = Math.max(maxDelayMs, performance.now() - lastAt);
     lastAt = performance.now();
   }, 1);
   const startedAt = performance.now();
@@ -62,14 +62,14 @@ it('does not hold the event loop while it reads a message that is all structure'
   const tookMs = performance.now() - startedAt;
   clearInterval(timer);
   expect(Object.keys(message.params._meta)).toHaveLength(100);
-  expect(longestMs).toBeLessThan(tookMs / 2);
+  expect(maxDelayMs).toBeLessThan(tookMs / 2);
 });
 
 it.each([
   { what: 'has too many values', params: `[${'[],'.repeat(600_000)}1]` },
   { what: 'nests too deep', params: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
 ])('does not read a message that $what, and reads the next', async ({ params }) => {
-  const read = (given: string) => parseLine(Buffer.from(`{"jsonrpc":"2.0","method":"m","params":${given}}`));
+  const read = (json: string) => parseLine(Buffer.from(`{"jsonrpc":"2.0","method":"m","params":${json}}`));
   await expect(read(params)).rejects.toThrow('A line takes too much time or memory to read.');
   const words = JSON.stringify('["\\'.repeat(100_000));
   await expect(read(words)).resolves.toEqual({ jsonrpc: '2.0', method: 'm', params: JSON.parse(words) });
@@ -106,10 +106,10 @@ const says = (words: string) =>
 
 it('tells how a tool call goes on once a second at most, and how it ended always', () => {
   let now = 0;
-  const joiner = createUpdateJoiner(() => now);
+  const assembler = createUpdateAssembler(() => now);
   const outputs: (string | null)[] = [];
   const take = (update: never) => {
-    for (const each of joiner.take(update)) if (each.type === 'toolCall') outputs.push(each.output);
+    for (const each of assembler.take(update)) if (each.type === 'toolCall') outputs.push(each.output);
   };
   take(call({ title: 'make', status: 'in_progress' }));
   for (let n = 1; n <= 300; n++) {
@@ -119,30 +119,30 @@ it('tells how a tool call goes on once a second at most, and how it ended always
   expect(outputs).toEqual([null, 'line 100', 'line 200', 'line 300']);
   now += 10;
   take(printed('line 301'));
-  expect(joiner.isProgressHeld()).toBe(true);
+  expect(assembler.hasDeferredProgress()).toBe(true);
   take(call({ status: 'completed' }));
   expect(outputs.slice(4)).toEqual(['line 301']);
-  expect(joiner.isProgressHeld()).toBe(false);
-  expect(joiner.endTurn()).toEqual([]);
+  expect(assembler.hasDeferredProgress()).toBe(false);
+  expect(assembler.endTurn()).toEqual([]);
 });
 
 it('does not cut a message for the progress that it holds back, and gives that after it', () => {
-  const joiner = createUpdateJoiner(() => 0);
-  joiner.take(call({ title: 'make', status: 'in_progress' }));
-  expect([says('one '), printed('a'), says('two'), printed('b')].flatMap((each) => joiner.take(each))).toEqual([]);
+  const assembler = createUpdateAssembler(() => 0);
+  assembler.take(call({ title: 'make', status: 'in_progress' }));
+  expect([says('one '), printed('a'), says('two'), printed('b')].flatMap((each) => assembler.take(each))).toEqual([]);
   const last = [
     { type: 'message', text: 'one two' },
     expect.objectContaining({ type: 'toolCall', status: 'in_progress', output: 'b' }),
   ];
-  expect(joiner.progress()).toEqual(last);
-  expect(joiner.progress()).toEqual([]);
+  expect(assembler.progress()).toEqual(last);
+  expect(assembler.progress()).toEqual([]);
 });
 
 it.each(['flush', 'endTurn'] as const)('gives at a %s what it held back', (end) => {
-  const joiner = createUpdateJoiner(() => 0);
-  joiner.take(call({ title: 'make', status: 'in_progress' }));
-  joiner.take(printed('a'));
-  expect(joiner[end]()).toEqual([expect.objectContaining({ output: 'a' })]);
+  const assembler = createUpdateAssembler(() => 0);
+  assembler.take(call({ title: 'make', status: 'in_progress' }));
+  assembler.take(printed('a'));
+  expect(assembler[end]()).toEqual([expect.objectContaining({ output: 'a' })]);
 });
 
 it('tells the progress of a tool within two seconds, without another word of the agent', async () => {
@@ -169,10 +169,10 @@ it('keeps no more than 320,000 characters of the diffs of one call', () => {
     oldText: 'x'.repeat(9_000),
     newText: 'y'.repeat(9_000),
   }));
-  const [given] = createUpdateJoiner().take(call({ title: 'edit', content }));
-  const diffs = given?.type === 'toolCall' ? given.diffs : [];
+  const [update] = createUpdateAssembler().take(call({ title: 'edit', content }));
+  const diffs = update?.type === 'toolCall' ? update.diffs : [];
   expect(diffs).toHaveLength(100);
-  const kept = diffs.reduce((sum, { oldText, newText }) => sum + (oldText?.length ?? 0) + newText.length, 0);
-  expect(kept).toBeLessThan(330_000);
+  const totalCharacters = diffs.reduce((sum, { oldText, newText }) => sum + (oldText?.length ?? 0) + newText.length, 0);
+  expect(totalCharacters).toBeLessThan(330_000);
   expect(diffs.at(-1)?.newText).toBe('\n… (9000 more characters are not kept)');
 });

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
-import { createChunkJoiner } from '../../src/agents/gateway/chunk-joiner.ts';
-import { createMask } from '../../src/domain/runs/masking.ts';
+import { createChunkCoalescer } from '../../src/agents/gateway/chunk-coalescer.ts';
+import { createMask } from '../../src/domain/execution/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
 import { providerKey } from '../support/provider.ts';
 import { okResponse, startRawProvider } from '../support/raw-http.ts';
@@ -15,7 +15,7 @@ it('ends the calls that wait behind another one when their connection closes', a
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`.repeat(3));
   const upstream = await Promise.all([0, 1, 2].map((n) => provider.wire(n)));
-  await agent.until(/200 OK[\s\S]*\n$/);
+  await agent.waitFor(/200 OK[\s\S]*\n$/);
   agent.socket.destroy();
   await Promise.all(upstream.map(({ closed }) => closed));
   await gateway.close();
@@ -28,13 +28,13 @@ it('closes connections that show no key in time, and keeps the one that has show
   const owner = connect();
   owner.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
   const upstream = await provider.wire(0);
-  const strangers = [connect(), connect(), connect()];
-  strangers[1]?.send('POST /v1/responses HTTP/1.1\r\nHost: ga');
+  const anonymousClients = [connect(), connect(), connect()];
+  anonymousClients[1]?.send('POST /v1/responses HTTP/1.1\r\nHost: ga');
   // Headers come whole, the key with them, but a stranger's body never ends.
-  strangers[2]?.send('POST /v1/responses HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
-  await Promise.all(strangers.map(({ closed }) => closed));
+  anonymousClients[2]?.send('POST /v1/responses HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
+  await Promise.all(anonymousClients.map(({ closed }) => closed));
   upstream.send(okResponse);
-  expect(await owner.until(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await owner.waitFor(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('makes room for a new connection by closing the oldest one that has shown no key', async () => {
@@ -43,13 +43,13 @@ it('makes room for a new connection by closing the oldest one that has shown no 
   const owner = connect();
   owner.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
   const first = await provider.wire(0);
-  const strangers = Array.from({ length: 127 }, () => connect());
+  const anonymousClients = Array.from({ length: 127 }, () => connect());
   const another = connect();
   another.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
   const second = await provider.wire(1);
-  expect(await Promise.race(strangers.map(({ closed }) => closed))).toBe('');
+  expect(await Promise.race(anonymousClients.map(({ closed }) => closed))).toBe('');
   for (const upstream of [first, second]) upstream.send(okResponse);
-  for (const agent of [owner, another]) expect(await agent.until(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
+  for (const agent of [owner, another]) expect(await agent.waitFor(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it.each([
@@ -67,10 +67,10 @@ it.each([
 ])('closes the connection of a stranger after one answer: $what', async ({ request, status }) => {
   const provider = await startRawProvider();
   const { connect, auth } = await openTestGateway(provider.url);
-  const stranger = connect();
+  const anonymousClient = connect();
   const more = `HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/models HTTP/1.1\r\n${auth}\r\n`.repeat(20);
-  stranger.send(request.includes('chunked') ? request : request + more);
-  const text = await stranger.closed;
+  anonymousClient.send(request.includes('chunked') ? request : request + more);
+  const text = await anonymousClient.closed;
   expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close\\r\\n`, 'i'));
   expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
   expect(provider.wires).toEqual([]);
@@ -79,11 +79,11 @@ it.each([
 /** Counts the requests that servers of this process parse, until the end of the test. */
 function countParsed(): () => number {
   let count = 0;
-  const note = () => {
+  const increment = () => {
     count += 1;
   };
-  subscribe('http.server.request.start', note);
-  onTestFinished(() => void unsubscribe('http.server.request.start', note));
+  subscribe('http.server.request.start', increment);
+  onTestFinished(() => void unsubscribe('http.server.request.start', increment));
   return () => count;
 }
 
@@ -102,14 +102,14 @@ it.each([
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const parsed = countParsed();
-  const strangers = [connect(), connect(), connect()];
-  for (const stranger of strangers) stranger.send(request.repeat(3_000));
-  for (const text of await Promise.all(strangers.map(({ closed }) => closed)))
+  const anonymousClients = [connect(), connect(), connect()];
+  for (const anonymousClient of anonymousClients) anonymousClient.send(request.repeat(3_000));
+  for (const text of await Promise.all(anonymousClients.map(({ closed }) => closed)))
     expect(text).toMatch(status === null ? /^$/ : new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(parsed()).toBeLessThan(200);
   const owner = connect();
   owner.send(`GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
-  await owner.until(/\{\}/);
+  await owner.waitFor(/\{\}/);
   owner.send(request.repeat(3_000));
   await owner.closed;
   expect(parsed()).toBeLessThan(600);
@@ -124,7 +124,7 @@ it('joins the chunks of a body, in both directions', async () => {
   const agent = connect();
   const body = `"${'x'.repeat(2_000)}"`;
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\n${bytes(body)}0\r\n\r\n`);
-  const text = await agent.until(/\r\n0\r\n\r\n$/);
+  const text = await agent.waitFor(/\r\n0\r\n\r\n$/);
   const received = provider.requests()[0];
   expect(received?.body).toBe(body);
   for (const each of [text, provider.wires[0]?.received().toString()])
@@ -153,7 +153,7 @@ it('searches no more of an error than 64 KiB, and one error at a time', async ()
   const { auth, connect } = await openTestGateway(provider.url, { mask: watched });
   const agents = Array.from({ length: 8 }, () => connect());
   for (const agent of agents) agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
-  await Promise.all(agents.map((agent) => agent.until(/x\r\n0\r\n\r\n$/)));
+  await Promise.all(agents.map((agent) => agent.waitFor(/x\r\n0\r\n\r\n$/)));
   expect(searched).toEqual(Array(8).fill(65_536));
   // No two in one turn of the event loop.
   expect(new Set(turnsAt).size).toBe(8);
@@ -165,12 +165,12 @@ it('takes no more of a body while the gateway exceeds its pace', async () => {
     release = resolve;
   });
   let spent = 0;
-  const joiner = createChunkJoiner({ spend: () => (++spent === 2 ? rest : null) }).resume();
-  for (let n = 0; n < 4; n++) joiner.write('x');
+  const coalescer = createChunkCoalescer({ spend: () => (++spent === 2 ? rest : null) }).resume();
+  for (let n = 0; n < 4; n++) coalescer.write('x');
   await new Promise(setImmediate);
   expect(spent).toBe(2);
   release();
-  joiner.end();
-  await once(joiner, 'end');
+  coalescer.end();
+  await once(coalescer, 'end');
   expect(spent).toBe(4);
 });

@@ -94,10 +94,10 @@ it.each([
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`${head} HTTP/1.1\r\n${auth}${framing}\r\n\r\n${body}`);
-  expect(await agent.until(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
   // Whatever reached the provider before a broken chunk was seen is no request to it.
   for (const wire of provider.wires) await wire.closed;
-  expect(provider.requests().filter(({ isWhole }) => isWhole)).toEqual([]);
+  expect(provider.requests().filter(({ isComplete: isWhole }) => isWhole)).toEqual([]);
 });
 
 it('refuses a chunked request of HTTP/1.0', async () => {
@@ -105,7 +105,7 @@ it('refuses a chunked request of HTTP/1.0', async () => {
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.0\r\n${auth}Transfer-Encoding: chunked\r\n\r\n${chunked('{}')}`);
-  expect(await agent.until(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
   expect(provider.wires).toEqual([]);
 });
 
@@ -115,10 +115,10 @@ it('keeps a call of another run out of reach of a body that was meant as a reque
   const open = 'POST /v1/responses HTTP/1.1\r\nHost: provider\r\nContent-Length: 10000\r\n\r\n{"stored":"';
   const first = attacker.connect();
   first.send(`GET /v1/models HTTP/1.1\r\n${attacker.auth}Transfer-Encoding: chunked\r\n\r\n${chunked(open)}`);
-  expect(await first.until(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await first.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
   const second = victim.connect();
   second.send(`POST /v1/responses HTTP/1.1\r\n${victim.auth}Content-Length: 8\r\n\r\n"secret"`);
-  expect(await second.until(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await second.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
   expect(provider.requests()).toEqual([
     expect.objectContaining({ line: 'POST /v1/responses HTTP/1.1', body: '"secret"', isWhole: true }),
   ]);
@@ -138,7 +138,7 @@ it('sends each request of an agent over a connection of its own, byte for byte a
       `POST /v1/embeddings HTTP/1.1\r\n${auth}\r\n`,
     ].join(''),
   );
-  await agent.until(/(HTTP\/1\.1 200 [\s\S]*\r\n0\r\n\r\n){4}$/);
+  await agent.waitFor(/(HTTP\/1\.1 200 [\s\S]*\r\n0\r\n\r\n){4}$/);
   const port = new URL(provider.url).port;
   const common = [
     ['accept-encoding', 'identity'],
@@ -177,10 +177,10 @@ it.each([
     const agent = connect();
     agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}${head}\r\n\r\n${part}`);
     const upstream = await provider.wire(0);
-    await upstream.until(/"m"/);
+    await upstream.waitFor(/"m"/);
     agent.socket[leave]();
     await upstream.closed;
-    expect(provider.requests().map(({ isWhole }) => isWhole)).toEqual([false]);
+    expect(provider.requests().map(({ isComplete: isWhole }) => isWhole)).toEqual([false]);
     await gateway.close();
     expect(usages).toEqual([]);
   }
@@ -201,7 +201,7 @@ it.each([
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`${line}\r\n${auth}Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n${framing}\r\n${body}${smuggled}`);
-  expect(await agent.until(/\r\n0\r\n\r\n/)).toMatch(/^HTTP\/1\.1 200 OK/);
+  expect(await agent.waitFor(/\r\n0\r\n\r\n/)).toMatch(/^HTTP\/1\.1 200 OK/);
   const [seen, ...others] = provider.requests();
   expect(others).toEqual([]);
   expect(seen).toMatchObject({ line, body });
@@ -238,7 +238,7 @@ it.each([
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`GET ${target} HTTP/1.1\r\n${auth}\r\n`);
-  expect(await agent.until(lastLine)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(await agent.waitFor(lastLine)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(provider.requests().map(({ line }) => line)).toEqual(status === 200 ? ['GET /v1/models HTTP/1.1'] : []);
 });
 
@@ -254,7 +254,7 @@ it.each([
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.socket.write(`GET /v1/models HTTP/1.1\r\n${auth}${header}\r\n\r\n`, 'latin1');
-  await agent.until(lastLine);
+  await agent.waitFor(lastLine);
   const names = provider.requests().flatMap(({ headers }) => headers.map(([name]) => name));
   expect(names).not.toContain('x-evil');
 });
@@ -264,16 +264,16 @@ it('waits with "100 Continue" until it accepts a request', async () => {
   const { auth, connect } = await openTestGateway(provider.url);
   const refused = connect();
   refused.send(`POST /v1/files HTTP/1.1\r\n${auth}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
-  expect(await refused.until(lastLine)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await refused.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 403 /);
   const accepted = connect();
   accepted.send(`POST /v1/responses HTTP/1.1\r\n${auth}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`);
-  await accepted.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+  await accepted.waitFor(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
   accepted.send('{}');
-  expect(await accepted.until(lastLine)).toMatch(/HTTP\/1\.1 200 OK/);
+  expect(await accepted.waitFor(lastLine)).toMatch(/HTTP\/1\.1 200 OK/);
   expect(readRequests((await provider.wire(0)).received())[0]?.headers.map(([name]) => name)).not.toContain('expect');
   const odd = connect();
   odd.send(`POST /v1/responses HTTP/1.1\r\n${auth}Expect: miracles\r\nContent-Length: 2\r\n\r\n{}`);
-  expect(await odd.until(lastLine)).toMatch(/^HTTP\/1\.1 417 /);
+  expect(await odd.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 417 /);
   expect(provider.wires).toHaveLength(1);
 });
 
@@ -284,7 +284,7 @@ it('passes on a body in a coding, and its header', async () => {
   agent.send(
     `POST /v1/responses HTTP/1.1\r\n${auth}Content-Encoding: zstd\r\nTransfer-Encoding: chunked\r\n\r\n${chunked('\0\r\n\r\n')}`,
   );
-  expect(await agent.until(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
   const [seen] = provider.requests();
   expect(seen).toMatchObject({ body: '\0\r\n\r\n', isWhole: true });
   expect(seen?.headers).toContainEqual(['content-encoding', 'zstd']);

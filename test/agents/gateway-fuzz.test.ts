@@ -39,7 +39,7 @@ const noise = fc.subarray([
   'Range: bytes=0-1',
 ]);
 
-const sound: fc.Arbitrary<Attempt> = fc.oneof(
+const validAttempts: fc.Arbitrary<Attempt> = fc.oneof(
   fc.tuple(noise, fc.constantFrom([], ['Content-Length: 0'])).map(([head, framing]) => ({
     head: ['GET /v1/models HTTP/1.1', ...head, ...framing],
     body: '',
@@ -128,12 +128,12 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
   let closed = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.oneof({ arbitrary: sound, weight: 2 }, { arbitrary: refused, weight: 1 }), {
+      fc.array(fc.oneof({ arbitrary: validAttempts, weight: 2 }, { arbitrary: refused, weight: 1 }), {
         minLength: 1,
         maxLength: 6,
       }),
       fc.array(fc.nat({ max: 400 }), { maxLength: 5 }),
-      async (attempts, places) => {
+      async (attempts, cutOffsets) => {
         const before = provider.wires.length;
         const { gateway, connect } = await openTestGateway(provider.url, { limits: { requestTimeoutMs: 250 } });
         const key = `x-api-key: ${gateway.key}`;
@@ -143,9 +143,9 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
         const all = `${texts.join('')}GET /v1/the-end HTTP/1.1\r\nHost: gateway\r\n${key}\r\n\r\n`;
         const agent = connect();
         agent.socket.setNoDelay(true);
-        const at = [0, ...places.toSorted((a, b) => a - b), all.length];
+        const at = [0, ...cutOffsets.toSorted((a, b) => a - b), all.length];
         for (let n = 1; n < at.length; n++) agent.send(Buffer.from(all.slice(at[n - 1], at[n]), 'latin1'));
-        const isWhole = await agent.until(/the-end is none of them/).then(
+        const isWhole = await agent.waitFor(/the-end is none of them/).then(
           () => true,
           () => false,
         );
@@ -156,14 +156,14 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
         const perWire = wires.map((wire) => readRequests(wire.received()));
         expect(perWire.filter((requests) => requests.length > 1)).toEqual([]);
         const requests = perWire.flat();
-        for (const { line, headers, isWhole: isComplete } of requests.filter((each) => each.headers.length > 0)) {
+        for (const { line, headers, isComplete } of requests.filter((each) => each.headers.length > 0)) {
           const framing = headers.filter(([name]) => /^(content-length|transfer-encoding)$/.test(name));
           expect(framing).toHaveLength(line.startsWith('GET') ? 0 : 1);
           if (!isComplete) continue;
           expect(headers).toContainEqual(['authorization', `Bearer ${providerKey}`]);
           expect(headers.filter(([name]) => /^(te|trailer|upgrade|x-|host$)/.test(name))).toHaveLength(1);
         }
-        const seen = sorted(requests.filter((each) => each.isWhole));
+        const seen = sorted(requests.filter((each) => each.isComplete));
         const meant = sorted(attempts.flatMap((each) => each.seen ?? []));
         // A connection that was closed for what came on it may have lost what stood there, too.
         if (isWhole) expect(seen).toEqual(meant);

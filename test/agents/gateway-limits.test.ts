@@ -9,7 +9,7 @@ it('refuses with 413 a body whose length is too large, and passes nothing on', a
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: ${64 * 1_048_576 + 1}\r\n\r\n`);
-  const text = await agent.until(jsonEnd);
+  const text = await agent.waitFor(jsonEnd);
   expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*at most 67108864 bytes/);
   expect(provider.wires).toEqual([]);
 });
@@ -20,11 +20,11 @@ it('refuses with 413 a chunked body once it is too large, and the provider sees 
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\na\r\n"12345678"\r\n`);
   const upstream = await provider.wire(0);
-  await upstream.until(/"12345678"/);
+  await upstream.waitFor(/"12345678"/);
   agent.send('1\r\n \r\n');
   expect(await agent.closed).toMatch(/^HTTP\/1\.1 413 /);
   await upstream.closed;
-  expect(provider.requests().map(({ line, isWhole }) => [line, isWhole])).toEqual([
+  expect(provider.requests().map(({ line, isComplete: isWhole }) => [line, isWhole])).toEqual([
     ['POST /v1/responses HTTP/1.1', false],
   ]);
   await gateway.close();
@@ -40,7 +40,7 @@ it('passes on a body of exactly the largest size', async () => {
   ]) {
     const agent = connect();
     agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}${framed}`);
-    expect(await agent.until(jsonEnd)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await agent.waitFor(jsonEnd)).toMatch(/^HTTP\/1\.1 200 /);
   }
 });
 
@@ -51,7 +51,7 @@ it('ends a request that takes too long to arrive, and the provider sees no end o
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 5\r\n\r\n"1`);
   const upstream = await provider.wire(0);
   await Promise.all([upstream.closed, agent.closed]);
-  expect(provider.requests().map(({ isWhole }) => isWhole)).toEqual([false]);
+  expect(provider.requests().map(({ isComplete: isWhole }) => isWhole)).toEqual([false]);
 });
 
 it.each([
@@ -72,13 +72,13 @@ it.each([
   await provider.wire(15);
   const another = connect();
   another.send(call);
-  const refused = await another.until(jsonEnd);
+  const refused = await another.waitFor(jsonEnd);
   expect(refused).toMatch(/^HTTP\/1\.1 429 [\s\S]*\r\nretry-after: 1\r\n/i);
   expect(JSON.parse(refused.slice(refused.indexOf('{'), refused.lastIndexOf('}') + 1))).toMatchObject(error);
   expect(provider.wires).toHaveLength(16);
   // One that ends makes room.
   first.send(okResponse);
-  await agent.until(/ 200 OK[\s\S]*\r\n0\r\n\r\n$/);
+  await agent.waitFor(/ 200 OK[\s\S]*\r\n0\r\n\r\n$/);
   const last = connect();
   last.send(call);
   await provider.wire(16);
@@ -91,5 +91,5 @@ it('has no more connections of an agent than it can look after', async () => {
   // The oldest one is closed; the others are served.
   expect(await agents[0]?.closed).toBe('');
   agents[128]?.send(`GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
-  expect(await agents[128]?.until(jsonEnd)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await agents[128]?.waitFor(jsonEnd)).toMatch(/^HTTP\/1\.1 200 /);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createMask } from '../../src/domain/runs/masking.ts';
+import { createMask } from '../../src/domain/execution/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
 import { providerKey } from '../support/provider.ts';
 import { startRawProvider, type Wire } from '../support/raw-http.ts';
@@ -17,7 +17,7 @@ const answerTo = async (
   const agent = opened.connect();
   const isCall = line.startsWith('POST');
   agent.send(`${line}\r\n${opened.auth}${isCall ? 'Content-Length: 2\r\n' : ''}\r\n${isCall ? '{}' : ''}`);
-  const text = await (until === 'close' ? agent.closed : agent.until(until));
+  const text = await (until === 'close' ? agent.closed : agent.waitFor(until));
   return { ...opened, provider, text };
 };
 const status = (text: string) => Number(/^HTTP\/1\.1 (\d+) /.exec(text)?.[1]);
@@ -85,7 +85,7 @@ it('passes on one response, whatever comes behind it', async () => {
   expect(text).toContain('"one"');
   const agent = connect();
   agent.send(`GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
-  expect(text + (await agent.until(whole))).not.toContain('"two"');
+  expect(text + (await agent.waitFor(whole))).not.toContain('"two"');
   expect(provider.wires).toHaveLength(2);
 });
 
@@ -95,15 +95,15 @@ it('passes on an error that comes before the end of the request, and nothing mor
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 1000004\r\n\r\n{"a`);
   const upstream = await provider.wire(0);
-  await upstream.until(/\{"a$/);
+  await upstream.waitFor(/\{"a$/);
   upstream.send('HTTP/1.1 400 Bad Request\r\nContent-Length: 8\r\n\r\n"early"\n');
-  const text = await agent.until(whole);
+  const text = await agent.waitFor(whole);
   expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"early"/);
   await upstream.closed;
   // The agent's connection goes on behind the rest of its body.
   agent.send(`${'x'.repeat(1_000_001)}GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
-  expect(await agent.until(/HTTP\/1\.1 200 OK[\s\S]*\r\n0\r\n\r\n$/)).toContain('{}');
-  expect(provider.requests().map(({ line, isWhole }) => [line, isWhole])).toEqual([
+  expect(await agent.waitFor(/HTTP\/1\.1 200 OK[\s\S]*\r\n0\r\n\r\n$/)).toContain('{}');
+  expect(provider.requests().map(({ line, isComplete: isWhole }) => [line, isWhole])).toEqual([
     ['POST /v1/responses HTTP/1.1', false],
     ['GET /v1/models HTTP/1.1', true],
   ]);
@@ -117,13 +117,13 @@ it('counts a success that comes before the end of the request', async () => {
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`);
   const upstream = await provider.wire(0);
-  await upstream.until(/\{\r\n$/);
+  await upstream.waitFor(/\{\r\n$/);
   const body = '{"usage":{"input_tokens":3,"output_tokens":4}}';
   upstream.send(`${ok}Content-Length: ${body.length}\r\n\r\n${body}`);
-  expect(await agent.until(whole)).toContain(body);
+  expect(await agent.waitFor(whole)).toContain(body);
   expect(await firstUsage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   await upstream.closed;
-  expect(provider.requests().map(({ isWhole }) => isWhole)).toEqual([false]);
+  expect(provider.requests().map(({ isComplete: isWhole }) => isWhole)).toEqual([false]);
 });
 
 it('counts as a call what the provider had whole, when the agent leaves before the response', async () => {
@@ -131,7 +131,7 @@ it('counts as a call what the provider had whole, when the agent leaves before t
   const { auth, connect, firstUsage, usages } = await openTestGateway(provider.url);
   const agent = connect();
   agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
-  await (await provider.wire(0)).until(/\{\}$/);
+  await (await provider.wire(0)).waitFor(/\{\}$/);
   agent.socket.destroy();
   await firstUsage;
   expect(usages).toEqual([expect.objectContaining({ llmCalls: 1, inputTokens: null, outputTokens: null })]);
@@ -149,7 +149,7 @@ it('ends calls at once when it closes, tells what they used first, and answers n
   const agents = [connect(), connect()];
   for (const agent of agents) {
     agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
-    await agent.until(/output_tokens/);
+    await agent.waitFor(/output_tokens/);
   }
   await gateway.close();
   expect(usages).toEqual(Array(2).fill(expect.objectContaining({ inputTokens: 7, outputTokens: 1 })));
@@ -213,7 +213,7 @@ it('blots out the part of the key at which a long error is cut', async () => {
 });
 
 it('passes on no header that holds the key, names its owner, leads elsewhere or sets a cookie', async () => {
-  const kept = [
+  const droppedHeaders = [
     `X-Request-Id: for-${providerKey}`,
     `Request-Id: ${hex}`,
     'OpenAI-Organization: the-owner',
@@ -225,11 +225,21 @@ it('passes on no header that holds the key, names its owner, leads elsewhere or 
     'Connection: X-Ratelimit-Hidden',
     `X-Ratelimit-${providerKey}: 1`,
   ];
-  const passed = ['x-ratelimit-remaining-requests: 9', 'retry-after: 3', 'anthropic-ratelimit-tokens-remaining: 5'];
+  const forwardedHeaders = [
+    'x-ratelimit-remaining-requests: 9',
+    'retry-after: 3',
+    'anthropic-ratelimit-tokens-remaining: 5',
+  ];
   for (const line of ['HTTP/1.1 200 OK', 'HTTP/1.1 429 Too Many Requests']) {
-    const head = [line, 'Content-Type: application/json', ...kept, ...passed, 'Content-Length: 2'].join('\r\n');
+    const head = [
+      line,
+      'Content-Type: application/json',
+      ...droppedHeaders,
+      ...forwardedHeaders,
+      'Content-Length: 2',
+    ].join('\r\n');
     const { text } = await answerTo((wire) => wire.send(`${head}\r\n\r\n{}`), { until: /\{\}/ });
-    for (const each of passed) expect(text).toContain(`\r\n${each}\r\n`);
+    for (const each of forwardedHeaders) expect(text).toContain(`\r\n${each}\r\n`);
     expect(text).not.toMatch(/c4n4ry|owner|session=1|elsewhere|h3=|authenticate|hidden/i);
     expect(text).not.toContain(hex);
   }

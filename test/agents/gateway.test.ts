@@ -143,8 +143,8 @@ it.each([
   'puts the real key where $api looks for it, and passes on no other',
   async ({ api, target, name, value }) => {
     const { ask, seen, gateway } = await open({ body: '{}' }, api, '/base');
-    const given = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
-    expect((await ask(`${target}?key=${gateway.key}&alt=sse`, { headers: given })).status).toBe(200);
+    const sentHeaders = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
+    expect((await ask(`${target}?key=${gateway.key}&alt=sse`, { headers: sentHeaders })).status).toBe(200);
     expect(seen[0]?.url).toBe(`/base${target}?alt=sse`);
     expect(seen[0]?.headers).toMatchObject({ [name]: value, 'accept-encoding': 'identity' });
     expect(JSON.stringify(seen)).not.toContain(gateway.key);
@@ -229,7 +229,7 @@ it.each([
 it('passes on what a call needs, and nothing that speaks for the key’s owner or for another method', async () => {
   const { ask, seen } = await open({ body: '{}' });
   const needed = { 'openai-beta': 'responses=v1', 'user-agent': 'agent/1', 'x-stainless-lang': 'js' };
-  const kept = {
+  const droppedHeaders = {
     'openai-organization': 'org-other',
     'openai-project': 'proj-other',
     'x-forwarded-host': 'elsewhere.example',
@@ -238,9 +238,9 @@ it('passes on what a call needs, and nothing that speaks for the key’s owner o
     'x-original-url': '/files',
   };
   const target = '/v1/chat/completions?$httpMethod=DELETE&_method=DELETE&api-version=2&access_token=t';
-  expect((await ask(target, { headers: { ...needed, ...kept } })).status).toBe(200);
+  expect((await ask(target, { headers: { ...needed, ...droppedHeaders } })).status).toBe(200);
   expect(seen[0]).toMatchObject({ url: '/v1/chat/completions?api-version=2', headers: needed });
-  for (const name of Object.keys(kept)) expect(seen[0]?.headers).not.toHaveProperty(name);
+  for (const name of Object.keys(droppedHeaders)) expect(seen[0]?.headers).not.toHaveProperty(name);
 });
 
 it('counts no question about the models, and no refusal, and blots the key out of one', async () => {
@@ -255,10 +255,10 @@ it('counts no question about the models, and no refusal, and blots the key out o
 it('counts what was used of an answer that the agent did not wait for', async () => {
   const body = events({ message: { usage: { input_tokens: 10, output_tokens: 1 } } });
   const { ask, usages, firstUsage } = await open({ type: 'text/event-stream', body, isEndless: true }, 'anthropic');
-  const hangUp = new AbortController();
-  const answer = await ask('/v1/messages', { signal: hangUp.signal });
+  const controller = new AbortController();
+  const answer = await ask('/v1/messages', { signal: controller.signal });
   await answer.body?.getReader().read();
-  hangUp.abort();
+  controller.abort();
   await firstUsage;
   expect(usages).toEqual([expect.objectContaining({ inputTokens: 10, outputTokens: 1 })]);
 });

@@ -17,7 +17,7 @@ async function ask(options: readonly object[]) {
   const answer = async (reply: QuestionReply) => {
     expect(launched.agent.answer(question.questionId, reply)).toBe(true);
     await turn;
-    return JSON.parse(launched.said().join('')).outcome;
+    return JSON.parse(launched.messages().join('')).outcome;
   };
   return { ...launched, question, answer };
 }
@@ -26,12 +26,12 @@ const rejections = (length: number) =>
   Array.from({ length }, (_, n) => ({ optionId: `o${n}`, name: `No ${n}`, kind: 'reject_once' }));
 
 it('refuses a request with thousands of options, and asks nobody', async () => {
-  const { agent, said, updates } = await launchOpened(
+  const { agent, messages, updates } = await launchOpened(
     { 'session/prompt': [{ ask: asking(rejections(5_000)) }, end] },
     { permission: 'ask' },
   );
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'end_turn' });
-  expect(said().join('')).toContain('"code":-32602');
+  expect(messages().join('')).toContain('"code":-32602');
   expect(updates.filter(({ type }) => type === 'question' || type === 'permission')).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { clearLeftSecrets } from '../../src/domain/runs/left-secrets.ts';
+import { clearLeftSecrets } from '../../src/domain/execution/runs/left-secrets.ts';
 
 const makeDataDir = () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-left-'));
@@ -18,7 +18,7 @@ const makeDataDir = () => {
     left: (id: string) => readdirSync(join(sessionDir(id), 'secrets')),
   };
 };
-const isHeld = (id: string) => id === 'held';
+const isLeased = (id: string) => id === 'held';
 
 it('takes the secrets of every session that is not held, drafts and links too, and nothing behind a link', async () => {
   const { dataDir, sessionDir, leave, left } = makeDataDir();
@@ -31,7 +31,7 @@ it('takes the secrets of every session that is not held, drafts and links too, a
   mkdirSync(sessionDir('linked'), { recursive: true });
   symlinkSync(elsewhere, join(sessionDir('linked'), 'secrets'));
   mkdirSync(join(dataDir, 'sessions', 'without'));
-  expect(await clearLeftSecrets(dataDir, { isHeld, isClaiming: false })).toBe(3);
+  expect(await clearLeftSecrets(dataDir, { isLeased, isClaiming: false })).toBe(3);
   expect([left('held'), left('over'), readdirSync(elsewhere)]).toEqual([['jar'], [], ['kept']]);
   expect(readdirSync(join(dataDir, 'sessions', 'without'))).toEqual([]);
 });
@@ -40,12 +40,12 @@ it('spares what is new while sessions are taken up, whatever time its content ha
   const { dataDir, sessionDir, leave, left } = makeDataDir();
   leave('over', 'jar');
   utimesSync(join(sessionDir('over'), 'secrets', 'jar'), 0, 0);
-  expect(await clearLeftSecrets(dataDir, { isHeld, isClaiming: true })).toBe(0);
+  expect(await clearLeftSecrets(dataDir, { isLeased, isClaiming: true })).toBe(0);
   expect(left('over')).toEqual(['jar']);
 });
 
 it('has nothing to do where no session has run', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-left-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
-  expect(await clearLeftSecrets(dataDir, { isHeld, isClaiming: false })).toBe(0);
+  expect(await clearLeftSecrets(dataDir, { isLeased, isClaiming: false })).toBe(0);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createMask } from '../../src/domain/runs/masking.ts';
-import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+import { createMask } from '../../src/domain/execution/runs/masking.ts';
+import { createSafeLength } from '../../src/domain/execution/runs/safe-length.ts';
 import { storedInChunks } from '../support/stored-in-chunks.ts';
 
 const bytesOf = (character: string) => [...Buffer.from(character)];

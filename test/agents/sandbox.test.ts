@@ -8,9 +8,9 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
-import { createIsolation } from '../../src/agents/isolation/isolation.ts';
 import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
 import { createProcessSpool } from '../../src/agents/process-spool.ts';
+import { createSandbox } from '../../src/agents/sandbox/sandbox.ts';
 import { makeDirs } from '../support/agents.ts';
 import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
 import { launchProbe, openIsolation, sandbox, whyNoSandbox } from '../support/sandbox.ts';
@@ -23,7 +23,7 @@ if (problem !== null) {
 }
 
 /** Asks for an address of the host, inside: `{failed}` where there is no way. */
-const reach = (url: string) => `return (await fetch('${url}').catch((e) => { throw e.cause })).status`;
+const fetchStatus = (url: string) => `return (await fetch('${url}').catch((e) => { throw e.cause })).status`;
 
 /** A process that escapes into a session of its own and is known by a variable. */
 const runAway = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref()`;
@@ -34,9 +34,9 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   it('an agent finds its three directories, always under the same names, and is not root', async () => {
     const dirs = makeDirs();
     writeFileSync(join(dirs.workspaceDir, 'given'), 'by the host');
-    const { agent, look } = await launchProbe({}, { dirs });
+    const { agent, inspect: evaluate } = await launchProbe({}, { dirs });
     expect(agent.paths).toEqual({ workspace: '/workspace', home: '/home/agent', runtime: '/run/switchyard' });
-    const seen = await look(`
+    const seen = await evaluate(`
       const { readFileSync, writeFileSync } = require('fs');
       for (const directory of ['/workspace', process.env.HOME, '/run/switchyard']) writeFileSync(directory + '/made', 'inside');
       const { username, homedir, uid } = require('os').userInfo();
@@ -51,36 +51,40 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const secret = join(tmpdir(), `switchyard-${randomUUID()}`);
     writeFileSync(secret, 'c4n4ry');
     onTestFinished(() => rmSync(secret));
-    const { look } = await launchProbe();
-    expect(await look(`return require('fs').readFileSync('${secret}', 'utf8')`)).toEqual({ failed: 'ENOENT' });
-    expect(await look(listing('/home'))).toEqual(['agent']);
-    expect(await look(`return require('fs').existsSync('/etc/shadow') || require('fs').existsSync('/root')`)).toBe(
+    const { inspect: evaluate } = await launchProbe();
+    expect(await evaluate(`return require('fs').readFileSync('${secret}', 'utf8')`)).toEqual({ failed: 'ENOENT' });
+    expect(await evaluate(listing('/home'))).toEqual(['agent']);
+    expect(await evaluate(`return require('fs').existsSync('/etc/shadow') || require('fs').existsSync('/root')`)).toBe(
       false,
     );
-    const processes = await look(`return require('fs').readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))`);
+    const processes = await evaluate(
+      `return require('fs').readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))`,
+    );
     expect(processes.length).toBeLessThan(5);
-    expect(await look(listing(process.cwd()))).toEqual(
+    expect(await evaluate(listing(process.cwd()))).toEqual(
       expect.not.arrayContaining(['.git', 'data', '.env', 'test-results', 'docs', 'src']),
     );
-    for (const place of ['/', '/usr', '/etc', `${process.cwd()}/dist`]) {
-      expect(await look(`return require('fs').writeFileSync('${place}/x', '')`)).toEqual({ failed: 'EROFS' });
+    for (const readOnlyPath of ['/', '/usr', '/etc', `${process.cwd()}/dist`]) {
+      expect(await evaluate(`return require('fs').writeFileSync('${readOnlyPath}/x', '')`)).toEqual({
+        failed: 'EROFS',
+      });
     }
   });
 
   it('its PATH names no directory of the host that it does not see', async () => {
-    const { look } = await launchProbe({
+    const { inspect: evaluate } = await launchProbe({
       sandbox: sandbox({}),
       env: { PATH: `/nowhere/bin:${process.env.PATH}` },
     });
-    const seen = await look('return process.env.PATH.split(":")');
+    const seen = await evaluate('return process.env.PATH.split(":")');
     expect(seen).toContain('/usr/bin');
     expect(seen).not.toContain('/nowhere/bin');
   });
 
   // Only asked for, never tried: where it can be written it is the setting of the whole host.
   it.each(['shared', 'gateway'] as const)('it may write no setting of the kernel (network %s)', async (network) => {
-    const { look } = await launchProbe({ sandbox: sandbox({ network }) });
-    const seen = await look(`
+    const { inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }) });
+    const seen = await evaluate(`
       const { accessSync, constants, readdirSync } = require('fs');
       const writable = [];
       let count = 0;
@@ -108,29 +112,29 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     for (const path of [join(root, 'plain'), join(hidden, 'secret.key'), file, join(inside, 'tool')])
       writeFileSync(path, 'c4n4ry');
     const profile = { sandbox: sandbox({ readOnly: [root, inside, join(root, 'not-there')] }) };
-    const { look } = await launchProbe(profile, { hidden: [hidden, file] });
-    expect((await look(listing(root))).sort()).toEqual(['agents.json', 'data', 'plain']);
-    expect(await look(listing(hidden))).toEqual(['tools']);
-    expect(await look(listing(inside))).toEqual(['tool']);
-    expect(await look(`return require('fs').readFileSync('${file}', 'utf8')`)).toEqual({ failed: 'EACCES' });
+    const { inspect: evaluate } = await launchProbe(profile, { hidden: [hidden, file] });
+    expect((await evaluate(listing(root))).sort()).toEqual(['agents.json', 'data', 'plain']);
+    expect(await evaluate(listing(hidden))).toEqual(['tools']);
+    expect(await evaluate(listing(inside))).toEqual(['tool']);
+    expect(await evaluate(`return require('fs').readFileSync('${file}', 'utf8')`)).toEqual({ failed: 'EACCES' });
     const unmount = (command: string) =>
-      look(`return require('child_process').spawnSync('sh', ['-c', ${JSON.stringify(command)}]).status`);
+      evaluate(`return require('child_process').spawnSync('sh', ['-c', ${JSON.stringify(command)}]).status`);
     expect(await unmount(`umount -l ${hidden}`)).not.toBe(0);
     expect(await unmount(`unshare -Ur -m umount -l ${hidden}`)).not.toBe(0);
-    expect(await look(listing(hidden))).toEqual(['tools']);
+    expect(await evaluate(listing(hidden))).toEqual(['tools']);
   });
 
   it('its variables are not in the words of its command, which everybody on the host may read', async () => {
-    const { agent, look } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
-    expect(await look('return process.env.TOKEN')).toBe('c4n4ry-value');
+    const { agent, inspect: evaluate } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
+    expect(await evaluate('return process.env.TOKEN')).toBe('c4n4ry-value');
     expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.mjs');
     expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
   });
 
   it('with the network shared it reaches what the host reaches', async () => {
     const { url } = await startProvider({ body: '{}' });
-    const { look } = await launchProbe();
-    expect(await look(reach(url))).toBe(200);
+    const { inspect: evaluate } = await launchProbe();
+    expect(await evaluate(fetchStatus(url))).toBe(200);
   });
 
   it('with the gateway alone no other address is reachable, and the provider’s key is nowhere', async () => {
@@ -140,7 +144,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     await once(everywhere, 'listening');
     onTestFinished(() => void everywhere.close());
     const { port } = everywhere.address() as AddressInfo;
-    const { look, next } = await launchProbe(
+    const { inspect: evaluate, next } = await launchProbe(
       {
         sandbox: sandbox({ network: 'gateway' }),
         provider: behindGateway(provider.url),
@@ -151,14 +155,14 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const own = Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
     const addresses = ['127.0.0.1', ...own.filter((address) => address.includes('.')), '169.254.169.254', '1.1.1.1'];
     for (const address of addresses) {
-      const { failed } = await look(reach(`http://${address}:${port}`));
+      const { failed } = await evaluate(fetchStatus(`http://${address}:${port}`));
       expect(['ENETUNREACH', 'ECONNREFUSED']).toContain(failed);
     }
-    expect(await look(reach('http://example.com'))).toEqual({ failed: 'EAI_AGAIN' });
-    expect(await look(`return Object.keys(require('os').networkInterfaces())`)).toEqual(['lo']);
-    expect(await look(listing('/run/switchyard'))).toEqual(['llm.sock']);
+    expect(await evaluate(fetchStatus('http://example.com'))).toEqual({ failed: 'EAI_AGAIN' });
+    expect(await evaluate(`return Object.keys(require('os').networkInterfaces())`)).toEqual(['lo']);
+    expect(await evaluate(listing('/run/switchyard'))).toEqual(['llm.sock']);
 
-    const answer = await look(`
+    const answer = await evaluate(`
       const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
       const headers = { authorization: 'Bearer ' + key };
       const answer = await fetch(url + '/chat/completions', { method: 'POST', body: '{}', headers });
@@ -166,7 +170,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(answer).toEqual(JSON.parse(body));
     expect(provider.seen[0]?.headers.authorization).toBe(`Bearer ${providerKey}`);
     expect(await next('usage')).toMatchObject({ source: 'gateway', inputTokens: 5, outputTokens: 2 });
-    const environments = await look(`
+    const environments = await evaluate(`
       const { readdirSync, readFileSync } = require('fs');
       return readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
         try { return readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' }
@@ -177,16 +181,16 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   });
 
   it('without a provider there is no way out at all', async () => {
-    const { look } = await launchProbe({ sandbox: sandbox({ network: 'gateway' }) });
-    expect(await look(listing('/run/switchyard'))).toEqual([]);
-    expect(await look(reach('http://127.0.0.1:47001'))).toEqual({ failed: 'ECONNREFUSED' });
+    const { inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network: 'gateway' }) });
+    expect(await evaluate(listing('/run/switchyard'))).toEqual([]);
+    expect(await evaluate(fetchStatus('http://127.0.0.1:47001'))).toEqual({ failed: 'ECONNREFUSED' });
   });
 
   it.each(['shared', 'gateway'] as const)('the whole tree dies when it is killed (network %s)', async (network) => {
     const mark = { PROBE: randomUUID() };
     const provider = behindGateway('http://127.0.0.1:9');
-    const { agent, look } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
-    await look(runAway);
+    const { agent, inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
+    await evaluate(runAway);
     const names = findByEnvironment(mark).map((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
     expect(names).toEqual(expect.arrayContaining(['bwrap', 'node', 'sleep']));
     process.kill(agent.pid, 'SIGKILL');
@@ -197,15 +201,15 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const mark = { PROBE: randomUUID() };
     const provider = behindGateway('http://127.0.0.1:9');
     const probe = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
-    await probe.look(runAway);
+    await probe.inspect(runAway);
     await probe.agent.stop();
     expect(existsSync(join(probe.workspaceDir, 'terminated'))).toBe(true);
     expect(findByEnvironment(mark)).toEqual([]);
   });
 
   it('how it ended is told as without a sandbox', async () => {
-    const { agent, look } = await launchProbe();
-    const crash = await look(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
+    const { agent, inspect: evaluate } = await launchProbe();
+    const crash = await evaluate(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
       (e) => e,
     );
     expect(crash).toBeInstanceOf(AgentCrash);
@@ -242,17 +246,22 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
 
 it('a gateway stands before an agent without a sandbox too', async () => {
   const provider = await startProvider({ body: '{}' });
-  const { look, next, agent, workspaceDir } = await launchProbe(
+  const {
+    inspect: evaluate,
+    next,
+    agent,
+    workspaceDir,
+  } = await launchProbe(
     { sandbox: sandbox({ driver: 'none' }), provider: behindGateway(provider.url), env: { MODEL_KEY: providerKey } },
     { isolation: await openIsolation() },
   );
   expect(agent.paths.workspace).toBe(workspaceDir);
-  const status = await look(`
+  const status = await evaluate(`
     const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
     return (await fetch(url + '/models', { headers: { authorization: 'Bearer ' + key } })).status`);
   expect(status).toBe(200);
-  expect(await look('return process.env.MODEL_KEY')).toBeNull();
-  await look(`
+  expect(await evaluate('return process.env.MODEL_KEY')).toBeNull();
+  await evaluate(`
     const { url, key } = JSON.parse(process.env.MODEL_CONFIG);
     await fetch(url + '/responses', { method: 'POST', body: '{}', headers: { authorization: 'Bearer ' + key } })`);
   expect(await next('usage')).toMatchObject({ source: 'gateway', llmCalls: 1, inputTokens: null });
@@ -261,11 +270,15 @@ it('a gateway stands before an agent without a sandbox too', async () => {
 it('an agent is started by a command of the operator’s, which is given its directories and variables, and told of its end', async () => {
   const command = ['env', 'SEEN_{env}=yes', 'ID={id}', 'DIR={workspace}'];
   const stopCommand = ['sh', '-c', 'echo ended > {workspace}/{id}'];
-  const { look, agent, workspaceDir } = await launchProbe(
+  const {
+    inspect: evaluate,
+    agent,
+    workspaceDir,
+  } = await launchProbe(
     { sandbox: sandbox({ driver: 'command', command, stopCommand }) },
     { env: { TOKEN: 'c4n4ry' } },
   );
-  const seen = await look('const { env } = process; return [env.SEEN_TOKEN, env.SEEN_PATH, env.DIR, env.ID]');
+  const seen = await evaluate('const { env } = process; return [env.SEEN_TOKEN, env.SEEN_PATH, env.DIR, env.ID]');
   expect(seen.slice(0, 3)).toEqual(['yes', null, workspaceDir]);
   await agent.stop();
   expect(readFileSync(join(workspaceDir, seen[3]), 'utf8')).toBe('ended\n');
@@ -275,13 +288,13 @@ it('where bubblewrap is not there, agents run without a sandbox and the log says
   const warned: object[] = [];
   const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
   const options = { directory: makeDirs().spoolDir, path: '/nowhere', hidden: [], log };
-  expect(await createIsolation({ ...options, choice: 'auto' })).toMatchObject({ driver: 'none' });
+  expect(await createSandbox({ ...options, choice: 'auto' })).toMatchObject({ driver: 'none' });
   const cause = 'there is no program "bwrap" in PATH (install bubblewrap, on Linux)';
   expect(warned).toEqual([{ problem: cause }]);
-  await expect(createIsolation({ ...options, choice: 'bwrap' })).rejects.toThrow(
+  await expect(createSandbox({ ...options, choice: 'bwrap' })).rejects.toThrow(
     `SANDBOX is "bwrap", and that does not work: ${cause}`,
   );
-  const isolation = await createIsolation({ ...options, choice: 'auto' });
+  const isolation = await createSandbox({ ...options, choice: 'auto' });
   const crash = await launchProbe({ id: 'walled' }, { isolation }).catch((error) => error);
   expect(crash).toMatchObject({ reason: 'program' });
   expect(crash.message).toBe(

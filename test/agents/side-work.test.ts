@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createSideWork, sideWorkMs } from '../../src/agents/acp/side-work.ts';
 import { launchOpened, launchScripted, text } from '../support/agents.ts';
 
-type Update = Parameters<ReturnType<typeof createSideWork>['took']>[0];
+type Update = Parameters<ReturnType<typeof createSideWork>['recordUpdate']>[0];
 const tool = (toolCallId: string, status?: string) =>
   ({ sessionUpdate: 'tool_call_update', toolCallId, status }) as Update;
 const words: Update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'meanwhile' } };
@@ -22,9 +22,9 @@ const begun = () => {
 
 it('an agent that does nothing after its question waits from the question on, whatever it did before', () => {
   const { work, later } = begun();
-  work.took(words);
-  work.took(tool('asked', 'in_progress'));
-  work.asked('asked', true);
+  work.recordUpdate(words);
+  work.recordUpdate(tool('asked', 'in_progress'));
+  work.recordQuestion('asked', true);
   expect(work.isQuiet()).toBe(true);
   expect(later(24 * 60 * 60_000)).toBe(true);
 });
@@ -32,12 +32,12 @@ it('an agent that does nothing after its question waits from the question on, wh
 it('one that says or does something counts as working from then on, for half a minute', () => {
   for (const sign of [words, plan, tool('other', 'pending'), tool('other', 'completed')]) {
     const { work, later } = begun();
-    work.asked(null, true);
+    work.recordQuestion(null, true);
     expect(later(60_000)).toBe(true);
-    work.took(sign);
+    work.recordUpdate(sign);
     expect(work.isQuiet()).toBe(false);
     expect(later(sideWorkMs - 1)).toBe(false);
-    work.took(sign);
+    work.recordUpdate(sign);
     expect(later(sideWorkMs)).toBe(false);
     expect(later(1)).toBe(true);
   }
@@ -45,37 +45,37 @@ it('one that says or does something counts as working from then on, for half a m
 
 it('what is no work is no sign of it: its title, its commands, what its session has cost, the call that it asks about', () => {
   const { work } = begun();
-  work.asked('asked', true);
-  work.took({ sessionUpdate: 'session_info_update', title: 'A title' });
-  work.took({ sessionUpdate: 'available_commands_update', availableCommands: [] });
-  work.took({ sessionUpdate: 'usage_update', used: 1, size: 2 });
-  work.took(tool('asked', 'in_progress'));
+  work.recordQuestion('asked', true);
+  work.recordUpdate({ sessionUpdate: 'session_info_update', title: 'A title' });
+  work.recordUpdate({ sessionUpdate: 'available_commands_update', availableCommands: [] });
+  work.recordUpdate({ sessionUpdate: 'usage_update', used: 1, size: 2 });
+  work.recordUpdate(tool('asked', 'in_progress'));
   expect(work.isQuiet()).toBe(true);
   expect(work.isToolRunning()).toBe(false);
 });
 
 it('a call that was begun after the question counts until it ends, however long it is silent', () => {
   const { work, later } = begun();
-  work.took(tool('before', 'in_progress'));
-  work.asked('asked', true);
-  work.took(tool('before', 'in_progress'));
+  work.recordUpdate(tool('before', 'in_progress'));
+  work.recordQuestion('asked', true);
+  work.recordUpdate(tool('before', 'in_progress'));
   expect(work.isToolRunning()).toBe(false);
-  work.took(tool('after', 'in_progress'));
+  work.recordUpdate(tool('after', 'in_progress'));
   expect(later(60 * 60_000)).toBe(false);
   expect(work.isToolRunning()).toBe(true);
-  work.took(tool('after', 'completed'));
+  work.recordUpdate(tool('after', 'completed'));
   expect(work.isToolRunning()).toBe(false);
   expect(later(sideWorkMs + 1)).toBe(true);
 });
 
 it('a further question may be what the calls before it wait for', () => {
   const { work, later } = begun();
-  work.asked(null, true);
-  work.took(tool('asks', 'in_progress'));
-  work.asked(null, false);
+  work.recordQuestion(null, true);
+  work.recordUpdate(tool('asks', 'in_progress'));
+  work.recordQuestion(null, false);
   expect(work.isToolRunning()).toBe(false);
   expect(later(sideWorkMs + 1)).toBe(true);
-  work.took(tool('next', 'in_progress'));
+  work.recordUpdate(tool('next', 'in_progress'));
   work.reset();
   expect(work.isQuiet()).toBe(true);
 });
@@ -92,8 +92,8 @@ it('an agent that hangs in a tool beside its question is stopped, and one that o
   const hanging = await launchScripted({ 'session/prompt': [{ write: [question, running] }] }, { inactivityMs: 100 });
   await hanging.agent.open(null);
   const turn = hanging.agent.prompt(text('go'));
-  const [asked] = await Promise.all([hanging.next('question'), hanging.next('toolCall')]);
-  expect(asked.text).toBe('Which?');
+  const [firstQuestion] = await Promise.all([hanging.next('question'), hanging.next('toolCall')]);
+  expect(firstQuestion.text).toBe('Which?');
   expect(hanging.agent.isWaiting()).toBe(false);
   await expect(turn).rejects.toThrow(/^The agent gave no sign of life for 0.3 s\./);
 
@@ -103,12 +103,12 @@ it('an agent that hangs in a tool beside its question is stopped, and one that o
     { inactivityMs: 200 },
   );
   await waiting.agent.open(null);
-  const patient = waiting.agent.prompt(text('go'));
+  const waitingTurn = waiting.agent.prompt(text('go'));
   const { questionId } = await waiting.next('question');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   expect(waiting.agent.isWaiting()).toBe(true);
   expect(waiting.agent.answer(questionId, { text: 'that', optionId: null })).toBe(true);
-  await expect(patient).resolves.toEqual({ stopReason: 'end_turn' });
+  await expect(waitingTurn).resolves.toEqual({ stopReason: 'end_turn' });
 });
 
 it('a turn that works on beside its question may not take longer than turns may', async () => {
@@ -138,24 +138,26 @@ it.each(['stop', 'interrupt'] as const)(
     await next('question');
     await agent[how]();
     await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
-    const given = updates.map((each) => (each.type === 'message' || each.type === 'question' ? each.text : each.type));
-    expect(given).toEqual(['before', 'toolCall', 'Which?', 'toolCall']);
+    const reported = updates.map((each) =>
+      each.type === 'message' || each.type === 'question' ? each.text : each.type,
+    );
+    expect(reported).toEqual(['before', 'toolCall', 'Which?', 'toolCall']);
   },
 );
 
 it('an agent that is stopped while it works beside its question may say what it was at', async () => {
-  const { agent, said, next } = await launchOpened({
+  const { agent, messages, next } = await launchOpened({
     'session/prompt': [{ write: [question, running] }, { wait: 'cancel' }, { write: [says('saved')] }, cancelled],
   });
   const turn = agent.prompt(text('go'));
   await Promise.all([next('question'), next('toolCall')]);
   await agent.stop();
   await turn;
-  expect(said()).toEqual(['saved']);
+  expect(messages()).toEqual(['saved']);
 });
 
 it('a turn after an interrupted one is heard again', async () => {
-  const { agent, said, next } = await launchOpened({
+  const { agent, messages, next } = await launchOpened({
     'session/prompt': [{ ask }, { write: [{ result: { stopReason: 'end_turn' } }] }],
   });
   const turn = agent.prompt(text('go'));
@@ -165,5 +167,5 @@ it('a turn after an interrupted one is heard again', async () => {
   const again = agent.prompt(text('go'));
   await agent.cancel();
   await again;
-  expect(said()).toEqual(['{"action":"cancel"}']);
+  expect(messages()).toEqual(['{"action":"cancel"}']);
 });

@@ -8,12 +8,12 @@ import { createProcessSpool, runtimePrefix } from '../../src/agents/process-spoo
 import { crashOf, launchAgent, makeDirs, text } from '../support/agents.ts';
 
 it('reports a crash inside a turn, with what the agent had said before', async () => {
-  const { agent, said } = await launchAgent();
+  const { agent, messages } = await launchAgent();
   await agent.open(null);
   const error = await crashOf(agent.prompt(text('say so far\ncrash')));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 1).');
   expect(error.stderrTail).toContain('told to crash');
-  expect(said()).toEqual(['so far']);
+  expect(messages()).toEqual(['so far']);
 });
 
 it('says which program cannot be started', async () => {
@@ -63,12 +63,12 @@ it('removes at its start the runtime directories of killed runs, also of one tha
     onTestFinished(() => rmSync(path, { recursive: true, force: true }));
     return path;
   };
-  const [left, live, stranger] = [make(`w-${process.pid}`), make(`w-${process.pid}`), make(`other-${process.pid}`)];
+  const [left, live, otherWorker] = [make(`w-${process.pid}`), make(`w-${process.pid}`), make(`other-${process.pid}`)];
   writeFileSync(join(left, 'mcp.sock'), '');
   const spool = createProcessSpool(spoolDir, `w-${process.pid}`);
   await spool.add(process.pid, 'run', { runtimeDir: live, stopCommand: [] });
   expect(await spool.reap()).toEqual([]);
-  expect([left, live, stranger].map((path) => existsSync(path))).toEqual([false, true, true]);
+  expect([left, live, otherWorker].map((path) => existsSync(path))).toEqual([false, true, true]);
 });
 
 it('removes at its start directories that are too deep or without permissions, and goes on behind one that it must leave', async () => {
@@ -114,7 +114,7 @@ it('kills at its start what an earlier process left, also what escaped into a se
   const marks = { SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'run' };
   const spooled = await start(marks);
   const escaped = await start({ SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'x' });
-  const stranger = await start({ SWITCHYARD_WORKER: 'another' });
+  const otherWorker = await start({ SWITCHYARD_WORKER: 'another' });
   const reused = await start({ SWITCHYARD_WORKER: 'another', SWITCHYARD_RUN: 'run' });
   const unmarked = await start({});
   const earlier = createProcessSpool(spoolDir, workerId);
@@ -129,7 +129,7 @@ it('kills at its start what an earlier process left, also what escaped into a se
 
   expect((await spool.reap()).sort()).toEqual([spooled.pid, escaped.pid].sort());
   await Promise.all([spooled.exited, escaped.exited]);
-  for (const { pid } of [stranger, reused, unmarked, current]) expect(processStart(pid)).not.toBeNull();
+  for (const { pid } of [otherWorker, reused, unmarked, current]) expect(processStart(pid)).not.toBeNull();
   expect(readdirSync(spoolDir)).toEqual([`${current.pid}.json`]);
   expect(findByEnvironment({ SWITCHYARD_WORKER: workerId })).toEqual([current.pid]);
 });

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createIsolation, type Isolation } from '../../src/agents/isolation/isolation.ts';
-import { findProgram } from '../../src/agents/isolation/program-files.ts';
-import { errnos } from '../../src/agents/isolation/seccomp/denied-arguments.ts';
-import { deniedGroups } from '../../src/agents/isolation/seccomp/denied-calls.ts';
-import { compileFilter } from '../../src/agents/isolation/seccomp/filter.ts';
+import { findProgram } from '../../src/agents/sandbox/program-files.ts';
+import { createSandbox, type Sandbox } from '../../src/agents/sandbox/sandbox.ts';
+import { errnos } from '../../src/agents/sandbox/seccomp/denied-arguments.ts';
+import { deniedGroups } from '../../src/agents/sandbox/seccomp/denied-calls.ts';
+import { compileFilter } from '../../src/agents/sandbox/seccomp/filter.ts';
 import { launchProbe, type Probe, sandbox, whyNoSandbox } from '../support/sandbox.ts';
 
 const path = process.env.PATH ?? '';
@@ -22,19 +22,19 @@ if (problem !== null) {
 const column = process.arch === 'arm64' ? 1 : 0;
 
 /** Runs a program inside; gives its exit code and what it printed. */
-async function runIn(probe: Probe, program: string, ...args: string[]): Promise<{ status: number; said: string }> {
-  const [status, said] = await probe.look(`
+async function runIn(probe: Probe, program: string, ...args: string[]): Promise<{ status: number; output: string }> {
+  const [status, output] = await probe.inspect(`
     const [program, args] = ${JSON.stringify([program, args])};
     const { status, stdout, stderr, error } = require('child_process').spawnSync(program, args, { encoding: 'utf8' });
     return [status, error ? String(error) : stdout + stderr]`);
-  return { status, said };
+  return { status, output };
 }
 
 /** Makes system calls inside, each by its number and arguments; gives their error numbers, 0 for success. */
 async function errnosOf(probe: Probe, calls: readonly (readonly number[])[]): Promise<number[]> {
   const tries = calls.map((call) => `$! = 0; push @e, (syscall(${call.join(',')}) == -1 ? $! + 0 : 0);`).join(' ');
-  const { said } = await runIn(probe, 'perl', '-e', `${tries} print "@e";`);
-  return said.split(' ').map(Number);
+  const { output } = await runIn(probe, 'perl', '-e', `${tries} print "@e";`);
+  return output.split(' ').map(Number);
 }
 
 const numberOf = (name: string): number => {
@@ -122,7 +122,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const probe = await launchProbe();
     const namespace = await runIn(probe, 'unshare', '-U', 'true');
     expect(namespace.status).not.toBe(0);
-    expect(namespace.said).toContain('Operation not permitted');
+    expect(namespace.output).toContain('Operation not permitted');
     const inner = await runIn(probe, 'bwrap', '--ro-bind', '/', '/', 'true');
     expect(inner.status).not.toBe(0);
   });
@@ -135,7 +135,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(await errnosOf(probe, [call('ioctl', 0, 0x5412, 0)])).not.toEqual([EPERM]);
     const namespace = await runIn(probe, 'unshare', '-U', 'true');
     expect(namespace.status).not.toBe(0);
-    expect(namespace.said).toContain('No space left on device');
+    expect(namespace.output).toContain('No space left on device');
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(warned).toHaveLength(1);
     expect(warned[0]).toEqual({ missing: [expect.stringContaining(words)] });
     const probe = await launchProbe({}, { isolation });
-    expect(await probe.look('return process.cwd()')).toBe('/workspace');
+    expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
   it('a filter that the kernel refuses is left out, and the log says so', async () => {
@@ -157,7 +157,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     const { isolation, warned } = await openWith(dir);
     expect(warned).toEqual([{ missing: [expect.stringContaining('a filter of system calls')] }]);
     const probe = await launchProbe({}, { isolation });
-    expect(await probe.look('return process.cwd()')).toBe('/workspace');
+    expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
   it('with all protections the log warns of none', async () => {
@@ -172,7 +172,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     mkdirSync(hidden);
     const probe = await launchProbe({ sandbox: sandbox({ tmpMb: 3, readOnly: [shown] }) }, { hidden: [hidden] });
     const fill = (directory: string) =>
-      probe.look(`
+      probe.inspect(`
         const { openSync, writeSync, closeSync, unlinkSync } = require('fs');
         const file = openSync('${directory}/full', 'w');
         const block = Buffer.alloc(2 ** 20);
@@ -197,8 +197,8 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
       '(sleep 0 & wait) && ls /proc/self/fd | sort | head -1 | grep -q 0',
       'mktemp -d > /dev/null && echo done',
     ];
-    const { status, said } = await runIn(probe, 'sh', '-c', script.join('\n'));
-    expect(said).toMatch(/done\n$/);
+    const { status, output } = await runIn(probe, 'sh', '-c', script.join('\n'));
+    expect(output).toMatch(/done\n$/);
     expect(status).toBe(0);
   });
 
@@ -208,7 +208,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
       const probe = await launchProbe();
       const words =
         'import threading, subprocess; t = threading.Thread(target=print, args=(5,)); t.start(); t.join(); subprocess.run(["true"], check=True)';
-      expect(await runIn(probe, '/usr/bin/python3', '-c', words)).toEqual({ status: 0, said: '5\n' });
+      expect(await runIn(probe, '/usr/bin/python3', '-c', words)).toEqual({ status: 0, output: '5\n' });
     },
   );
 
@@ -241,11 +241,11 @@ function oldBwrap(option: string, help: 'silent' | 'offered' = 'silent'): { prog
   return { program, dir };
 }
 
-async function openWith(bwrapDir: string): Promise<{ isolation: Isolation; warned: object[] }> {
+async function openWith(bwrapDir: string): Promise<{ isolation: Sandbox; warned: object[] }> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const warned: object[] = [];
   const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
-  const isolation = await createIsolation({ choice: 'auto', directory, path: bwrapDir, hidden: [], log });
+  const isolation = await createSandbox({ choice: 'auto', directory, path: bwrapDir, hidden: [], log });
   return { isolation, warned };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { totpCode } from '../../src/domain/secrets/totp-code.ts';
+import { totpCode } from '../../src/domain/library/secrets/totp-code.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -33,31 +33,31 @@ it('does not cut a message whose rest waits until the service reads on', async (
   const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
   const write = [...numbers.flatMap((n) => [chunk(n, n), chunk(' in one', n)]), end];
   // For longer than the pause after which what was said so far is given.
-  const held = delay(2_000);
-  const { agent, said } = await launchOpened({ 'session/prompt': [{ write }] }, {}, { held });
+  const updateDelay = delay(2_000);
+  const { agent, messages } = await launchOpened({ 'session/prompt': [{ write }] }, {}, { gate: updateDelay });
   await agent.prompt(text('go'));
-  expect(said()).toEqual(numbers.map((n) => `${n} in one`));
+  expect(messages()).toEqual(numbers.map((n) => `${n} in one`));
 });
 
 it('does not cut at a pause what may not be cut', async () => {
   const prompt = [{ write: [chunk('the key is s3c')] }, { wait: 'cancel' as const }, { write: [chunk('r3t'), end] }];
   const safeLength = (words: string) => (words.endsWith('s3c') ? words.length - 3 : words.length);
-  const { agent, said, next } = await launchScripted({ 'session/prompt': prompt }, {}, { safeLength });
+  const { agent, messages, next } = await launchScripted({ 'session/prompt': prompt }, {}, { safeLength });
   await agent.open(null);
   const turn = agent.prompt(text('go'));
   await next('message');
   void agent.cancel();
   await turn;
-  expect(said()).toEqual(['the key is ', 's3cr3t']);
+  expect(messages()).toEqual(['the key is ', 's3cr3t']);
 });
 
 it('cancels an agent that hangs before it gives it up, and does not believe what it answers then', async () => {
-  const { agent, said } = await launchOpened(
+  const { agent, messages } = await launchOpened(
     { 'session/prompt': [{ wait: 'cancel' }, { write: [chunk('I was told to stop')] }, cancelled] },
     { inactivityMs: 200 },
   );
   expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.2 s.');
-  expect(said()).toEqual(['I was told to stop']);
+  expect(messages()).toEqual(['I was told to stop']);
 });
 
 it('ends a turn that takes longer than it may', async () => {
@@ -75,7 +75,7 @@ it('gives up an agent that does not end such a turn when it is told to', async (
 
 it('waits for what an agent that is stopped says at its cancel, and closes its session', async () => {
   const agentCapabilities = { sessionCapabilities: { close: {} } };
-  const { agent, said } = await launchOpened({
+  const { agent, messages } = await launchOpened({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
     'session/prompt': [{ wait: 'cancel' }, { write: [chunk('saved')] }, cancelled],
     'session/close': [{ write: [chunk('closed', '2'), { result: {} }] }],
@@ -83,7 +83,7 @@ it('waits for what an agent that is stopped says at its cancel, and closes its s
   const turn = agent.prompt(text('go'));
   await agent.stop();
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
-  expect(said()).toEqual(['saved']);
+  expect(messages()).toEqual(['saved']);
 });
 
 it('kills at once, also in the middle of a stop', async () => {

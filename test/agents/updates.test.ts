@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createUpdateJoiner } from '../../src/agents/acp/updates.ts';
+import { createUpdateAssembler } from '../../src/agents/acp/updates.ts';
 import { launchScripted, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
@@ -35,8 +35,8 @@ it('joins chunks until the message, or what it is, changes', async () => {
 });
 
 it('has reported everything when the turn ends, also what came in one piece with its end', async () => {
-  const { said } = await turn({ write: [...Array.from({ length: 200 }, (_, n) => chunk(`${n}`, `m${n}`)), end] });
-  expect(said()).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
+  const { messages } = await turn({ write: [...Array.from({ length: 200 }, (_, n) => chunk(`${n}`, `m${n}`)), end] });
+  expect(messages()).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
 });
 
 it('awaits each report before the next', async () => {
@@ -73,14 +73,19 @@ it('gives a tool call whole each time, and once per change', async () => {
 it('keeps what only the question for a permission tells of a tool call, and what it had told before', async () => {
   const diff = { type: 'diff', path: '/a', oldText: null, newText: 'x' };
   const running = { toolCallId: 't', title: 'write', kind: 'edit', status: 'in_progress' };
-  const asked = { toolCallId: 't', title: '/a', status: 'pending', content: [diff] };
+  const permissionUpdate = { toolCallId: 't', title: '/a', status: 'pending', content: [diff] };
   const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
   const { updates } = await turn(
     { write: [] },
     {
       'session/prompt': [
         { write: [{ update: { sessionUpdate: 'tool_call', ...running } }] },
-        { ask: { method: 'session/request_permission', params: { sessionId: 's1', options, toolCall: asked } } },
+        {
+          ask: {
+            method: 'session/request_permission',
+            params: { sessionId: 's1', options, toolCall: permissionUpdate },
+          },
+        },
         { write: [{ update: { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed' } }, end] },
       ],
     },
@@ -103,8 +108,10 @@ it('cuts long output of tools and says so', async () => {
 });
 
 it('replaces what cannot be stored, and joins a character whose halves came apart', async () => {
-  const { said } = await turn({ write: [chunk('\uD83D', '1'), chunk('\uDE42 a\0b', '1'), chunk('\uD83D', '2'), end] });
-  expect(said()).toEqual(['\u{1F642} a\uFFFDb', '\uFFFD']);
+  const { messages } = await turn({
+    write: [chunk('\uD83D', '1'), chunk('\uDE42 a\0b', '1'), chunk('\uD83D', '2'), end],
+  });
+  expect(messages()).toEqual(['\u{1F642} a\uFFFDb', '\uFFFD']);
 });
 
 it('passes over what it does not know, and updates of another session', async () => {
@@ -161,18 +168,18 @@ it('does not report the history that is replayed while a session is loaded, nor 
   const loaded = await launchScripted(loading);
   await expect(loaded.agent.open('s1')).resolves.toEqual({ agentSessionId: 's1', how: 'load' });
   await loaded.agent.prompt(text('go'));
-  expect(loaded.said()).toEqual(['new']);
+  expect(loaded.messages()).toEqual(['new']);
 
   const refused = { write: [{ error: { code: -32_603, message: 'No.' } }] };
   const late = { ...chunk('old', 'm'), sessionId: 's0' };
-  const given = await launchScripted({
+  const opened = await launchScripted({
     ...loading,
     'session/load': [refused],
     'session/prompt': [{ write: [late, chunk('new', 'n'), end] }],
   });
-  await expect(given.agent.open('s0')).resolves.toEqual({ agentSessionId: 's1', how: 'new' });
-  await given.agent.prompt(text('go'));
-  expect(given.said()).toEqual(['new']);
+  await expect(opened.agent.open('s0')).resolves.toEqual({ agentSessionId: 's1', how: 'new' });
+  await opened.agent.prompt(text('go'));
+  expect(opened.messages()).toEqual(['new']);
 });
 
 it('does not report a history that goes on after the answer to the load', async () => {
@@ -184,19 +191,19 @@ it('does not report a history that goes on after the answer to the load', async 
   });
   await loaded.agent.open('s1');
   await loaded.agent.prompt(text('go'));
-  expect(loaded.said()).toEqual(['new']);
+  expect(loaded.messages()).toEqual(['new']);
 });
 
 it('takes no title that is only the beginning of what the service told it', async () => {
   const title = (words: string) => ({ update: { sessionUpdate: 'session_info_update', title: words } });
-  const told = 'You are at work in a session of a service.\n\n- What you say is read.';
+  const preface = 'You are at work in a session of a service.\n\n- What you say is read.';
   const { agent, updates } = await launchScripted({
     'session/prompt': [
       { write: [title('You are at work in a session of a service. - What you s…'), title('You are at work'), end] },
     ],
   });
   await agent.open(null);
-  await agent.prompt([{ type: 'text', text: told, isPreface: true }, ...text('You are at work in a session too')]);
+  await agent.prompt([{ type: 'text', text: preface, isPreface: true }, ...text('You are at work in a session too')]);
   expect(updates).toEqual([{ type: 'title', title: 'You are at work' }]);
 });
 
@@ -214,14 +221,14 @@ it('gives at its end what a command printed bit by bit', async () => {
   ]);
 });
 
-const told = (more: object, toolCallId = 't') => ({
+const toolUpdate = (more: object, toolCallId = 't') => ({
   update: { sessionUpdate: 'tool_call_update', toolCallId, ...more },
 });
 const call = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', kind: 'execute', status: 'in_progress' };
 
 it('gives when the turn ends what a command has printed that did not end', async () => {
   const { updates } = await turn({
-    write: [{ update: call }, told({ _meta: { terminal_output_delta: { data: 'half of it' } } }), end],
+    write: [{ update: call }, toolUpdate({ _meta: { terminal_output_delta: { data: 'half of it' } } }), end],
   });
   expect(updates.at(-1)).toMatchObject({ title: 'make', status: 'in_progress', output: 'half of it' });
 });
@@ -240,7 +247,7 @@ it.each([
   },
   { what: 'nothing', rawOutput: {}, output: null },
 ])('shows the raw output of a tool that has no content: $what', async ({ rawOutput, output }) => {
-  const { updates } = await turn({ write: [{ update: call }, told({ status: 'completed', rawOutput }), end] });
+  const { updates } = await turn({ write: [{ update: call }, toolUpdate({ status: 'completed', rawOutput }), end] });
   expect(updates.at(-1)).toMatchObject({ title: 'make', status: 'completed', output });
 });
 
@@ -250,11 +257,11 @@ it('shows the last raw output, and none where there is content', async () => {
   const { updates } = await turn({
     write: [
       { update: call },
-      told({ rawOutput: 'one' }),
-      told({ rawOutput: 'two', status: 'completed' }),
-      told({ title: 'read', content, rawOutput: { code: 0 } }, 'u'),
-      told({ status: 'completed', rawOutput: { code: 0 } }, 'u'),
-      told({ title: 'edit', content: diff, rawOutput: { code: 0 }, status: 'completed' }, 'v'),
+      toolUpdate({ rawOutput: 'one' }),
+      toolUpdate({ rawOutput: 'two', status: 'completed' }),
+      toolUpdate({ title: 'read', content, rawOutput: { code: 0 } }, 'u'),
+      toolUpdate({ status: 'completed', rawOutput: { code: 0 } }, 'u'),
+      toolUpdate({ title: 'edit', content: diff, rawOutput: { code: 0 }, status: 'completed' }, 'v'),
       end,
     ],
   });
@@ -265,16 +272,16 @@ it('shows the last raw output, and none where there is content', async () => {
 });
 
 it('knows the title of a tool call that arrives after its turn, and of 2,000 calls at most', () => {
-  const joiner = createUpdateJoiner(() => 0);
-  joiner.take(call as never);
-  joiner.endTurn();
-  const late = told({ status: 'completed' }).update as never;
-  expect(joiner.take(late)).toMatchObject([{ title: 'make', toolKind: 'execute', status: 'completed' }]);
-  joiner.endTurn();
-  for (let n = 1; n <= 2_000; n++) joiner.take({ ...call, toolCallId: `t${n}` } as never);
-  joiner.endTurn();
-  expect(joiner.take(told({ status: 'completed' }, 't1').update as never)).toMatchObject([{ title: 'make' }]);
-  expect(joiner.take(late)).toMatchObject([{ title: 'Tool call', toolKind: 'other' }]);
+  const assembler = createUpdateAssembler(() => 0);
+  assembler.take(call as never);
+  assembler.endTurn();
+  const late = toolUpdate({ status: 'completed' }).update as never;
+  expect(assembler.take(late)).toMatchObject([{ title: 'make', toolKind: 'execute', status: 'completed' }]);
+  assembler.endTurn();
+  for (let n = 1; n <= 2_000; n++) assembler.take({ ...call, toolCallId: `t${n}` } as never);
+  assembler.endTurn();
+  expect(assembler.take(toolUpdate({ status: 'completed' }, 't1').update as never)).toMatchObject([{ title: 'make' }]);
+  expect(assembler.take(late)).toMatchObject([{ title: 'Tool call', toolKind: 'other' }]);
 });
 
 it('knows a tool call again in a later turn, unless that names another with its id', async () => {
@@ -283,9 +290,9 @@ it('knows a tool call again in a later turn, unless that names another with its 
       {
         write: [
           { update: call },
-          told({ status: 'completed' }),
-          told({ status: 'failed' }, 'n'),
-          told({ name: 'grep', status: 'failed' }, 'm'),
+          toolUpdate({ status: 'completed' }),
+          toolUpdate({ status: 'failed' }, 'n'),
+          toolUpdate({ name: 'grep', status: 'failed' }, 'm'),
           end,
         ],
       },

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createCounter, difference, type UsageUpdate } from '../../src/domain/metering/counter.ts';
-import { acusOf } from '../../src/domain/metering/rates.ts';
-import { soundUsage } from '../../src/domain/metering/sound-usage.ts';
+import { createCounter, difference, type UsageUpdate } from '../../src/domain/usage/metering/counter.ts';
+import { acusOf } from '../../src/domain/usage/metering/rates.ts';
+import { validateUsage } from '../../src/domain/usage/metering/validate-usage.ts';
 
-const usage = (given: Partial<UsageUpdate>): UsageUpdate => ({
+const usage = (input: Partial<UsageUpdate>): UsageUpdate => ({
   type: 'usage',
   source: 'update',
   llmCalls: null,
@@ -14,7 +14,7 @@ const usage = (given: Partial<UsageUpdate>): UsageUpdate => ({
   costUsd: null,
   contextUsed: null,
   contextSize: null,
-  ...given,
+  ...input,
 });
 
 it('counts the time of turns, and none between them or while the user is waited for', () => {
@@ -78,14 +78,14 @@ it('never counts less than nothing, nor what no agent can have used', () => {
 
 it('takes as not said what cannot be: no count at all, less than none, a part of one, more than can be counted', () => {
   const fine = usage({ source: 'response', inputTokens: 3_000_000_000, outputTokens: 0, costUsd: 0.5 });
-  expect(soundUsage(fine)).toEqual({ usage: fine, refused: [] });
+  expect(validateUsage(fine)).toEqual({ usage: fine, refused: [] });
   for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 2 ** 53]) {
-    const { usage: sound, refused } = soundUsage({ ...fine, totalTokens: wrong, contextUsed: wrong });
+    const { usage: sound, refused } = validateUsage({ ...fine, totalTokens: wrong, contextUsed: wrong });
     expect(refused).toEqual(['totalTokens', 'contextUsed']);
     expect(sound).toEqual(fine);
   }
   for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -0.01]) {
-    const { usage: sound, refused } = soundUsage({ ...fine, costUsd: wrong });
+    const { usage: sound, refused } = validateUsage({ ...fine, costUsd: wrong });
     expect(refused).toEqual(['costUsd']);
     expect(sound).toEqual({ ...fine, costUsd: null });
   }

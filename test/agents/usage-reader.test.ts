@@ -15,21 +15,21 @@ const counted = { inputTokens: 7, outputTokens: 3, cachedTokens: null };
 const read = (text: string | Buffer, isStream: boolean, chunkBytes = 65_536) => {
   const reader = createUsageReader(isStream, readUsage);
   const bytes = Buffer.from(text);
-  let looks = 0;
-  let mostKept = 0;
+  let byteReads = 0;
+  let maxBuffered = 0;
   const watched = (chunk: Uint8Array) =>
     new Proxy(chunk, {
       get(target, name) {
-        if (typeof name === 'string' && /^\d+$/.test(name)) looks++;
+        if (typeof name === 'string' && /^\d+$/.test(name)) byteReads++;
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     reader.take(watched(bytes.subarray(at, at + chunkBytes)));
-    mostKept = Math.max(mostKept, reader.keptBytes());
+    maxBuffered = Math.max(maxBuffered, reader.bufferedBytes());
   }
-  return { total: reader.total(), looks, mostKept, bytes: bytes.length };
+  return { total: reader.total(), looks: byteReads, mostKept: maxBuffered, bytes: bytes.length };
 };
 
 const long = 'x"\\\n'.repeat(250_000);
@@ -51,10 +51,10 @@ it.each([
   { what: 'nothing but backslashes', text: `{"usage":"${'\\'.repeat(1_000_000)}`, counts: nothing },
 ])('looks at each byte once, and keeps no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
-    const { total, looks, mostKept, bytes } = read(text, false, chunkBytes);
+    const { total, looks: byteReads, mostKept: maxBuffered, bytes } = read(text, false, chunkBytes);
     expect(total).toEqual(counts);
-    expect(looks).toBe(bytes);
-    expect(mostKept).toBeLessThanOrEqual(maxUsageBytes);
+    expect(byteReads).toBe(bytes);
+    expect(maxBuffered).toBeLessThanOrEqual(maxUsageBytes);
   }
 });
 
@@ -76,10 +76,10 @@ it.each([
   { what: 'nothing but empty events', text: 'data:\n\n'.repeat(100_000), counts: nothing },
 ])('looks at each byte of a stream once, and keeps no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
-    const { total, looks, mostKept, bytes } = read(text, true, chunkBytes);
+    const { total, looks: byteReads, mostKept: maxBuffered, bytes } = read(text, true, chunkBytes);
     expect(total).toEqual(counts);
-    expect(looks).toBe(bytes);
-    expect(mostKept).toBeLessThanOrEqual(maxUsageBytes);
+    expect(byteReads).toBe(bytes);
+    expect(maxBuffered).toBeLessThanOrEqual(maxUsageBytes);
   }
 });
 
@@ -114,17 +114,21 @@ const expected = (all: readonly Record<string, unknown>[]) => {
     const inside = document.response as { usage?: unknown } | undefined;
     return [{ usage: document.usage }, { usage: inside?.usage }].flatMap((each) => readUsage(each) ?? []);
   });
-  const most = (name: keyof typeof nothing) => {
+  const maxOf = (name: keyof typeof nothing) => {
     const figures = used.flatMap((each) => each[name] ?? []);
     return figures.length === 0 ? null : Math.max(...figures);
   };
-  return { inputTokens: most('inputTokens'), outputTokens: most('outputTokens'), cachedTokens: most('cachedTokens') };
+  return {
+    inputTokens: maxOf('inputTokens'),
+    outputTokens: maxOf('outputTokens'),
+    cachedTokens: maxOf('cachedTokens'),
+  };
 };
 
 const cuts = (bytes: Buffer) => fc.array(fc.nat({ max: bytes.length }), { maxLength: 12 });
-const readCut = (bytes: Buffer, isStream: boolean, places: readonly number[]) => {
+const readCut = (bytes: Buffer, isStream: boolean, offsets: readonly number[]) => {
   const reader = createUsageReader(isStream, readUsage);
-  const at = [0, ...places.toSorted((a, b) => a - b), bytes.length];
+  const at = [0, ...offsets.toSorted((a, b) => a - b), bytes.length];
   for (let n = 1; n < at.length; n++) reader.take(bytes.subarray(at[n - 1], at[n]));
   return reader.total();
 };
@@ -138,8 +142,8 @@ it('finds in any JSON text what JSON.parse would, wherever the chunks end', () =
         const bytes = Buffer.from(JSON.stringify(isArray ? some : some[0], null, space));
         return fc.tuple(fc.constant(some), fc.constant(bytes), cuts(bytes));
       }),
-      ([all, bytes, places]) => {
-        expect(readCut(bytes, false, places)).toEqual(expected(all));
+      ([all, bytes, offsets]) => {
+        expect(readCut(bytes, false, offsets)).toEqual(expected(all));
       },
     ),
     { numRuns: 500 },
@@ -164,8 +168,8 @@ it('finds it in any stream of events, whatever ends its lines and wherever its c
         const bytes = Buffer.from(`${events.join('')}data: [DONE]${newline}${newline}`);
         return fc.tuple(fc.constant(all), fc.constant(bytes), cuts(bytes));
       }),
-      ([all, bytes, places]) => {
-        expect(readCut(bytes, true, places)).toEqual(expected(all));
+      ([all, bytes, offsets]) => {
+        expect(readCut(bytes, true, offsets)).toEqual(expected(all));
       },
     ),
     { numRuns: 500 },
@@ -195,8 +199,8 @@ it('survives any bytes, whatever the chunks', () => {
     fc.property(
       bytes.chain((each) => fc.tuple(fc.constant(each), cuts(each))),
       fc.boolean(),
-      ([each, places], isStream) => {
-        expect(readCut(each, isStream, places)).toEqual(readCut(each, isStream, []));
+      ([each, offsets], isStream) => {
+        expect(readCut(each, isStream, offsets)).toEqual(readCut(each, isStream, []));
       },
     ),
     { numRuns: 1_000 },
@@ -212,16 +216,16 @@ it('keeps of calls no more than its limits, and shows the tools of those that fi
   const tool = '{"tools":[{"name":"a"}]}';
   put(calls[0], 'x'.repeat(99));
   put(calls[1], tool);
-  expect(reader.keptBytes()).toBe(99 + tool.length);
+  expect(reader.bufferedBytes()).toBe(99 + tool.length);
   put(calls[0], 'xx');
-  expect(reader.keptBytes()).toBe(tool.length);
+  expect(reader.bufferedBytes()).toBe(tool.length);
   for (let n = 0; n < 100; n++) put(calls[0], 'x'.repeat(99));
-  expect(reader.keptBytes()).toBe(tool.length);
+  expect(reader.bufferedBytes()).toBe(tool.length);
   put(calls[2], 'x'.repeat(90));
   put(calls[2], 'x');
   for (const call of calls) call.emit('end');
   expect(shown).toEqual([[{ name: 'a', description: '' }], []]);
-  expect(reader.keptBytes()).toBe(0);
+  expect(reader.bufferedBytes()).toBe(0);
 });
 
 it('forgets a call that breaks off', () => {
@@ -231,6 +235,6 @@ it('forgets a call that breaks off', () => {
   reader.read(call);
   call.emit('data', Buffer.from('{"tools":['));
   call.emit('close');
-  expect(reader.keptBytes()).toBe(0);
+  expect(reader.bufferedBytes()).toBe(0);
   expect(shown).toEqual([]);
 });

@@ -25,8 +25,8 @@ describe('readIpRange', () => {
     ['::ffff:10.1.2.3/104', '10.0.0.0/8', '10.0.0.0/8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '0.0.0.0/0'],
     ['::ffff:0:0/95', '::fffe:0:0/95', '::fffe:0:0/95'],
-  ])('%s is written %s and means %s', (given, text, network) => {
-    expect(readIpRange(given)).toEqual({ text, network });
+  ])('%s is written %s and means %s', (input, text, network) => {
+    expect(readIpRange(input)).toEqual({ text, network });
     expect(readIpRange(text)).toEqual({ text, network });
   });
 
@@ -57,8 +57,8 @@ describe('readIpRange', () => {
     'localhost',
     '1.2.3.4\n',
     '1.2.3.4\u0000',
-  ])('%j is none', (given) => {
-    expect(readIpRange(given)).toBeNull();
+  ])('%j is none', (input) => {
+    expect(readIpRange(input)).toBeNull();
   });
 });
 
@@ -110,12 +110,12 @@ describe('isAddressAllowed', () => {
         .map((group) => Number.parseInt(group, 16).toString(16))
         .join(':');
     const ipv4 = (bits: bigint) => [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 255n).join('.');
-    const places = [
+    const families = [
       { width: 32, text: ipv4, base: 0xc0a85aa5n },
       { width: 128, text: ipv6, base: 0x20010db85aa55aa55aa55aa55aa55aa5n },
     ];
     let compared = 0;
-    for (const { width, text, base } of places) {
+    for (const { width, text, base } of families) {
       const all = 1n << BigInt(width);
       for (let prefix = 0; prefix <= width; prefix++) {
         const size = 1n << BigInt(width - prefix);

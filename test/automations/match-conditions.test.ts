@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import {
-  complaintsAbout,
+  conditionProblems,
   conditionsSchema,
   type Operator,
   operatorNames,
-} from '../../src/domain/automations/conditions.ts';
-import { createPatterns } from '../../src/domain/automations/create-patterns.ts';
-import { type EventJson, valueAt } from '../../src/domain/automations/match-conditions.ts';
-import { requirePatterns } from '../../src/domain/automations/require-patterns.ts';
-import { withVerdicts } from '../../src/domain/automations/verdicts.ts';
+} from '../../src/domain/automations/model/conditions.ts';
+import { createPatterns } from '../../src/domain/automations/triggers/create-patterns.ts';
+import { type EventJson, valueAt } from '../../src/domain/automations/triggers/match-conditions.ts';
+import { withEventMatcher } from '../../src/domain/automations/triggers/match-events.ts';
+import { requirePatterns } from '../../src/domain/automations/triggers/require-patterns.ts';
 import type { Services } from '../../src/domain/context.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 
@@ -20,9 +20,9 @@ const services = { patterns } as Services;
 type Conditions = ReturnType<typeof conditionsSchema.parse>;
 
 async function matchesConditions(conditions: Conditions | null, event: EventJson) {
-  const look = { organizationId: 'o', automationId: 'a', eventId: 'e', conditions: [conditions], event };
-  const [verdict] = await withVerdicts(services, async (verdicts) => verdicts.find([look]));
-  return verdict;
+  const candidate = { organizationId: 'o', automationId: 'a', eventId: 'e', conditions: [conditions], event };
+  const [result] = await withEventMatcher(services, async (matcher) => matcher.match([candidate]));
+  return result;
 }
 
 const event: EventJson = {
@@ -213,11 +213,11 @@ it('says of what a negated operator says the other, whatever a field is', async 
   }
 });
 
-async function complaintsOf(raw: unknown): Promise<readonly { readonly message: string }[]> {
+async function problemsOf(raw: unknown): Promise<readonly { readonly message: string }[]> {
   const { success, data, error } = conditionsSchema.safeParse(raw);
   if (!success) return error.issues;
-  const complaints = complaintsAbout([data]);
-  if (complaints.length > 0) return complaints;
+  const problems = conditionProblems([data]);
+  if (problems.length > 0) return problems;
   const trigger = { eventType: 'webhook:incoming', conditions: data, replies: [] };
   return requirePatterns(services, 'o', [trigger]).then(
     () => [],
@@ -264,7 +264,7 @@ describe('conditions', () => {
     ['globs', Array.from({ length: 6 }, () => 'x'.repeat(1_000))],
     ['like', 'x'],
   ])('are refused with %s of %j', async (operator, value) => {
-    expect(await complaintsOf({ any: [{ all: [{ field: 'text', operator, value }] }] })).toHaveLength(1);
+    expect(await problemsOf({ any: [{ all: [{ field: 'text', operator, value }] }] })).toHaveLength(1);
   });
 
   it('are refused without being compiled where they are many and large', async () => {
@@ -275,7 +275,7 @@ describe('conditions', () => {
       `(a?${n}){900}`,
     ]);
     const any = Array.from({ length: 50 }, () => all(...large));
-    expect(await complaintsOf({ any })).toMatchObject([{ message: expect.stringContaining('too large together') }]);
+    expect(await problemsOf({ any })).toMatchObject([{ message: expect.stringContaining('too large together') }]);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
@@ -289,18 +289,18 @@ describe('conditions', () => {
     '(?i)[一-龥]{3} [А-я]+ [a-z0-9]',
   ])('take %s', async (value) => {
     const conditions = { any: [all(['text', 'matches', value])] };
-    expect(await complaintsOf(conditions)).toEqual([]);
+    expect(await problemsOf(conditions)).toEqual([]);
   });
 
   it('are bounded for an automation: classes of Unicode count for what they cost, and triggers together', async () => {
     const classes = (n: number) =>
       conditionsSchema.parse({ any: [all(['text', 'matches', `${'[\\p{L}\\p{N}]'.repeat(n)}`])] });
-    expect(await complaintsOf(classes(40))).toEqual([]);
-    expect(await complaintsOf(classes(60))).toHaveLength(1);
-    expect(complaintsAbout(Array(2).fill(classes(40)))).toHaveLength(1);
+    expect(await problemsOf(classes(40))).toEqual([]);
+    expect(await problemsOf(classes(60))).toHaveLength(1);
+    expect(conditionProblems(Array(2).fill(classes(40)))).toHaveLength(1);
     const many = (n: number) => conditionsSchema.parse({ any: [all(...Array(50).fill(['text', 'eq', n]))] });
-    expect(complaintsAbout(Array.from({ length: 10 }, (_, n) => many(n)))).toEqual([]);
-    expect(complaintsAbout(Array.from({ length: 11 }, (_, n) => many(n)))).toMatchObject([
+    expect(conditionProblems(Array.from({ length: 10 }, (_, n) => many(n)))).toEqual([]);
+    expect(conditionProblems(Array.from({ length: 11 }, (_, n) => many(n)))).toMatchObject([
       { message: '"triggers" must have at most 500 conditions, but has 550.' },
     ]);
   });
@@ -317,9 +317,9 @@ describe('conditions', () => {
     const conditions = (flag: string) =>
       conditionsSchema.parse({ any: [all(['text', 'matches', `${flag}${part.repeat(20)}`])] });
     for (const flag of ['(?i)', '(?si)', '(?i:x)', '(?i-s)']) {
-      expect(complaintsAbout([conditions(flag)])).toMatchObject([{ message: expect.stringContaining('too large') }]);
+      expect(conditionProblems([conditions(flag)])).toMatchObject([{ message: expect.stringContaining('too large') }]);
     }
-    expect(complaintsAbout([conditions('')])).toEqual([]);
+    expect(conditionProblems([conditions('')])).toEqual([]);
   });
 
   it('look at the first 1,000 items of a list, and take no time to speak of for many', async () => {
@@ -330,8 +330,12 @@ describe('conditions', () => {
     expect([await holds('is_empty', null), await holds('eq', 32_001, 'list.length')]).toEqual([false, true]);
     const values = Array.from({ length: 200 }, (_, n) => `x${n}`);
     const started = performance.now();
-    const dear = Array.from({ length: 500 }, () => ({ field: 'list', operator: 'not_in' as const, value: values }));
-    expect(await matchesConditions({ any: [{ all: dear }] }, { list })).toBe(true);
+    const expensive = Array.from({ length: 500 }, () => ({
+      field: 'list',
+      operator: 'not_in' as const,
+      value: values,
+    }));
+    expect(await matchesConditions({ any: [{ all: expensive }] }, { list })).toBe(true);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 

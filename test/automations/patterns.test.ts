@@ -1,24 +1,24 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { RateLimitedError } from '../../src/domain/errors.ts';
-import { createHeldPatterns } from '../support/held-patterns.ts';
+import { createGatedPatterns } from '../support/gated-patterns.ts';
 
 const test = (source: string, ...texts: string[]) => ({ pattern: { kind: 'regex', source } as const, texts });
 
-function hold(limitMs?: number, now?: () => Date) {
-  const held = createHeldPatterns(limitMs, now);
-  onTestFinished(() => held.patterns.stop());
-  return held;
+function createPaused(limitMs?: number, now?: () => Date) {
+  const paused = createGatedPatterns(limitMs, now);
+  onTestFinished(() => paused.patterns.stop());
+  return paused;
 }
 
 it('serves organizations in turn, and each one’s calls in their order', async () => {
-  const { patterns, open, untilAsked } = hold();
+  const { patterns, open, waitForRequests: untilRequested } = createPaused();
   const answered: string[] = [];
   const run = async (organizationId: string, name: string) => {
     await patterns.run(organizationId, [test(name, name)]);
     answered.push(name);
   };
   const calls = [run('one', 'a1')];
-  await untilAsked(1);
+  await untilRequested(1);
   calls.push(run('one', 'a2'), run('one', 'a3'), run('one', 'a4'), run('two', 'b1'), run('two', 'b2'));
   open();
   await Promise.all(calls);
@@ -26,7 +26,7 @@ it('serves organizations in turn, and each one’s calls in their order', async 
 });
 
 it('answers for each test, and tells a pattern that is none', async () => {
-  const { patterns, open } = hold();
+  const { patterns, open } = createPaused();
   open();
   expect(await patterns.run('one', [test('^a', 'b', 'ab'), test('^a', 'b'), test('('), test('a')])).toEqual([
     true,
@@ -37,9 +37,9 @@ it('answers for each test, and tells a pattern that is none', async () => {
 });
 
 it('bounds how many calls of an organization wait; others are still taken', async () => {
-  const { patterns, open, untilAsked } = hold();
+  const { patterns, open, waitForRequests: untilRequested } = createPaused();
   const first = patterns.run('one', [test('a')]);
-  await untilAsked(1);
+  await untilRequested(1);
   const waiting = Array.from({ length: 100 }, () => patterns.run('one', [test('a')]));
   await expect(patterns.run('one', [test('a')])).rejects.toBeInstanceOf(RateLimitedError);
   const other = patterns.run('two', [test('a', 'a')]);
@@ -50,26 +50,26 @@ it('bounds how many calls of an organization wait; others are still taken', asyn
 
 it('pauses an organization after three patterns that took too long, for a minute, and no other', async () => {
   let now = new Date();
-  const { patterns, asked } = hold(20, () => now);
+  const { patterns, requestCount } = createPaused(20, () => now);
   for (const [n, name] of ['a', 'b', 'c'].entries()) {
     expect(await patterns.run('one', [test(name, 'x')])).toEqual({ slow: 0 });
     expect(await patterns.run('one', [test(name, 'y')])).toEqual({ slow: 0 });
-    expect(asked()).toBe(n + 1);
+    expect(requestCount()).toBe(n + 1);
   }
   expect(await patterns.run('one', [test('d', 'x')])).toEqual({ slow: null });
-  expect(asked()).toBe(3);
+  expect(requestCount()).toBe(3);
   await patterns.run('two', [test('d', 'x')]);
-  expect(asked()).toBe(4);
+  expect(requestCount()).toBe(4);
   now = new Date(now.getTime() + 60_000);
   await patterns.run('one', [test('d', 'x')]);
-  expect(asked()).toBe(5);
+  expect(requestCount()).toBe(5);
 });
 
 it('ends the calls that run and wait when it stops', async () => {
-  const { patterns, untilAsked } = hold();
+  const { patterns, waitForRequests: untilRequested } = createPaused();
   const calls = [patterns.run('one', [test('a')]), patterns.run('one', [test('a')])];
   const all = Promise.allSettled(calls);
-  await untilAsked(1);
+  await untilRequested(1);
   await patterns.stop();
   expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so prompts name secrets
 import { describe, expect, it } from 'vitest';
-import { readPromptTokens } from '../../src/domain/automations/prompt-tokens.ts';
+import { readPromptTokens } from '../../src/domain/automations/actions/prompt-tokens.ts';
 
 const none = { playbooks: [], macros: [], secrets: [], repos: [] };
 
@@ -28,9 +28,9 @@ describe('what a prompt names', () => {
   });
 
   it('is found quickly in the longest and worst of prompts', () => {
-    const most = 500_000;
+    const maxLength = 500_000;
     for (const part of ['@', '@a', '@playbook:"', '@playbook:a.', '${', '${a', '!', '!a', '@a/', '\\@', 'a-', '@a.-']) {
-      const prompt = part.repeat(most / part.length);
+      const prompt = part.repeat(maxLength / part.length);
       const startedAt = performance.now();
       readPromptTokens(prompt);
       expect([part, performance.now() - startedAt < 2_000]).toEqual([part, true]);

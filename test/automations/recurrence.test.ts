@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { nextRuns, recurrenceComplaint } from '../../src/domain/automations/recurrence.ts';
-import { parseRecurrence, type Recurrence } from '../../src/domain/automations/recurrence-rule.ts';
+import { nextOccurrences, recurrenceProblem } from '../../src/domain/automations/recurrence/recurrence.ts';
+import { parseRecurrence, type Recurrence } from '../../src/domain/automations/recurrence/recurrence-rule.ts';
 
 interface Case {
   readonly name: string;
@@ -25,8 +25,8 @@ const unlawful = [
 const now = new Date('2026-11-21T00:00:00.500Z');
 
 function ruleOf(text: string): Recurrence {
-  const { rule, complaint } = parseRecurrence(text, now);
-  if (rule === null) throw new Error(complaint);
+  const { rule, problem } = parseRecurrence(text, now);
+  if (rule === null) throw new Error(problem);
   return rule;
 }
 
@@ -38,14 +38,14 @@ describe('known rules', () => {
   test.each(read.filter(({ rule }) => rule !== null))('$name: $s', ({ rule, exp }) => {
     if (rule === null) throw new Error('It was read above.');
     const before = new Date(rule.startsAt.getTime() - 1);
-    const times = nextRuns(rule, before, Math.max(exp.length, 1)).map((time) => time.toISOString().slice(0, 19));
+    const times = nextOccurrences(rule, before, Math.max(exp.length, 1)).map((time) => time.toISOString().slice(0, 19));
     expect(times).toEqual(exp);
   });
 
   test('those that are not read are unlawful, and no more than 46 of 224', () => {
     const refused = read.filter(({ rule }) => rule === null);
-    const lawful = refused.filter(({ complaint }) => !unlawful.some((each) => each.test(complaint ?? '')));
-    expect(lawful.map(({ s, complaint }) => `${s}: ${complaint}`)).toEqual([]);
+    const lawful = refused.filter(({ problem }) => !unlawful.some((each) => each.test(problem ?? '')));
+    expect(lawful.map(({ s, problem }) => `${s}: ${problem}`)).toEqual([]);
     expect([read.length, refused.length]).toEqual([224, 46]);
   });
 });
@@ -60,7 +60,7 @@ describe('the forms of a rule', () => {
     ['small letters', 'freq=weekly;byday=mo;byhour=9;byminute=0;bysecond=0;count=1', ['2026-11-23T09:00']],
     ['no DTSTART: whole seconds of the given moment', 'RRULE:FREQ=DAILY;COUNT=2', ['2026-11-22T00:00']],
   ])('%s', (_what, text, times) => {
-    expect(textOf(nextRuns(ruleOf(text), now, 5))).toEqual(times);
+    expect(textOf(nextOccurrences(ruleOf(text), now, 5))).toEqual(times);
   });
 
   test.each([
@@ -99,8 +99,8 @@ describe('the forms of a rule', () => {
     ['DTSTART:20261201T090000Z\nRRULE:FREQ=DAILY\nEXDATE:20261202T090000Z', /one RRULE/],
     ['RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY', /one RRULE/],
     [`FREQ=DAILY;BYHOUR=${'1,'.repeat(1_000)}1`, /2000 characters/],
-  ])('%s is no rule', (text, said) => {
-    expect(parseRecurrence(text, now)).toEqual({ rule: null, complaint: expect.stringMatching(said) });
+  ])('%s is no rule', (text, message) => {
+    expect(parseRecurrence(text, now)).toEqual({ rule: null, problem: expect.stringMatching(message) });
   });
 });
 
@@ -127,8 +127,8 @@ describe('hostile rules', () => {
   test.each(together)(
     '%s from %s: the check comes to an end',
     (rule, start) => {
-      const complaint = recurrenceComplaint(ruleOf(`DTSTART:${start}\nRRULE:${rule}`), now);
-      if (complaint !== null) expect(complaint).toMatch(/^The rule (?:never fires|fires more often|names too many)/);
+      const problem = recurrenceProblem(ruleOf(`DTSTART:${start}\nRRULE:${rule}`), now);
+      if (problem !== null) expect(problem).toMatch(/^The rule (?:never fires|fires more often|names too many)/);
     },
     5_000,
   );
@@ -143,8 +143,8 @@ describe('rules whose work the evaluator does not bound', () => {
     ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is beyond the 8 times/],
     ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /beyond the 4 times/],
     ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /beyond the 2 times/],
-  ])('%s is refused without being evaluated', (text, said) => {
-    expect(recurrenceComplaint(ruleOf(text), now)).toMatch(said);
+  ])('%s is refused without being evaluated', (text, message) => {
+    expect(recurrenceProblem(ruleOf(text), now)).toMatch(message);
   });
 
   test.each([
@@ -152,7 +152,7 @@ describe('rules whose work the evaluator does not bound', () => {
     'FREQ=DAILY;BYHOUR=0,3,6,9;BYSETPOS=4,-100',
     'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1',
   ])('%s is fine', (text) => {
-    expect(recurrenceComplaint(ruleOf(text), now)).toBeNull();
+    expect(recurrenceProblem(ruleOf(text), now)).toBeNull();
   });
 });
 
@@ -163,9 +163,9 @@ test('a check that takes long looks at the first few times only', () => {
   let step = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (passed += step));
   try {
-    expect(recurrenceComplaint(rule, now)).toMatch(/2026-12-31T23:50:00.000Z and at 2027-01-01T00:00:00.000Z/);
+    expect(recurrenceProblem(rule, now)).toMatch(/2026-12-31T23:50:00.000Z and at 2027-01-01T00:00:00.000Z/);
     step = 101;
-    expect(recurrenceComplaint(rule, now)).toBeNull();
+    expect(recurrenceProblem(rule, now)).toBeNull();
   } finally {
     clock.mockRestore();
   }
@@ -180,8 +180,8 @@ describe('what an automation may not have', () => {
     ['FREQ=HOURLY;BYMINUTE=0,50', /15 minutes/],
     ['FREQ=YEARLY;BYHOUR=9;BYMINUTE=0,14', /15 minutes/],
     ['FREQ=DAILY;BYHOUR=0,23;BYMINUTE=0,50', /15 minutes/],
-  ])('%s', (text, said) => {
-    expect(recurrenceComplaint(ruleOf(text), now)).toMatch(said);
+  ])('%s', (text, message) => {
+    expect(recurrenceProblem(ruleOf(text), now)).toMatch(message);
   });
 
   test.each([
@@ -191,6 +191,6 @@ describe('what an automation may not have', () => {
     'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29',
   ])('%s is fine', (text) => {
     // The first time of what happens once is the moment itself, which must lie ahead.
-    expect(recurrenceComplaint(ruleOf(text), new Date(now.getTime() - 1_000))).toBeNull();
+    expect(recurrenceProblem(ruleOf(text), new Date(now.getTime() - 1_000))).toBeNull();
   });
 });

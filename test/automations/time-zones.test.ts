@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { isTimeZone, momentOf, wallOf } from '../../src/domain/automations/time-zones.ts';
+import { isTimeZone, momentOf, wallOf } from '../../src/domain/automations/recurrence/time-zones.ts';
 import {
-  nextZonedRuns,
+  nextZonedOccurrences,
   parseZonedRecurrence,
-  zonedRecurrenceComplaint,
-} from '../../src/domain/automations/zoned-recurrence.ts';
+  zonedRecurrenceProblem,
+} from '../../src/domain/automations/recurrence/zoned-recurrence.ts';
 
 const made = new Date('2026-01-01T00:00:00Z');
 
 /** The next times of a rule, without their seconds. */
 function runs(text: string, timeZone: string | null, after: string, count: number): string[] {
-  const { zoned, complaint } = parseZonedRecurrence(text, made, timeZone);
-  if (!zoned) throw new Error(complaint);
-  return nextZonedRuns(zoned, new Date(after), count).map((time) => time.toISOString().slice(0, 16));
+  const { zoned, problem } = parseZonedRecurrence(text, made, timeZone);
+  if (!zoned) throw new Error(problem);
+  return nextZonedOccurrences(zoned, new Date(after), count).map((time) => time.toISOString().slice(0, 16));
 }
 
 describe('a time zone', () => {
@@ -161,13 +161,13 @@ describe('a rule by the clocks of a time zone', () => {
   });
 
   it('is refused when its clocks would have it fire more often than every 15 minutes, or never', () => {
-    const complaint = (text: string) => {
+    const problemOf = (text: string) => {
       const { zoned } = parseZonedRecurrence(text, made, 'Europe/Berlin');
-      return zoned && zonedRecurrenceComplaint(zoned, new Date('2026-06-01T00:00:00Z'));
+      return zoned && zonedRecurrenceProblem(zoned, new Date('2026-06-01T00:00:00Z'));
     };
-    expect(complaint('FREQ=MINUTELY;INTERVAL=5')).toContain('more often than every 15 minutes');
-    expect(complaint('DTSTART:20260601T013000\nRRULE:FREQ=DAILY;COUNT=1')).toContain('never fires');
-    expect(complaint('DTSTART:20260601T023000\nRRULE:FREQ=DAILY;COUNT=1')).toBeNull();
+    expect(problemOf('FREQ=MINUTELY;INTERVAL=5')).toContain('more often than every 15 minutes');
+    expect(problemOf('DTSTART:20260601T013000\nRRULE:FREQ=DAILY;COUNT=1')).toContain('never fires');
+    expect(problemOf('DTSTART:20260601T023000\nRRULE:FREQ=DAILY;COUNT=1')).toBeNull();
     expect(parseZonedRecurrence('FREQ=NEVER', made, 'Europe/Berlin')).toMatchObject({ zoned: null });
   });
 });

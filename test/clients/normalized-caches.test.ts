@@ -5,7 +5,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { makeManySessions, sayMany } from '../support/many.ts';
+import { makeManySessions, sayMany } from '../support/many-sessions.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 // urql and Apollo lay the pages of a connection together in their caches, each by its own rules for Relay's.
@@ -95,9 +95,9 @@ test.each(clients)('%s: pages through 1,000 messages while new ones come', { tim
     if (live < 5) await say(app, id, `live ${live++}`);
   };
   const nodes = await readAll(client(app.adminToken), messages, id, (data) => data.session.messages, onPage);
-  const said = [
+  const bodies = [
     ...Array.from({ length: 1_000 }, (_, n) => `m${n}`),
     ...Array.from({ length: 5 }, (_, n) => `live ${n}`),
   ];
-  expect(nodes.map(({ body }: any) => body)).toEqual(['m', ...said]);
+  expect(nodes.map(({ body }: any) => body)).toEqual(['m', ...bodies]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { globalId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { makeManySessions, sayMany } from '../support/many.ts';
+import { makeManySessions, sayMany } from '../support/many-sessions.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect } from '../support/sockets.ts';
 

@@ -94,17 +94,17 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
         const overflow = await window.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         expect(overflow, `${name} is wider than the window`).toBeLessThanOrEqual(0);
       }
-      expect(window.complaints).toEqual([]);
+      expect(window.consoleErrors).toEqual([]);
       expect(window.foreign).toEqual([]);
-      const outside = await openWindow(browser, test, { width });
-      await outside.page.goto('/');
-      await outside.page.getByLabel('Token').waitFor();
-      await outside.inThemes(async (theme) => {
-        await outside.picture('sign-in');
-        expect(await seriousFindings(outside.page), `sign-in, ${theme}`).toEqual([]);
+      const signedOutWindow = await openWindow(browser, test, { width });
+      await signedOutWindow.page.goto('/');
+      await signedOutWindow.page.getByLabel('Token').waitFor();
+      await signedOutWindow.inThemes(async (theme) => {
+        await signedOutWindow.picture('sign-in');
+        expect(await seriousFindings(signedOutWindow.page), `sign-in, ${theme}`).toEqual([]);
       });
       await window.page.context().close();
-      await outside.page.context().close();
+      await signedOutWindow.page.context().close();
     });
   }
 });

@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
   it('keeps all of what a program made, with and without a change of something else', async () => {
     const { automation, session } = await makeRich();
     const before = await read(automation.id);
-    const { page, complaints, picture } = await openForm(automation.id);
+    const { page, consoleErrors: pageErrors, picture } = await openForm(automation.id);
     await page.getByText('Trigger 7', { exact: true }).waitFor();
     expect(await page.getByLabel('What an agent is asked').first().inputValue()).toBe('Sweep it.\n\nWell.  ');
     await picture('automation-rich-form');
@@ -145,7 +145,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     const still = ({ updatedAt: _at, updatedBy: _by, ...rest }: any) => rest;
     expect(still(after)).toEqual(still(wanted));
     expect(session.sessionId).toBe(after.actions[1].targetSessionId);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -153,7 +153,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     const { automation, playbook } = await makeRich();
     await runMutation(test, 'deletePlaybook', 'deletedPlaybookId', { playbookId: playbook.playbookId });
     const before = await read(automation.id);
-    const { page, complaints, picture } = await openForm(automation.id);
+    const { page, consoleErrors: pageErrors, picture } = await openForm(automation.id);
     const problemOf = async (within: ReturnType<Page['getByRole']>, label: string) => {
       const field = within.getByLabel(label, { exact: true });
       await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
@@ -196,7 +196,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       ...before.actions[0],
       session: { ...before.actions[0].session, playbook: null },
     });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -204,14 +204,14 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     const { automation } = await makeRich();
     for (const theme of ['light', 'dark'] as const) {
       const { page, picture } = await openSignedIn(browser, test, test.adminToken, { width: 390, theme });
-      for (const [address, act, sign] of [
+      for (const [address, button, sign] of [
         [`/manage/automations/${automation.id}`, 'Change', 'Trigger 7'],
         ['/manage/automations/new', 'Add another trigger', 'Trigger 2'],
       ] as const) {
         await page.goto(address);
-        await page.getByRole('button', { name: act, exact: true }).click();
+        await page.getByRole('button', { name: button, exact: true }).click();
         await page.getByText(sign, { exact: true }).waitFor();
-        await picture(`automation-form-${act.split(' ')[0]}`);
+        await picture(`automation-form-${button.split(' ')[0]}`);
         expect(await seriousFindings(page)).toEqual([]);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       }
@@ -224,7 +224,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       organizationId: test.organizationId,
       prompt: 'say hi',
     });
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/automations/new');
     await page.getByLabel('Name').fill('Built');
     await page.getByLabel('Repeats').selectOption('Daily');
@@ -261,8 +261,8 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('title is "5" and acus_consumed between [1,2.5]').waitFor();
     const [, , , id] = new URL(page.url()).pathname.split('/');
-    const { triggers: kept, actions } = await read(id ?? '');
-    expect(kept).toMatchObject([
+    const { triggers: savedTriggers, actions } = await read(id ?? '');
+    expect(savedTriggers).toMatchObject([
       {
         eventType: 'session:finished',
         conditions: {
@@ -274,7 +274,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       { __typename: 'StartSessionAction', prompt: 'Look at it.' },
       { __typename: 'MessageSessionAction', prompt: 'It has finished.', targetSessionId: session.sessionId },
     ]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

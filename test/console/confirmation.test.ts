@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { confirmationMs } from '../../src/auth/confirmation.ts';
-import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
@@ -30,12 +30,12 @@ async function codeOf(halves: Halves, field: string, input: Record<string, unkno
   return errors?.[0]?.extensions.code ?? data[field].userErrors[0]?.code ?? null;
 }
 
-type Acts = Readonly<Record<string, [field: string, input: Record<string, unknown>]>>;
+type Mutations = Readonly<Record<string, [field: string, input: Record<string, unknown>]>>;
 
 /** Runs mutations in turn; the code of each by its name. */
-async function codesOf(halves: Halves, acts: Acts): Promise<Record<string, string | null>> {
+async function codesOf(halves: Halves, mutations: Mutations): Promise<Record<string, string | null>> {
   const codes: Record<string, string | null> = {};
-  for (const [name, [field, input]] of Object.entries(acts)) codes[name] = await codeOf(halves, field, input);
+  for (const [name, [field, input]] of Object.entries(mutations)) codes[name] = await codeOf(halves, field, input);
   return codes;
 }
 
@@ -78,7 +78,7 @@ async function makeSecret(): Promise<string> {
 }
 
 /** Acts that give lasting access or control, by their names, with an input that is good. */
-async function grants(): Promise<Acts> {
+async function grants(): Promise<Mutations> {
   const { organizationId } = test;
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
     name: 'Robot',
@@ -171,15 +171,17 @@ async function grants(): Promise<Acts> {
 }
 
 it('lasting access and control are refused to a sign-in by a link, write nothing, and are given once the token was shown', async () => {
-  const acts = await grants();
+  const mutations = await grants();
   const halves = await signInByLink();
   const before = await rows();
-  expect(await codesOf(halves, acts)).toEqual(
-    Object.fromEntries(Object.keys(acts).map((name) => [name, 'CONFIRMATION_REQUIRED'])),
+  expect(await codesOf(halves, mutations)).toEqual(
+    Object.fromEntries(Object.keys(mutations).map((name) => [name, 'CONFIRMATION_REQUIRED'])),
   );
   expect(await rows()).toEqual(before);
   expect((await confirm(halves, test.adminToken)).status).toBe(204);
-  expect(await codesOf(halves, acts)).toEqual(Object.fromEntries(Object.keys(acts).map((name) => [name, null])));
+  expect(await codesOf(halves, mutations)).toEqual(
+    Object.fromEntries(Object.keys(mutations).map((name) => [name, null])),
+  );
   expect(await rows()).not.toEqual(before);
 });
 
@@ -210,7 +212,7 @@ it('other acts need no confirmation', async () => {
   const { automationId } = automation;
   const { webhookEndpointId } = webhookEndpoint;
   const { serviceUserId } = serviceUser;
-  const acts: [string, Record<string, unknown>][] = [
+  const mutations: [string, Record<string, unknown>][] = [
     ['createSession', { prompt: 'hello', organizationId }],
     ['createOrganization', { name: 'Another' }],
     ['updateServiceUser', { serviceUserId, name: 'Renamed' }],
@@ -230,7 +232,7 @@ it('other acts need no confirmation', async () => {
     ['unassignRole', { principal: { serviceUserId }, scope: { organizationId } }],
     ['deleteServiceUser', { serviceUserId }],
   ];
-  for (const [field, input] of acts)
+  for (const [field, input] of mutations)
     expect({ field, code: await codeOf(halves, field, input) }).toEqual({ field, code: null });
 });
 
@@ -275,10 +277,10 @@ it('the audit log has each confirmation, and none that failed', async () => {
 it('only the token of the same key confirms, and only the browser that sends it', async () => {
   const [halves, other] = [await signInByLink(), await signInByLink()];
   const { token } = await makeUser(test, { organizationId: null, roleId: 'account_admin' });
-  const said = 'This is not the token that this browser signed in with.';
+  const refusal = 'This is not the token that this browser signed in with.';
   for (const wrong of [token, test.v1Key, `cog_${'a'.repeat(52)}`, 'ö', '']) {
     const { status, body } = await confirm(halves, wrong);
-    expect({ status, body }).toEqual({ status: 403, body: { code: 'FORBIDDEN', message: said } });
+    expect({ status, body }).toEqual({ status: 403, body: { code: 'FORBIDDEN', message: refusal } });
   }
   expect((await confirm(halves, 7)).status).toBe(400);
   expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
-import { sayMany } from '../support/many.ts';
+import { sayMany } from '../support/many-sessions.ts';
 import { createSession } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the conversation of a session', { timeout: 120_000 }, () => {
@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await test?.close();
   });
 
-  const bareId = (id: string) => id.replace(/^[a-z]+-/, '');
+  const unprefixedId = (id: string) => id.replace(/^[a-z]+-/, '');
   const run = (sql: string, values: readonly unknown[]) => test.app.services.store.execute(sql, values);
   const terminate = (sessionId: string) =>
     graphql(
@@ -29,7 +29,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
 
   it('shows the files of a message by their names, and opens them', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'say **hello** and `code`' });
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await page.getByRole('heading', { name: 'say hello and code' }).waitFor();
     const chosen = page.waitForEvent('filechooser');
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await picture('message-file');
     const address = (await file.getAttribute('href')) ?? '';
     expect(await (await fetch(address)).text()).toBe('trains');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -105,8 +105,12 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
       await createSession(test, { prompt: 'Wait', title: 'The parent' }),
       await createSession(test, { prompt: 'Wait', title: 'The child' }),
     ];
-    await run('update session set parent_id = $1 where id = $2', [bareId(parent), bareId(child)]);
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark' });
+    await run('update session set parent_id = $1 where id = $2', [unprefixedId(parent), unprefixedId(child)]);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark' });
     await page.goto(`/sessions/${parent}`);
     const details = page.getByRole('complementary', { name: 'Details' });
     const line = details.getByRole('listitem').filter({ hasText: 'The child' });
@@ -120,7 +124,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Unarchive' }).waitFor();
     expect(await page.getByText('Unarchive it to go on').count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const who = '{ viewer { permissions } }';
+const viewerQuery = '{ viewer { permissions } }';
 const statusOf = async (halves: Halves, headers: Record<string, string> = {}) =>
-  (await ask(test, halves, who, headers)).status;
+  (await ask(test, halves, viewerQuery, headers)).status;
 const both = (one: Required<Halves>, other: Required<Halves>): Required<Halves> => ({
   ...one,
   'switchyard-page-secret': other['switchyard-page-secret'],

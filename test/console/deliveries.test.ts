@@ -22,10 +22,10 @@ describe.skipIf(missing !== null)('what was sent to a webhook, in the console', 
     receiver.answer((response) => void response.writeHead(200).end('Thank you'));
     const { organizationId } = test;
     const { id } = await makeEndpoint(test, test.adminToken, { organizationId, url: receiver.url });
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/manage/webhooks/${id}`);
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await receiver.until((received) => received.length === 1);
+    await receiver.waitFor((received) => received.length === 1);
     const delivered = page.getByRole('cell', { name: 'delivered', exact: true });
     await expect
       .poll(async () => {
@@ -36,10 +36,10 @@ describe.skipIf(missing !== null)('what was sent to a webhook, in the console', 
     await page.locator('summary', { hasText: '1: 200' }).click();
     await page.getByText('Thank you').waitFor();
     await page.getByRole('button', { name: 'Deliver again' }).click();
-    await receiver.until((received) => received.length === 2);
+    await receiver.waitFor((received) => received.length === 2);
     await page.getByLabel('State').selectOption('Failed');
     await page.getByText('Nothing was sent').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
 
   it('a dialog has the focus on its first field, sends its form by Enter, and gives the focus back', async () => {
     const { token } = await makeOrganization(test, 'Focus');
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await expect.poll(() => focused(page)).toBe('Sessions');
     await page.goto('/manage/secrets');
     const open = page.getByRole('button', { name: 'New secret' }).first();
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe('New secret');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -105,12 +105,12 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept by hand');
     await page.keyboard.press('Enter');
-    const kept = page.getByRole('button', { name: 'I have kept it' });
-    await kept.waitFor();
+    const closeButton = page.getByRole('button', { name: 'I have kept it' });
+    await closeButton.waitFor();
     await picture('dialog-once');
     for (let n = 0; n < 3; n++) await page.keyboard.press('Escape');
     await page.mouse.click(5, 5);
-    await kept.click();
+    await closeButton.click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.context().close();
   });
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
   it('keys search, begin a session and tell of themselves; the list remembers where one was', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Keys');
     for (const title of ['one', 'two', 'three']) await createSession(test, { organizationId, title }, token);
-    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'three' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await picture('palette');
     await page.keyboard.press('Enter');
     await page.getByLabel('What is to be done').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -197,7 +197,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
   it('an address that asks for what there is not shows the list, with its filter', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Traps');
     await createSession(test, { organizationId, title: 'still here' }, token);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     for (const query of [
       'state=__proto__',
       'state=constructor',
@@ -215,7 +215,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.goto('/sessions?playbook=playbook-%E2%98%A0');
     await page.getByRole('button', { name: /Clear/ }).first().click();
     await page.getByText('still here').waitFor();
-    expect(complaints.filter((each) => !/playbook/i.test(each))).toEqual([]);
+    expect(pageErrors.filter((each) => !/playbook/i.test(each))).toEqual([]);
     await page.context().close();
   });
 });

@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
 
   it('does not overwrite what another tab has saved since, unless one says so', async () => {
     const { token, read, address } = await makePlaybook('Two tabs');
-    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     const other = await page.context().newPage();
     const body = (of: Page) => of.getByLabel('Instructions', { exact: true });
     for (const each of [page, other]) await each.goto(address);
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await press(page, 'Save mine anyway');
     await page.getByText('Mend it is saved.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
 
   it('does not overwrite what is saved between its look and its saving', async () => {
     const { token, read, address, id } = await makePlaybook('A moment between');
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(address);
     await page.getByLabel('Instructions', { exact: true }).fill('One\nMine\nThree');
     await saveBetween(page, () =>
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await press(page, 'Save mine anyway');
     await page.getByText('Mend it is saved.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const change = (input: object) =>
       updateAutomation(test, { automationId: automation.automationId, ...input }, token);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(`/manage/automations/${automation.id}`);
     await press(page, 'Change');
     const name = page.getByLabel('Name');
@@ -123,14 +123,14 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     const { data } = await graphql(test, token, document, { id: automation.id });
     // What was not touched here stays as the other has saved it.
     expect(data.node).toEqual({ name: 'Sweep mine', jitterSeconds: 7 });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('does not overwrite what is saved of an automation between its look and its saving', async () => {
     const { organizationId, token } = await makeOrganization(test, 'An automation and a moment');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(`/manage/automations/${automation.id}`);
     await press(page, 'Change');
     await page.getByLabel('Name').fill('Sweep mine');
@@ -145,7 +145,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await press(page, 'Save mine anyway');
     await page.getByText('Sweep mine is saved.').waitFor();
     expect(await read()).toBe('Sweep mine');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
       trigger: 'When it fails',
       body: 'In /var/log.',
     });
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(`/manage/knowledge/${note.id}`);
     await page.getByLabel('Text', { exact: true }).fill('In the journal.');
     await make('updateKnowledgeNote', 'knowledgeNote { id }', { knowledgeNoteId: note.id, folderId: folder.id });
@@ -174,13 +174,13 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await press(page, 'Save mine anyway');
     await page.getByText('Somebody has deleted it.').waitFor();
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('In the journal.');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('is there again after one has left the page or loaded it anew, until it is saved or thrown away', async () => {
     const { token, read, address } = await makePlaybook('Left');
-    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     const title = page.getByLabel('Title');
     await page.goto(address);
     await title.fill('Half a tit');
@@ -208,14 +208,14 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.goto(address);
     await title.waitFor();
     expect(await restored(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('stays of an automation, new or changed, too', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automated');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     const name = page.getByLabel('Name');
     await page.goto('/manage/automations/new');
     await name.fill('Mop');
@@ -239,7 +239,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.reload();
     await name.waitFor();
     expect(await restored(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -250,15 +250,15 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.getByRole('button', { name: 'New secret' }).first().click();
     await page.getByLabel('Value', { exact: true }).click();
     await page.keyboard.type('c4n4ry-half-written');
-    const asked: string[] = [];
+    const dialogTypes: string[] = [];
     page.on('dialog', (dialog) => {
-      asked.push(dialog.type());
+      dialogTypes.push(dialog.type());
       void dialog.accept();
     });
     await page.reload();
-    expect(asked).toEqual(['beforeunload']);
-    const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
-    expect(await kept()).not.toContain('c4n4ry');
+    expect(dialogTypes).toEqual(['beforeunload']);
+    const readStorage = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
+    expect(await readStorage()).not.toContain('c4n4ry');
     await page.context().close();
   });
 });

@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
   };
 
   it('shows with the secret of an incoming webhook where it is posted to, and how', async () => {
-    const { page, complaints } = await openNew();
+    const { page, consoleErrors: pageErrors } = await openNew();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Name').fill('Mend the build');
     await page.getByLabel('It acts').selectOption('webhook:incoming');
@@ -40,22 +40,22 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
       `-H 'Content-Type: application/json'`,
       `-d '{}'`,
     ]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('says once that a rule is too frequent', async () => {
-    const { page, complaints } = await openNew();
+    const { page, consoleErrors: pageErrors } = await openNew();
     await page.getByLabel('Name').fill('Sweep');
     await page.getByLabel('Repeats').selectOption('By a rule of your own');
     await page.getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
-    const said = page.getByText('more often than every 15 minutes');
-    await said.waitFor();
+    const problem = page.getByText('more often than every 15 minutes');
+    await problem.waitFor();
     await page.getByLabel('What an agent is asked').fill('Sweep.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
-    await expect.poll(() => said.count()).toBe(1);
-    expect(complaints).toEqual([]);
+    await expect.poll(() => problem.count()).toBe(1);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -32,7 +32,7 @@ describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 12
     ];
     await say(test, session, text.join('\n\n'));
     const window = await openSignedIn(browser, test, test.adminToken);
-    const { page, complaints } = window;
+    const { page, consoleErrors: pageErrors } = window;
     await page.goto(`/sessions/${session}`);
     await page.getByRole('link', { name: 'the documentation' }).waitFor();
     expect(await page.locator('.destination').allTextContents()).toEqual([
@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 12
     expect(turned).toBeLessThan(behind as number);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('links');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

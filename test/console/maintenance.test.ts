@@ -8,9 +8,9 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { copyDatabase } from '../support/postgres-copies.ts';
 import { makeUser } from '../support/principals.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { untilOver } from '../support/watching.ts';
 
 const banner = (page: Page) => page.getByRole('region', { name: 'Maintenance mode' });
 const endButton = (page: Page) => banner(page).getByRole('button', { name: 'End maintenance mode' });
@@ -72,12 +72,12 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       await dialog.getByRole('button', { name: 'End maintenance mode' }).click();
       await page.getByText('Maintenance mode has ended.').waitFor();
       expect(await banner(page).count()).toBe(0);
-      await untilOver(copy, id);
+      await waitUntilEnded(copy, id);
       await page.getByText('Finished', { exact: true }).waitFor();
       // A page that somebody else has open reads again when its user comes back to it.
       await reader.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
       await banner(reader.page).waitFor({ state: 'hidden' });
-      expect([...window.complaints, ...reader.complaints]).toEqual([]);
+      expect([...window.consoleErrors, ...reader.consoleErrors]).toEqual([]);
       await page.context().close();
       await reader.page.context().close();
     },
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' };
     let server = await startServer(env);
-    const { page, complaints } = await openSignedIn(browser, server, bootstrapToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, server, bootstrapToken);
     // Read once the page is loaded and its socket is open.
     const isRead = page.waitForResponse(
       (answer) => answer.request().postData()?.includes('maintenanceBanner') ?? false,
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
     await server.stop();
     server = await startServer(env);
     await banner(page).waitFor({ state: 'hidden', timeout: 60_000 });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
     await server.stop();
   });

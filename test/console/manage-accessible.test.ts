@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, recurring } from '../support/automations.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings, type Window } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
-import { plantSession, use } from '../support/usage.ts';
+import { seedSession, use } from '../support/usage.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
 describe.skipIf(missing !== null)('each page that manages something, and the usage', { timeout: 240_000 }, () => {
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
     for (let day = 0; day < 25; day++) {
       const createdAt = new Date(Date.now() - day * dayMs);
       const playbookId = day % 3 === 0 ? playbook.playbookId.replace('playbook-', '') : undefined;
-      const session = await plantSession(test, {
+      const session = await seedSession(test, {
         organizationId,
         createdAt,
         status: day % 4 === 0 ? 'error' : 'exit',
@@ -191,7 +191,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
         if (overflow > 0) wrong[`${name}, too wide`] = overflow;
       }
       expect(wrong).toEqual({});
-      expect(window.complaints).toEqual([]);
+      expect(window.consoleErrors).toEqual([]);
       expect(window.foreign).toEqual([]);
       await window.page.context().close();
     });

@@ -37,7 +37,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
   };
 
   it('a playbook is written, looked at, changed and deleted', async () => {
-    const { page, complaints } = await open('/manage/playbooks');
+    const { page, consoleErrors: pageErrors } = await open('/manage/playbooks');
     await page.getByRole('button', { name: 'New playbook' }).first().click();
     await page.getByLabel('Title').fill('Mend the build');
     await page.getByLabel('Macro').fill('no macro');
@@ -63,12 +63,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Delete Mend it' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByText('No playbooks yet').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('a note is put into a folder, found, switched off and deleted, and so is the folder', async () => {
-    const { page, complaints } = await open('/manage/knowledge');
+    const { page, consoleErrors: pageErrors } = await open('/manage/knowledge');
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByLabel('Name').fill('Backend');
     await inDialog(page, 'Save').click();
@@ -97,12 +97,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Delete Backend' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByRole('button', { name: 'Backend', exact: true }).waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('an automation is made by its times, whose next five are shown, disabled, run, changed and deleted', async () => {
-    const { page, complaints } = await open('/manage/automations/new');
+    const { page, consoleErrors: pageErrors } = await open('/manage/automations/new');
     await page.getByLabel('Name').fill('Sweep');
     await page.getByLabel('By the clocks of').selectOption('UTC');
     await page.getByLabel('Repeats').selectOption('Daily');
@@ -146,12 +146,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Delete Sweep well' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByText('No automations yet').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('the address of an incoming webhook is there to be copied, and its secret once', async () => {
-    const { page, complaints } = await open('/manage/automations/new');
+    const { page, consoleErrors: pageErrors } = await open('/manage/automations/new');
     await page.getByLabel('Name').fill('Mend the build');
     await page.getByLabel('It acts').selectOption('webhook:incoming');
     await page.getByRole('button', { name: 'Add a condition' }).click();
@@ -170,12 +170,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await inDialog(page, 'Make a new one').click();
     await page.getByRole('dialog').getByText('Keep it now').waitFor();
     expect(await takeSecret(page, 'Secret')).not.toBe(first);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('a webhook is made with a secret shown once, tested, changed and deleted', async () => {
-    const { page, complaints } = await open('/manage/webhooks');
+    const { page, consoleErrors: pageErrors } = await open('/manage/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).first().click();
     await page.getByLabel('Address').fill('http://127.0.0.1/hook');
     await inDialog(page, 'Save').click();
@@ -201,12 +201,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Delete https' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByText('No webhooks yet').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('somebody is added, gets another role, and is removed', async () => {
-    const { page, complaints } = await open('/manage/members');
+    const { page, consoleErrors: pageErrors } = await open('/manage/members');
     await page.getByRole('button', { name: 'Add somebody' }).first().click();
     await page.getByLabel('E-mail').fill('ada@example.com');
     await page.getByLabel('Name').fill('Ada');
@@ -226,12 +226,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await pick(page, 'Role', 'Admin');
     await inDialog(page, 'Add').click();
     await row.getByText('Admin').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('a role is made of permissions, changed and deleted', async () => {
-    const { page, complaints } = await open('/manage/roles');
+    const { page, consoleErrors: pageErrors } = await open('/manage/roles');
     await page.getByRole('button', { name: 'New role' }).first().click();
     await page.getByLabel('Name').fill('Reader');
     await page.getByLabel('view organization sessions').check();
@@ -245,12 +245,12 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Delete Reader' }).click();
     await inDialog(page, 'Delete').click();
     await row.waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('a service user is made, and its key is shown once, rotated and revoked', async () => {
-    const { page, complaints } = await open('/manage/service-users');
+    const { page, consoleErrors: pageErrors } = await open('/manage/service-users');
     await page.getByRole('button', { name: 'New service user' }).first().click();
     await page.getByLabel('Name').fill('Pipeline');
     await inDialog(page, 'Save').click();
@@ -261,29 +261,29 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await inDialog(page, 'Make it').click();
     await page.getByRole('dialog').getByText('Keep it now').waitFor();
     const first = await takeSecret(page, 'Token');
-    const asks = async (token: string) =>
+    const statusOf = async (token: string) =>
       (await fetch(`${test.url}/v3/self`, { headers: { authorization: `Bearer ${token}` } })).status;
-    expect(await asks(first)).toBe(200);
+    expect(await statusOf(first)).toBe(200);
     await page.getByRole('button', { name: 'Rotate Nightly' }).click();
     await inDialog(page, 'Replace').click();
     await page.getByRole('dialog').getByText('Keep it now').waitFor();
     const second = await takeSecret(page, 'Token');
-    expect(await asks(first)).toBe(401);
-    expect(await asks(second)).toBe(200);
+    expect(await statusOf(first)).toBe(401);
+    expect(await statusOf(second)).toBe(200);
     await page.getByRole('button', { name: 'Revoke Nightly' }).click();
     await inDialog(page, 'Revoke').click();
     await page.getByText('No keys.').waitFor();
-    expect(await asks(second)).toBe(401);
+    expect(await statusOf(second)).toBe(401);
     await page.getByRole('link', { name: 'All service users and keys' }).click();
     await page.getByRole('button', { name: 'Delete Pipeline' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByRole('link', { name: 'Pipeline' }).waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('the organization has a name, limits and tags, and the enterprise limits and addresses', async () => {
-    const { page, complaints } = await open('/manage/organization');
+    const { page, consoleErrors: pageErrors } = await open('/manage/organization');
     await page.getByLabel('ACUs of a session at most').fill('12');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The organization is saved.').waitFor();
@@ -321,7 +321,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Save the list' }).click();
     await inDialog(page, 'Save the list').click();
     await page.getByText('Every address is let in.').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -334,19 +334,19 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
       };
       await runMutation(test, 'createPlaybook', 'playbook { id }', input);
     }
-    const { page, complaints } = await open('/manage/audit-log');
+    const { page, consoleErrors: pageErrors } = await open('/manage/audit-log');
     await pick(page, 'What was done', 'create playbook');
     const cells = page.getByRole('cell', { name: /playbook/ });
     await expect.poll(() => cells.count()).toBeGreaterThanOrEqual(50);
-    const keep = async (name: string) => {
+    const exportAs = async (name: string) => {
       const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
       return readFile(await download.path(), 'utf8');
     };
-    const entries = JSON.parse(await keep('Export JSON')) as { action: string; auditLogId: string }[];
+    const entries = JSON.parse(await exportAs('Export JSON')) as { action: string; auditLogId: string }[];
     expect(new Set(entries.map(({ action }) => action))).toEqual(new Set(['CREATE_PLAYBOOK']));
     expect(entries.length).toBeGreaterThanOrEqual(120);
     expect(new Set(entries.map(({ auditLogId }) => auditLogId)).size).toBe(entries.length);
-    const csv = await keep('Export CSV');
+    const csv = await exportAs('Export CSV');
     expect(csv.split('\r\n')[0]).toBe(
       'auditLogId,createdAt,action,actorName,apiKeyId,address,organizationId,targetId,data',
     );
@@ -359,7 +359,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Clear' }).click();
     await cells.first().waitFor();
     expect(new URL(page.url()).search).toBe('');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -370,21 +370,21 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await createSession(test, { organizationId, title: 'By Grace' }, token);
     const { serviceUserId, token: bot } = await makeManager(test, 'USE_SESSIONS');
     await createSession(test, { organizationId, title: 'By the bot' }, bot);
-    const { page, complaints } = await open('/manage/audit-log');
+    const { page, consoleErrors: pageErrors } = await open('/manage/audit-log');
     await page.getByRole('cell', { name: 'Grace of the log' }).first().waitFor();
     await pick(page, 'Who', 'Manager');
-    const who = page.locator('td[data-label="Who"]');
-    await expect.poll(async () => new Set(await who.allTextContents())).toEqual(new Set(['Manager']));
+    const actorCells = page.locator('td[data-label="Who"]');
+    await expect.poll(async () => new Set(await actorCells.allTextContents())).toEqual(new Set(['Manager']));
     expect(new URL(page.url()).searchParams.get('by')).toBe(serviceUserId);
     await page.getByRole('combobox', { name: 'Who' }).click();
     await page.keyboard.type('grace');
     await page.getByRole('option', { name: 'Grace of the log' }).click();
-    await expect.poll(async () => new Set(await who.allTextContents())).toEqual(new Set(['Grace of the log']));
+    await expect.poll(async () => new Set(await actorCells.allTextContents())).toEqual(new Set(['Grace of the log']));
     await pick(page, 'What was done', 'create session');
-    await expect.poll(() => who.count()).toBe(1);
+    await expect.poll(() => actorCells.count()).toBe(1);
     await page.reload();
     await expect.poll(() => page.getByRole('combobox', { name: 'Who' }).inputValue()).toBe('Grace of the log');
-    await expect.poll(() => who.count()).toBe(1);
+    await expect.poll(() => actorCells.count()).toBe(1);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export JSON' }).click(),
@@ -394,7 +394,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     expect(entries.map(({ action, actorName }) => [action, actorName])).toEqual([
       ['CREATE_SESSION', 'Grace of the log'],
     ]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

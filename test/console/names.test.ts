@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
       { scope: { organizationId }, title: `Book ${override}of`, body: 'One' },
       token,
     );
-    const { page, complaints, picture } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     const text = () => page.evaluate(() => `${document.title}\n${document.body.textContent}`);
     const link = page.getByRole('link', { name: 'Read [U+202E]gnp.exe' });
     await link.waitFor();
@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
     expect(await text()).not.toMatch(unseen);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('Book [U+202E]of is deleted.').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
   };
 
   it('receives the administrator’s cookie, and can do nothing with it', async () => {
-    const { page, complaints } = await openConsole();
+    const { page, consoleErrors: pageErrors } = await openConsole();
     const { cookie } = await halvesOf(page);
     const other = await serveOther(test);
     const preview = await page.context().newPage();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     // Its pages have a storage of their own.
     expect(await preview.evaluate(() => JSON.stringify(localStorage))).toBe('{}');
     await isIn(page);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     const preview = await page.context().newPage();
     await preview.goto(other.url);
     const answers = await preview.evaluate(async (url) => {
-      const asked = (path: string, init: RequestInit) =>
+      const statusOf = (path: string, init: RequestInit) =>
         fetch(url + path, { credentials: 'include', ...init }).then(
           ({ status }) => status,
           () => 'blocked',
@@ -91,9 +91,9 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
         socket.onclose = ({ code }) => resolve(code);
       });
       return [
-        await asked('/graphql', { method: 'POST', headers: json, body }),
-        await asked('/graphql', { method: 'POST', mode: 'no-cors', body }),
-        await asked('/console/session', { method: 'DELETE', headers: json }),
+        await statusOf('/graphql', { method: 'POST', headers: json, body }),
+        await statusOf('/graphql', { method: 'POST', mode: 'no-cors', body }),
+        await statusOf('/console/session', { method: 'DELETE', headers: json }),
         await closed,
       ];
     }, test.url);
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
   it('does not even sign out by a cookie beside the console’s', async () => {
     const { token } = await makeOrganization(test, 'Attackers');
     const theirs = await signIn(test, token);
-    const { page, complaints } = await openConsole();
+    const { page, consoleErrors: pageErrors } = await openConsole();
     // Browsers send the cookie with the longer path first.
     const other = await serveOther(test, [
       `${theirs.cookie}; Path=/graphql`,
@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     expect(await page.getByText('Attackers').count()).toBe(0);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -160,12 +160,12 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     Array.from({ length: count }, (_, n) => `bulk${n}=${'x'.repeat(3_890)}; Path=/; Max-Age=86400`);
 
   it('keeps nobody out with cookies of 23 KB', async () => {
-    const { page, complaints } = await openConsole();
+    const { page, consoleErrors: pageErrors } = await openConsole();
     const other = await serveOther(test, bulk(6));
     const preview = await page.context().newPage();
     await preview.goto(other.url);
     await isIn(page);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)(
     const navigation = (page: Page) => page.getByRole('navigation', { name: 'Pages' });
 
     it('a user is made in one organization, gets into another, gets a role on the enterprise, leaves and is deleted', async () => {
-      const { page, complaints } = await open('/manage/users');
+      const { page, consoleErrors: pageErrors } = await open('/manage/users');
       const { organization } = await runMutation(test, 'createOrganization', 'organization { organizationId }', {
         name: 'The other one',
       });
@@ -57,8 +57,8 @@ describe.skipIf(missing !== null)(
       expect(await where.inputValue()).toBe('The other one');
       await pick(page, 'Role', 'Admin');
       await inDialog(page, 'Add').click();
-      const place = page.getByRole('row', { name: /The other one/ });
-      await place.getByText('Admin').waitFor();
+      const membership = page.getByRole('row', { name: /The other one/ });
+      await membership.getByText('Admin').waitFor();
       await page.getByRole('button', { name: 'Give a role on the enterprise' }).click();
       await inDialog(page, 'Save').click();
       await page.getByRole('cell', { name: 'The enterprise', exact: true }).waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(
       expect(await has()).toContain(`${organization.organizationId}: org_admin`);
       await page.getByRole('button', { name: 'Remove from The other one' }).click();
       await inDialog(page, 'Remove').click();
-      await place.waitFor({ state: 'detached' });
+      await membership.waitFor({ state: 'detached' });
       expect(await has()).toEqual(['null: account_member', `org-${test.organizationId}: org_member`]);
       await page.getByLabel('Name').fill('Ada L.');
       await page.getByRole('button', { name: 'Save the name' }).click();
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)(
       await page.getByRole('heading', { name: 'Users' }).waitFor();
       await page.getByText('admin@localhost').first().waitFor();
       await expect.poll(() => page.getByRole('link', { name: 'Ada L.' }).count(), soon).toBe(0);
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await page.context().close();
     });
 
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)(
           ),
         );
       }
-      const { page, complaints } = await open('/manage/users');
+      const { page, consoleErrors: pageErrors } = await open('/manage/users');
       await page.getByRole('link', { name: 'worker-' }).first().waitFor();
       await page.getByLabel('Search').fill('admin@local');
       await page.getByText('admin@localhost').first().waitFor();
@@ -103,12 +103,12 @@ describe.skipIf(missing !== null)(
       expect(await page.getByRole('link', { name: 'worker-' }).count()).toBe(0);
       await page.getByLabel('Search').fill('nobody of that name');
       await page.getByText('Nothing fits').waitFor();
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await page.context().close();
     });
 
     it('an organization is made, limited, opened, and deleted only when its name is typed', async () => {
-      const { page, complaints } = await open('/manage/organizations');
+      const { page, consoleErrors: pageErrors } = await open('/manage/organizations');
       await page.getByRole('button', { name: 'New organization' }).first().click();
       await page.getByLabel('Name').fill('Backend');
       await page.getByLabel('ACUs in a month at most').fill('50');
@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(
       await page.goto('/sessions');
       await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
       await expect.poll(() => page.getByText('Backend two').count(), soon).toBe(0);
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await page.context().close();
     });
 
@@ -167,14 +167,14 @@ describe.skipIf(missing !== null)(
 
     it('who may only look at users can change nothing about them', async () => {
       const { token } = await makeManager(test, 'VIEW_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META', 'VIEW_ORG_SESSIONS');
-      const { page, complaints } = await open('/manage/users', token);
+      const { page, consoleErrors: pageErrors } = await open('/manage/users', token);
       await page.locator('.row-link').first().waitFor();
       expect(await page.getByRole('button', { name: 'New user' }).count()).toBe(0);
       await page.locator('.row-link').first().click();
       await page.getByRole('heading', { name: 'Roles' }).waitFor();
       expect(await page.getByRole('button', { name: /Remove|Change|Delete|Add to|Save/ }).count()).toBe(0);
       expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
-      expect(complaints).toEqual([]);
+      expect(pageErrors).toEqual([]);
       await page.context().close();
     });
   },

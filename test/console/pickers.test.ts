@@ -58,7 +58,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     const ids = await makePlaybooks(organizationId);
     await createSession(test, { organizationId, title: 'By the third', playbookId: ids['003'] }, token);
     await createSession(test, { organizationId, title: 'By the last', playbookId: ids['150'] }, token);
-    const { page, complaints, picture } = await open(token, '/sessions');
+    const { page, consoleErrors: pageErrors, picture } = await open(token, '/sessions');
     await page.getByRole('link', { name: 'By the last' }).waitFor();
     await picker(page, 'Playbook').click();
     await options(page).nth(50).waitFor();
@@ -75,14 +75,14 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await picker(page, 'Playbook').click();
     await page.getByRole('option', { name: 'Any playbook' }).click();
     await page.getByRole('link', { name: 'By the last' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('goes to the end of a list by its keys, reading page after page; Escape closes the list and not the dialog around it', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Keys');
     await makePlaybooks(organizationId);
-    const { page, complaints } = await open(token, '/sessions');
+    const { page, consoleErrors: pageErrors } = await open(token, '/sessions');
     await page.getByRole('button', { name: 'New session' }).first().click();
     const field = picker(page.getByRole('dialog') as unknown as Page, 'Playbook');
     await field.focus();
@@ -94,13 +94,13 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
       field.evaluate((input) => {
         const id = input.getAttribute('aria-activedescendant');
         const option = id === null ? null : document.getElementById(id);
-        return { text: option?.textContent, place: Number(option?.getAttribute('aria-posinset')) };
+        return { text: option?.textContent, position: Number(option?.getAttribute('aria-posinset')) };
       });
-    expect(await active()).toEqual({ text: 'None', place: 1 });
+    expect(await active()).toEqual({ text: 'None', position: 1 });
     await expect
       .poll(async () => {
         await page.keyboard.press('PageDown');
-        return (await active()).place;
+        return (await active()).position;
       }, soon)
       .toBe(151);
     expect(await options(page).count()).toBe(151);
@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await page.getByLabel('What is to be done').fill('Do it.');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Playbook 077').first().waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     });
     await createSession(test, { organizationId, title: 'Tagged', tags: ['tag-140'] }, token);
     await createSession(test, { organizationId, title: 'Tagged otherwise', tags: ['tag-001'] }, token);
-    const { page, complaints } = await open(test.adminToken, '/sessions', { width: 390 });
+    const { page, consoleErrors: pageErrors } = await open(test.adminToken, '/sessions', { width: 390 });
     await page.evaluate((id) => localStorage.setItem('switchyard:organization', id), organizationId);
     await page.reload();
     await page.getByRole('link', { name: 'Tagged otherwise' }).waitFor();
@@ -163,13 +163,13 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Tagged otherwise' }).waitFor({ state: 'detached' });
     expect(await page.locator('.sessions a').allTextContents()).toEqual(['Tagged']);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('finds an organization beyond the first hundred, and stays in it', async () => {
     await makeEach('createOrganization', 'organization { id }', (number) => ({ name: `Organization ${number}` }));
-    const { page, complaints } = await open(test.adminToken, '/sessions');
+    const { page, consoleErrors: pageErrors } = await open(test.adminToken, '/sessions');
     const choice = picker(page, 'Organization');
     await choice.click();
     await page.keyboard.type('organization 002');
@@ -181,7 +181,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await expect.poll(() => choice.inputValue(), soon).toBe('Organization 002');
     await page.goto('/manage/organization');
     await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue(), soon).toBe('Organization 002');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -191,7 +191,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
       scope: { organizationId },
       name: `Folder ${number}`,
     }));
-    const { page, complaints } = await open(token, '/manage/knowledge/new');
+    const { page, consoleErrors: pageErrors } = await open(token, '/manage/knowledge/new');
     await page.getByLabel('Name').fill('Where logs are');
     await page.getByLabel('Trigger').fill('When something fails');
     await page.getByLabel('Text', { exact: true }).fill('In /var/log.');
@@ -217,7 +217,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await page.getByRole('button', { name: 'Folder 150', exact: true }).click();
     await page.getByRole('button', { name: 'Change Folder 150' }).click();
     expect(await picker(page, 'In').inputValue()).toBe('Folder 001');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cleanPullRequestUrl } from '../../src/domain/reports/pull-requests.ts';
+import { cleanPullRequestUrl } from '../../src/domain/execution/reports/pull-requests.ts';
 import { pullRequestName } from '../../web/src/session/pull-request-name.ts';
 
 it.each([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { holdSockets, missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { writeProfiles } from '../support/profiles.ts';
-import { answerQuestion, readAnswers, untilAsked } from '../support/questions.ts';
+import { answerQuestion, readAnswers, waitForQuestion } from '../support/questions.ts';
 import { createSession } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000 }, () => {
@@ -25,18 +25,18 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     onTestFinished(async () => {
       await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
     });
-    return { id, questionId: (await untilAsked(test, id, 'May I run')).questionId };
+    return { id, questionId: (await waitForQuestion(test, id, 'May I run')).questionId };
   }
   const open = async (id: string) => {
     const window = await openSignedIn(browser, test, test.adminToken);
     onTestFinished(() => window.page.context().close());
     return { ...window, go: () => window.page.goto(`/sessions/${id}`) };
   };
-  const card = (page: Page, words: string) => page.getByRole('region', { name: 'Question' }).filter({ hasText: words });
+  const card = (page: Page, text: string) => page.getByRole('region', { name: 'Question' }).filter({ hasText: text });
 
   it('answers each permission by its own buttons', async () => {
     const { id } = await start('tool Deploy\ntool Restart');
-    const { page, complaints, pictures, go } = await open(id);
+    const { page, consoleErrors: pageErrors, pictures, go } = await open(id);
     await go();
     const first = card(page, 'May I run Deploy?');
     await first.getByText('Permission needed').waitFor();
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
       'Deploy DENIED',
       'Restart ALLOWED',
     ]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   it('says of a question that somebody else has answered that it is no longer open', async () => {
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     const first = card(page, 'May I run Deploy?');
     await first.getByRole('button', { name: 'Allow once' }).waitFor();
     await answerQuestion(test, id, questionId, { optionId: '3' });
-    await untilAsked(test, id, 'May I run Restart?');
+    await waitForQuestion(test, id, 'May I run Restart?');
     await first.getByRole('button', { name: 'Allow once' }).click();
     await page.getByText('This question is no longer open').waitFor();
     letOn();

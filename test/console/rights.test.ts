@@ -29,7 +29,7 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     await page.getByRole('heading', { name: 'About' }).waitFor();
     await page.goto('/sessions');
     await page.getByRole('link', { name: 'Of somebody else' }).waitFor();
-    expect(window.complaints).toEqual([]);
+    expect(window.consoleErrors).toEqual([]);
     return page;
   };
 
@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     const role = roleInput({ userId, organizationId, roleId: 'org_admin' });
     expect((await runMutation(test, 'assignRole', '', role)).userErrors).toEqual([]);
     const managed = await createSession(test, { title: 'Of the other' }, other.token);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     const choose = async (name: string) => {
       await page.getByRole('combobox', { name: 'Organization' }).click();
       await page.getByRole('listbox').getByRole('option', { name }).click();
@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     await page.goto(`/sessions/${id}`);
     await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
     expect(await page.getByRole('button', { name: 'Terminate' }).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
   });
 
   it('takes a value, says what is wrong with a name beside it, never shows a value, and deletes', async () => {
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByText('No secrets yet').waitFor();
     await page.getByRole('button', { name: 'New secret' }).first().click();
@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     await page.getByRole('button', { name: 'Delete API_KEY' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No secrets yet').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

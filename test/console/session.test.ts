@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { holdSockets, missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
-import { sayMany } from '../support/many.ts';
+import { sayMany } from '../support/many-sessions.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, firstOrganizationId, say } from '../support/sessions.ts';
-import { untilOver, untilWaiting } from '../support/watching.ts';
 
 /** The numbers, in the log, of the messages that are in the page now. */
 const shownSeqs = (page: Page) =>
@@ -60,13 +60,13 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByText('This session is archived').waitFor();
     await page.getByRole('button', { name: 'Unarchive' }).click();
     await page.getByLabel('Message to the agent').waitFor();
-    expect(window.complaints).toEqual([]);
+    expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
 
   it('stays at what came live when the answer to a message comes later', async () => {
     const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Late' });
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     let letOn: () => void = () => undefined;
     const isLetOn = new Promise<void>((resolve) => {
       letOn = resolve;
@@ -90,23 +90,23 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await (await isAnswered).finished();
     await expect.poll(() => box.inputValue()).toBe('');
     expect(await page.getByText('Finished', { exact: true }).count()).toBe(1);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('shows what happened after it was read and before it heard of changes', async () => {
     const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Between' });
-    await untilWaiting(test, id);
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    await waitUntilWaiting(test, id);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     const letOn = await holdSockets(page);
     await page.goto(`/sessions/${id}`);
     await page.getByText('Waits for you').waitFor();
     const answer = 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }';
     await graphql(test, test.adminToken, answer, { input: { sessionId: id, body: 'Blue' } });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     letOn();
     await page.getByText('Finished', { exact: true }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -120,7 +120,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       'sleep 600',
     ];
     const id = await createSession(test, { prompt: commands.join('\n'), title: 'Make the search quick' });
-    const { page, complaints, pictures } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, pictures } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await page.getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent works.', { exact: true }).waitFor();
@@ -138,13 +138,13 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
     await page.getByText('This session was terminated: it takes no messages.').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('shows what agents write without running any of it', async () => {
     const id = await quietSession('Hostile');
-    const words = [
+    const texts = [
       '<img src=x onerror="document.title=1"><script>document.title = 2</script><b>not bold</b>',
       '[run](javascript:document.title=3) [data](data:text/html,x) ![pixel](https://evil.example.com/x.png)',
       '<iframe src="https://evil.example.com"></iframe>',
@@ -152,9 +152,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       `${'>'.repeat(4_000)} deep down`,
       `${'*_'.repeat(1_000)}${'_*'.repeat(1_000)}`,
     ];
-    const { page, complaints, foreign } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, foreign } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
-    await say(test, id, ...words);
+    await say(test, id, ...texts);
     await page.getByText('not bold').waitFor();
     await page.getByRole('link', { name: 'pixel' }).waitFor();
     await page.getByText('deep down').waitFor();
@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const links = await log.locator('a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
     expect(links.filter((href) => href && !href.startsWith('https://'))).toEqual([]);
     expect(await page.title()).toBe('Hostile · Switchyard');
-    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+    expect({ complaints: pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
     await page.context().close();
   });
 
@@ -178,9 +178,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const distance = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
     expect(await distance()).toBeLessThan(5);
     // What comes is followed while one is at the end …
-    for (const words of ['new', 'newer', 'the newest']) {
-      await say(test, id, words);
-      await page.getByText(words, { exact: true }).waitFor();
+    for (const text of ['new', 'newer', 'the newest']) {
+      await say(test, id, text);
+      await page.getByText(text, { exact: true }).waitFor();
       await expect.poll(distance).toBeLessThan(5);
     }
     // … and does not move what one reads further up.
@@ -222,8 +222,8 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.setViewportSize({ width: 1_280, height: 12_000 });
     const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.2`).join('\n');
     const organizationId = await firstOrganizationId(server, bootstrapToken);
-    const asked = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
-    const made = await asked(
+    const runQuery = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
+    const made = await runQuery(
       `mutation { createSession(input: {organizationId: "${organizationId}", prompt: ${JSON.stringify(prompt)}}) { session { sessionId } } }`,
     );
     const { sessionId } = made.createSession.session;
@@ -237,7 +237,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     }
     await page.getByText('line 29.', { exact: true }).last().waitFor({ timeout: 60_000 });
     await page.getByText('Finished', { exact: true }).waitFor();
-    const { session } = await asked(`{ session(id: "${sessionId}") { messages(first: 100) { nodes { seq } } } }`);
+    const { session } = await runQuery(`{ session(id: "${sessionId}") { messages(first: 100) { nodes { seq } } } }`);
     const wanted = session.messages.nodes.map(({ seq }: { seq: number }) => seq);
     await expect.poll(() => shownSeqs(page)).toEqual(wanted);
     await page.context().close();

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { send } from '../support/console.ts';
 import { halvesOf, holdSockets, missing, openBrowser, openSignedIn, pick } from '../support/console-browser.ts';
-import { makeManySessions } from '../support/many.ts';
+import { makeManySessions } from '../support/many-sessions.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 /** Resolves when a page, which is to be loaded then, has asked for what comes to its list. */
-const asksForWhatComes = (page: Page) =>
+const untilSubscribed = (page: Page) =>
   new Promise<void>((resolve) => {
     page.on('websocket', (socket) => {
       socket.on('framesent', ({ payload }) => {
@@ -35,7 +35,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
       createSession(test, { organizationId: organization.organizationId, title, ...input }, organization.token);
     const open = async () => {
       const window = await openSignedIn(browser, test, organization.token);
-      const isFollowed = asksForWhatComes(window.page);
+      const isFollowed = untilSubscribed(window.page);
       await window.page.goto(path);
       return { ...window, isFollowed, titles: () => window.page.locator('.sessions a').allTextContents() };
     };
@@ -44,21 +44,21 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
 
   it('says what to do where there is none, and shows one as soon as it is started', async () => {
     const { start, open } = await openList('Empty');
-    const { page, titles, complaints } = await open();
+    const { page, titles, consoleErrors: pageErrors } = await open();
     await page.getByText('No sessions yet').waitFor();
     await start('The first');
     await page.getByRole('link', { name: 'The first' }).waitFor();
     await start('The second');
     await page.getByRole('link', { name: 'The second' }).waitFor();
     expect(await titles()).toEqual(['The second', 'The first']);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('shows one that was started after the list was read and before the page heard of what comes', async () => {
     const { start, token } = await openList('Between');
     await start('Before');
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     const letOn = await holdSockets(page);
     await page.goto('/sessions');
     await page.getByRole('link', { name: 'Before' }).waitFor();
@@ -66,7 +66,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     letOn();
     await page.getByRole('link', { name: 'Between' }).waitFor();
     expect(await page.locator('.sessions a').allTextContents()).toEqual(['Between', 'Before']);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByLabel('Search in titles').fill('pears');
     await expect.poll(titles).toEqual(['About pears']);
     expect(new URL(page.url()).search).toBe('?tag=fruit&q=pears');
-    const isFollowed = asksForWhatComes(page);
+    const isFollowed = untilSubscribed(page);
     await page.reload();
     await expect.poll(titles).toEqual(['About pears']);
     await isFollowed;
@@ -124,13 +124,13 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const { page, titles, isFollowed } = await open();
     await page.getByRole('link', { name: 'Old pears' }).waitFor();
     await isFollowed;
-    const { store, bell } = test.app.services;
+    const { store, notifier } = test.app.services;
     const rename = (id: string, title: string) =>
       store.execute('update session set title = $2 where id = $1', [id, title]);
     // The one that was started later comes first.
     await rename(later, 'Ripe pears');
     await rename(earlier, 'Green pears');
-    bell.ring(`organization:${organizationId.replace('org-', '')}`);
+    notifier.notify(`organization:${organizationId.replace('org-', '')}`);
     await expect.poll(titles).toEqual(['Ripe pears', 'Green pears', 'Old pears']);
     await page.context().close();
   });
@@ -197,7 +197,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('One');
     await start('Two');
     await start('Three');
-    const { page, titles, complaints } = await open();
+    const { page, titles, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Three' }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
@@ -219,7 +219,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByText('1 session archived.').waitFor();
     await page.reload();
     await expect.poll(titles).toEqual(['Three', 'Two']);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -227,7 +227,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const { organizationId, start, open } = await openList('Whole');
     for (let n = 0; n < 105; n += 7) await Promise.all(Array.from({ length: 7 }, () => start('One of many')));
     const full = await start('Full of tags', { tags: Array.from({ length: 50 }, (_, n) => `tag${n}`) });
-    const { page, complaints } = await open();
+    const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Full of tags' }).waitFor();
     await page.getByLabel('Select all that are shown').check();
     await page.getByRole('button', { name: 'Select all that match' }).click();
@@ -252,11 +252,11 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByLabel('Select all that are shown').check();
     await page.getByRole('button', { name: 'Select all that match' }).click();
     await page.getByRole('button', { name: 'Terminate' }).click();
-    const asked = page.getByRole('dialog', { name: 'Terminate all sessions that match?' });
-    await asked.getByText('At least 100 sessions would be terminated.').waitFor();
-    await asked.getByRole('button', { name: 'Cancel' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Terminate all sessions that match?' });
+    await dialog.getByText('At least 100 sessions would be terminated.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await page.getByText('Terminated', { exact: true }).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -2,7 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { consoleSessionMs, createConsoleLink, mostConsoleSessions } from '../../src/domain/keys/console-sessions.ts';
+import {
+  consoleSessionMs,
+  createConsoleLink,
+  maxConsoleSessions,
+} from '../../src/domain/identity/keys/console-sessions.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { ask, fromConsole, type Halves, openSocket, send, signIn } from '../support/console.ts';
@@ -15,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const who = '{ viewer { principalType serviceUser { name } organization { organizationId } permissions } }';
+const viewerQuery = '{ viewer { principalType serviceUser { name } organization { organizationId } permissions } }';
 
 const makeKey = async (serviceUserId: string) => {
   const { data } = await graphql(
@@ -59,7 +63,7 @@ it('behind https the cookie is for https alone', async () => {
     const [cookie = ''] = set.split(';');
     const half = { 'switchyard-page-secret': body.pageSecret };
     const status = async (sent: string, more: Record<string, string> = own) =>
-      (await ask(secure, { cookie: sent, ...half }, who, more)).status;
+      (await ask(secure, { cookie: sent, ...half }, viewerQuery, more)).status;
     expect(await status(cookie)).toBe(200);
     expect(await status(cookie, { origin: 'http://switchyard.example.com' })).toBe(401);
     // A neighbouring host may set the plain name, which comes first then.
@@ -76,7 +80,7 @@ it('a browser acts with the rights of the key it signed in with, and sees no oth
   const foreign = await createSession(test, { organizationId: other.organizationId }, other.token);
   const mine = await createSession(test, { organizationId: own.organizationId }, own.token);
   const halves = await signIn(test, own.token);
-  const [byCookie, byToken] = [await ask(test, halves, who), await graphql(test, own.token, who)];
+  const [byCookie, byToken] = [await ask(test, halves, viewerQuery), await graphql(test, own.token, viewerQuery)];
   expect(byCookie).toEqual(byToken);
   const read = (id: string) => ask(test, halves, `{ session(id: "${id}") { sessionId } }`);
   expect((await read(mine)).data.session).not.toBeNull();
@@ -85,10 +89,10 @@ it('a browser acts with the rights of the key it signed in with, and sees no oth
 
 it('the cookie counts only with the header of the console, and only from its own origin', async () => {
   const halves = await signIn(test, test.adminToken);
-  expect((await ask(test, halves, who)).status).toBe(200);
-  expect((await ask(test, halves, who, { 'switchyard-client': 'other' })).status).toBe(401);
-  expect((await ask(test, halves, who, { origin: 'https://evil.example.com' })).status).toBe(401);
-  expect((await ask(test, halves, who, { origin: 'null' })).status).toBe(401);
+  expect((await ask(test, halves, viewerQuery)).status).toBe(200);
+  expect((await ask(test, halves, viewerQuery, { 'switchyard-client': 'other' })).status).toBe(401);
+  expect((await ask(test, halves, viewerQuery, { origin: 'https://evil.example.com' })).status).toBe(401);
+  expect((await ask(test, halves, viewerQuery, { origin: 'null' })).status).toBe(401);
   const get = await fetch(`${test.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, {
     headers: { ...halves },
   });
@@ -107,7 +111,7 @@ it('a page of another origin can neither sign in nor out', async () => {
     expect((await send(test, 'POST', { token: test.adminToken }, headers)).status).toBe(403);
     expect((await send(test, 'DELETE', undefined, { ...halves, ...headers })).status).toBe(403);
   }
-  expect((await ask(test, halves, who)).status).toBe(200);
+  expect((await ask(test, halves, viewerQuery)).status).toBe(200);
 });
 
 it('opens sockets by the cookie for pages of the service, and for no others', async () => {
@@ -126,8 +130,8 @@ it('signing out ends the cookie and its sockets, and not those of other browsers
   expect(status).toBe(204);
   expect(headers.getSetCookie().every((cookie) => cookie.includes('Max-Age=0'))).toBe(true);
   expect(await open.closed).toBe(4403);
-  expect((await ask(test, leaving, who)).status).toBe(401);
-  expect((await ask(test, staying, who)).status).toBe(200);
+  expect((await ask(test, leaving, viewerQuery)).status).toBe(401);
+  expect((await ask(test, staying, viewerQuery)).status).toBe(200);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
   expect((await send(test, 'DELETE', undefined, { ...leaving })).status).toBe(401);
 });
@@ -138,11 +142,11 @@ it('a browser that signs in anew is signed out of what it was in before', async 
   const open = await openSocket(test, before, test.url);
   const after = await signIn(test, test.adminToken, { ...before });
   expect(await open.closed).toBe(4403);
-  expect((await ask(test, before, who)).status).toBe(401);
-  expect((await ask(test, after, who)).status).toBe(200);
+  expect((await ask(test, before, viewerQuery)).status).toBe(401);
+  expect((await ask(test, after, viewerQuery)).status).toBe(200);
   // A sign-in that is refused ends nothing.
   expect((await send(test, 'POST', { token: 'cog_nobodys' }, { ...after })).status).toBe(401);
-  expect((await ask(test, after, who)).status).toBe(200);
+  expect((await ask(test, after, viewerQuery)).status).toBe(200);
 });
 
 it('says why it refuses a token, a link, a sign-out and a confirmation', async () => {
@@ -172,10 +176,10 @@ it('a page that says with which sign-in it began is not taken for another', asyn
   };
   const { token } = await makeOrganization(test, 'Said');
   const [own, other] = [await signIn(test, token), await signIn(test, test.adminToken)];
-  const said = { 'switchyard-sign-in': await signInOf(own) };
-  expect(said['switchyard-sign-in']).not.toBe('');
-  expect((await ask(test, own, who, said)).status).toBe(200);
-  expect((await ask(test, other, who, said)).status).toBe(401);
+  const signInHeader = { 'switchyard-sign-in': await signInOf(own) };
+  expect(signInHeader['switchyard-sign-in']).not.toBe('');
+  expect((await ask(test, own, viewerQuery, signInHeader)).status).toBe(200);
+  expect((await ask(test, other, viewerQuery, signInHeader)).status).toBe(401);
 });
 
 it('a session that is started in the console says so', async () => {
@@ -193,7 +197,7 @@ it('a browser is out as soon as its key is revoked', async () => {
   const halves = await signIn(test, key.token);
   const open = await openSocket(test, halves, test.url);
   await revoke(key.id);
-  expect((await ask(test, halves, who)).status).toBe(401);
+  expect((await ask(test, halves, viewerQuery)).status).toBe(401);
   expect(await open.closed).toBe(4403);
 });
 
@@ -203,9 +207,9 @@ it('a browser is out after a week', async () => {
     const clock = stopClock(later);
     const halves = await signIn(later, later.adminToken);
     clock.advance(consoleSessionMs - 1_000);
-    expect((await ask(later, halves, who)).status).toBe(200);
+    expect((await ask(later, halves, viewerQuery)).status).toBe(200);
     clock.advance(1_000);
-    expect((await ask(later, halves, who)).status).toBe(401);
+    expect((await ask(later, halves, viewerQuery)).status).toBe(401);
     expect((await openSocket(later, halves, later.url)).first).toBe(4403);
   } finally {
     await later.close();
@@ -247,9 +251,9 @@ it('a session of the console makes no other, and a key has only so many', async 
   const { serviceUserId } = await makeOrganization(test, 'Many');
   const { token } = await makeKey(serviceUserId);
   const all: Halves[] = [];
-  for (let n = 0; n <= mostConsoleSessions; n++) all.push(await signIn(test, token));
-  const statuses = await Promise.all(all.map(async (halves) => (await ask(test, halves, who)).status));
-  expect(statuses).toEqual([401, ...Array.from({ length: mostConsoleSessions }, () => 200)]);
+  for (let n = 0; n <= maxConsoleSessions; n++) all.push(await signIn(test, token));
+  const statuses = await Promise.all(all.map(async (halves) => (await ask(test, halves, viewerQuery)).status));
+  expect(statuses).toEqual([401, ...Array.from({ length: maxConsoleSessions }, () => 200)]);
 });
 
 it('what is no sign-in is refused in words', async () => {

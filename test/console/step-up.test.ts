@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmationMs } from '../../src/auth/confirmation.ts';
-import { createConsoleLink } from '../../src/domain/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
 
   it('is done once the token was shown, and the form is not filled in again', async () => {
     const window = await openByLink();
-    const { page, complaints } = window;
+    const { page, consoleErrors: pageErrors } = window;
     await fillUser(page, 'ada@example.com');
     const field = confirm(page).getByLabel('Token');
     expect(await field.getAttribute('type')).toBe('password');
@@ -72,12 +72,12 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await second.getByRole('link', { name: 'bob@example.com' }).waitFor();
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect(stored).not.toContain(test.adminToken);
-    expect(complaints.filter((text) => !text.includes('status of 403'))).toEqual([]);
+    expect(pageErrors.filter((text) => !text.includes('status of 403'))).toEqual([]);
     await page.context().close();
   });
 
   it('is not done when it is not confirmed, and what was written stays in the form', async () => {
-    const { page, complaints } = await openByLink();
+    const { page, consoleErrors: pageErrors } = await openByLink();
     await fillUser(page, 'eve@example.com');
     await confirm(page).getByRole('button', { name: 'Cancel' }).click();
     const form = page.getByRole('dialog');
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await confirm(page).getByLabel('Token').fill(test.adminToken);
     await page.keyboard.press('Enter');
     await expect.poll(() => usersOf('eve@example.com'), { timeout: 20_000 }).toBe(1);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 

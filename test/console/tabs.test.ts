@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     // What she had written is not in the way of the other.
     expect(await first.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Half written');
     expect(own.organizationId).not.toBe(other.organizationId);
-    expect(window.complaints).toEqual([]);
+    expect(window.consoleErrors).toEqual([]);
     await first.context().close();
   });
 
@@ -74,9 +74,9 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     const { other, window, second } = await twoTabs();
     const first = window.page;
     const before = await secretOf(first);
-    const asked = new Promise<number>((resolve) => {
+    const viewerStatus = new Promise<number>((resolve) => {
       void first.route('**/graphql', async (route) => {
-        if (!route.request().postData()?.includes('query whoQuery')) return route.continue();
+        if (!route.request().postData()?.includes('query viewerQuery')) return route.continue();
         const response = await route.fetch();
         resolve(response.status());
         await expect.poll(() => secretOf(first)).not.toBe(before);
@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     // The service ends the sign-in before and closes its socket; only then the other tab keeps the new page secret.
     await second.route('**/console/session', async (route) => {
       const response = await route.fetch();
-      expect(await asked).toBe(401);
+      expect(await viewerStatus).toBe(401);
       await route.fulfill({ response });
     });
     await second.goto('/sign-in');
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
       void first.route('**/graphql', async (route) => {
         const query = route.request().postData() ?? '';
         // Its answer would be in time to help.
-        if (query.includes('query whoQuery')) await delivered;
+        if (query.includes('query viewerQuery')) await delivered;
         if (!isFirst || !query.includes('query gateQuery')) return route.continue();
         isFirst = false;
         const response = await route.fetch();

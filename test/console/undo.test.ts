@@ -30,13 +30,13 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
   };
   const undo = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' });
   /** Keeps a mutation from the service until it is let go. */
-  const hold = async (page: Page, name: string) => {
-    const { promise: isLet, resolve: letGo } = withResolvers();
+  const delayMutation = async (page: Page, name: string) => {
+    const { promise: isReleased, resolve: release } = withResolvers();
     await page.route('**/graphql', async (route) => {
-      if (route.request().postData()?.includes(name)) await isLet;
+      if (route.request().postData()?.includes(name)) await isReleased;
       await route.continue();
     });
-    return letGo;
+    return release;
   };
   const openList = async (name: string) => {
     const { organizationId, token } = await makeOrganization(test, name);
@@ -48,13 +48,13 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
   it('is taken back for one session, and shows before the service has answered', async () => {
     const { token, start, open } = await openList('One');
     const id = await start('Kept');
-    const { page, complaints, picture } = await open();
+    const { page, consoleErrors: pageErrors, picture } = await open();
     await page.goto(`/sessions/${id}`);
-    const letGo = await hold(page, 'sessionActsArchiveMutation');
+    const release = await delayMutation(page, 'sessionButtonsArchiveMutation');
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('This session is archived').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
-    letGo();
+    release();
     await page.getByText('The session is archived.').waitFor();
     expect((await read(token, id)).isArchived).toBe(true);
     await picture('undo');
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.getByText('The session is unarchived.').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
     await page.getByLabel('Message to the agent').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     const { token, start, open } = await openList('Several');
     const ids = [await start('First', ['old']), await start('Second')];
     await runMutation(test, 'suspendSession', 'session { id }', { sessionId: ids[1] }, token);
-    const { page, complaints } = await open();
+    const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Second' }).waitFor();
     await page.getByLabel('Select all that are shown').check();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
         { isArchived: false, status: 'RESUMING' },
         { isArchived: false, status: 'SUSPENDED' },
       ]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -107,10 +107,10 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     const many = Array.from({ length: 50 }, (_, n) => `tag${n}`);
     await start('Full of tags', many);
     const other = await start('Soon full');
-    const { page, complaints } = await open();
+    const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Soon full' }).waitFor();
     await page.getByLabel('Select all that are shown').check();
-    const letGo = await hold(page, 'bulkBarTagMutation');
+    const release = await delayMutation(page, 'bulkBarTagMutation');
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Tags').fill('one-more');
     await page.getByRole('button', { name: 'Add' }).click();
@@ -120,25 +120,29 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     // Meanwhile somebody else fills it.
     const input = { selection: { sessionIds: [other] }, tags: many };
     await runMutation(test, 'tagSessions', 'results { sessionId }', input, token);
-    letGo();
+    release();
     await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 not.').waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByText('at most 50').first().waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByRole('button', { name: 'Close' }).first().click();
     await expect.poll(() => tagged.count()).toBe(0);
     expect(await undo(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('is taken back for an automation', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automatic');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
-    const { page, complaints, picture } = await openSignedIn(browser, test, token, { width: 390, theme: 'dark' });
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, token, { width: 390, theme: 'dark' });
     await page.goto('/manage/automations');
-    const letGo = await hold(page, 'automationActsDisableMutation');
+    const release = await delayMutation(page, 'automationButtonsDisableMutation');
     await page.getByRole('button', { name: 'Disable Sweep' }).click();
     await page.getByRole('button', { name: 'Enable Sweep' }).waitFor();
-    letGo();
+    release();
     await page.getByText('Sweep is disabled.').waitFor();
     await picture('undo-automation');
     await undo(page).click();
@@ -146,7 +150,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { isEnabled } } }';
     const { data } = await graphql(test, token, document, { id: automation.id });
     expect(data.node.isEnabled).toBe(true);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

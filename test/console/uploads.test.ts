@@ -10,10 +10,10 @@ import { createSession } from '../support/sessions.ts';
 /** Brings files to a page as a hand does: drags them over it, and lets go; or pastes them where the focus is. */
 const bring = (page: Page, how: 'dragover' | 'drop' | 'paste', files: Record<string, string>, text?: string) =>
   page.evaluate(
-    ([kind, named, words]) => {
+    ([kind, named, plainText]) => {
       const data = new DataTransfer();
       for (const [name, content] of Object.entries(named)) data.items.add(new File([content], name));
-      if (words !== undefined) data.setData('text/plain', words);
+      if (plainText !== undefined) data.setData('text/plain', plainText);
       const init = { bubbles: true, cancelable: true };
       const target = document.activeElement ?? document.body;
       const event =
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('are dropped, pasted or chosen for a message, shown with their progress, and go along with it', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Takes files' });
-    const { page, complaints, foreign, picture } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, foreign, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     const message = page.getByLabel('Message to the agent');
     await message.fill('Look at these');
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       { name: 'chosen.txt', sizeBytes: 6 },
     ]);
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
-    expect({ complaints, foreign }).toEqual({ complaints: [], foreign: [] });
+    expect({ complaints: pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
     await page.context().close();
   });
 
@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('are refused before they are sent where they cannot be: empty, too large, or folders; and say what is missing', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Refused files' });
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     const message = page.getByLabel('Message to the agent');
     await message.waitFor();
@@ -146,22 +146,22 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await rm(folder, { recursive: true });
     await message.press('Enter');
     await expect.poll(() => filesOf(id)).toEqual([{ name: 'small.txt', sizeBytes: 5 }]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('wait their turn where they are many, three at once, and are cancelled together', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Many files' });
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await page.getByLabel('Message to the agent').fill('All of them');
-    let under = 0;
-    let most = 0;
-    const held: (() => void)[] = [];
+    let active = 0;
+    let maxActive = 0;
+    const waiting: (() => void)[] = [];
     await page.route('**/attachments/uploads/**', async (route) => {
-      most = Math.max(most, ++under);
-      await new Promise<void>((resolve) => held.push(resolve));
-      under--;
+      maxActive = Math.max(maxActive, ++active);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      active--;
       await route.continue();
     });
     const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}.txt`, `${n}`]));
@@ -170,35 +170,39 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       .getByText('At most 100 files go along at once. Left out: f100.txt, f101.txt, f102.txt and 2 more.')
       .waitFor();
     await page.getByText('0 of 100 files', { exact: true }).waitFor();
-    await expect.poll(() => held.length).toBe(3);
+    await expect.poll(() => waiting.length).toBe(3);
     await picture('session-many-files');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel all' }).click();
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
-    for (const go of held.splice(0)) go();
+    for (const resume of waiting.splice(0)) resume();
     await page.getByRole('button', { name: 'Close' }).click();
     await bring(page, 'drop', files(100));
     await expect
       .poll(
         async () => {
-          for (const go of held.splice(0)) go();
+          for (const resume of waiting.splice(0)) resume();
           return page.getByText('100 of 100 files', { exact: true }).count();
         },
         { timeout: 60_000, interval: 20 },
       )
       .toBe(1);
-    expect(most).toBe(3);
+    expect(maxActive).toBe(3);
     await page.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
     const document = 'query($id: ID!) { session(id: $id) { attachments { totalCount } } }';
     const { data } = await graphql(test, test.adminToken, document, { id });
     expect(data.session.attachments.totalCount).toBe(100);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('go along with a new session, on a phone too', async () => {
-    const { page, complaints, picture } = await openSignedIn(browser, test, test.adminToken, { width: 390 });
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { width: 390 });
     await page.goto('/sessions');
     await page.getByRole('button', { name: 'New session' }).first().click();
     await page.getByLabel('What is to be done').fill('Read it');
@@ -210,7 +214,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.waitForURL('**/sessions/*');
     const id = new URL(page.url()).pathname.split('/').at(-1) as string;
     expect(await filesOf(id)).toEqual([{ name: 'plan.md', sizeBytes: 6 }]);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -5,7 +5,7 @@ import { parseId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { makeOrganization } from '../support/sessions.ts';
-import { plantSession, use } from '../support/usage.ts';
+import { seedSession, use } from '../support/usage.ts';
 
 describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -21,31 +21,31 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
 
   it('shows what is less than its figures have places as that, not as nothing', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Little used');
-    const bare = parseId('organization', organizationId) as string;
+    const organizationUuid = parseId('organization', organizationId) as string;
     const createdAt = new Date();
-    await use(test, await plantSession(test, { organizationId: bare, createdAt }), 0.0002, createdAt);
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    await use(test, await seedSession(test, { organizationId: organizationUuid, createdAt }), 0.0002, createdAt);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'Usage' }).click();
     const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
     await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Switchyard<0.01']);
     const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
     expect(await total.textContent()).toBe('ACUs<0.01');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('shows what was used by day, user and playbook, what came of it, and keeps it as CSV', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Used');
-    const bare = parseId('organization', organizationId) as string;
+    const organizationUuid = parseId('organization', organizationId) as string;
     const days = [
       ['2026-03-01', 1.5, 'exit'],
       ['2026-03-03', 4, 'error'],
     ] as const;
     for (const [day, acus, status] of days) {
-      const session = await plantSession(test, { organizationId: bare, createdAt: day, status });
+      const session = await seedSession(test, { organizationId: organizationUuid, createdAt: day, status });
       await use(test, session, acus, day);
     }
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText('Nothing on these days.').first().waitFor();
     await page.getByLabel('From').fill('2026-03-01');
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     );
     await page.getByLabel('To').fill('2026-02-01');
     await page.getByText('The first day must not be after the last.').waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -5,9 +5,9 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { holdSockets, missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
+import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { untilOver, untilWaiting } from '../support/watching.ts';
-import { directoryOf, homeWorkerOf, readDeletedAt, sweep, untilReleased } from '../support/workspaces.ts';
+import { directoryOf, homeWorkerOf, readDeletedAt, sweep, waitUntilReleased } from '../support/workspaces.ts';
 
 const deleted = 'Workspace deleted: its files are gone. Messages, attachments and usage are kept.';
 const resumed = 'If the session is resumed, it starts with an empty workspace.';
@@ -30,14 +30,14 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
   const finish = async (title: string, token?: string) => {
     const organization = token === undefined ? {} : { organizationId: test.organizationId };
     const id = await createSession(test, { prompt: 'write a.txt hello', title, ...organization }, token);
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     return id;
   };
 
   it('is deleted there after a question, until the session is resumed with an empty one', async () => {
     const id = await finish('With files');
     const window = await openSignedIn(browser, test, test.adminToken);
-    const { page, complaints } = window;
+    const { page, consoleErrors: pageErrors } = window;
     await page.goto(`/sessions/${id}`);
     const dialog = page.getByRole('dialog');
     await deleteButton(page).click();
@@ -67,32 +67,32 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await page.keyboard.press('Enter');
     await status(page).waitFor({ state: 'hidden' });
     await deleteButton(page).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('is shown as deleted by retention', async () => {
     const id = await createSession(test, { prompt: 'write a.txt hello\nask More?', title: 'Old' });
-    await untilWaiting(test, id);
+    await waitUntilWaiting(test, id);
     await runMutation(test, 'terminateSession', 'session { id }', { sessionId: id });
-    await untilOver(test, id);
-    await untilReleased(test, id);
+    await waitUntilEnded(test, id);
+    await waitUntilReleased(test, id);
     expect(await sweep(test, { workerId: await homeWorkerOf(test, id), workspaceRetentionMs: 0 })).toBe(1);
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await status(page).waitFor();
     // Nothing can resume it.
     expect(await status(page).textContent()).toBe(deleted);
     await page.getByRole('button', { name: 'Archive' }).waitFor();
     expect(await deleteButton(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('can be deleted by users who may manage the session, and not while it is at work', async () => {
     const { token } = await makeUser(test);
     const [foreign, own] = [await finish('Of somebody else'), await finish('Own', token)];
-    const { page, complaints } = await openSignedIn(browser, test, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(`/sessions/${foreign}`);
     await page.getByText('You may read this session.').waitFor();
     expect(await deleteButton(page).count()).toBe(0);
@@ -104,25 +104,25 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     expect(await deleteButton(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Suspend' }).click();
     await deleteButton(page).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
   it('stays when the service refuses, and the page says why', async () => {
     const id = await finish('Resumed meanwhile');
-    const { page, complaints } = await openSignedIn(browser, test, test.adminToken);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     const letOn = await holdSockets(page);
     await page.goto(`/sessions/${id}`);
     await deleteButton(page).click();
     await runMutation(test, 'sendMessage', 'session { id }', { sessionId: id, body: 'ask More?' });
-    await untilWaiting(test, id);
+    await waitUntilWaiting(test, id);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete workspace' }).click();
     await page.getByText('uses its workspace: suspend, archive or terminate it first.').waitFor();
     expect(await status(page).count()).toBe(0);
     expect(existsSync(directoryOf(test, id))).toBe(true);
     letOn();
     await deleteButton(page).waitFor({ state: 'hidden' });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -4,7 +4,7 @@ import { maxPromptLength } from '../../src/domain/sessions/create-session.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
-import { answerQuestion, plantQuestion, readPendingQuestion } from '../support/questions.ts';
+import { answerQuestion, readPendingQuestion, seedQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 let test: TestApp;
@@ -16,7 +16,7 @@ afterAll(() => test.close());
 /** A session whose agent waits with a question. */
 async function asking(reason: 'question' | 'permission') {
   const id = await createSession(test, { prompt: 'go' });
-  return { id, ...(await plantQuestion(test, id, reason, 'May I?')) };
+  return { id, ...(await seedQuestion(test, id, reason, 'May I?')) };
 }
 
 const count = async (id: string) => {

@@ -160,36 +160,36 @@ describe('rotateApiKey', () => {
 
 describe('lists of keys', () => {
   it('are of one’s own keys, of those of an organization, and of all', async () => {
-    const place = await makeOrganization(test, 'Lists');
-    const { organizationId } = place;
+    const organization = await makeOrganization(test, 'Lists');
+    const { organizationId } = organization;
     const user = await makeUser(test, { organizationId });
-    const inPlace = (fields: string) => `organization(id: "${organizationId}") { ${fields} }`;
+    const inOrganization = (fields: string) => `organization(id: "${organizationId}") { ${fields} }`;
     await newKey({ kind: 'PERSONAL', organizationId, name: 'personal' }, user.token);
     await newKey({ kind: 'SERVICE', organizationId, name: 'service' });
-    const serviceKeeper = await makeManager(
+    const serviceManager = await makeManager(
       test,
       'READ_ACCOUNT_META',
       'MANAGE_ACCOUNT_SERVICE_USERS',
       'MANAGE_ORG_SERVICE_USERS',
     );
-    const userKeeper = await makeManager(
+    const userManager = await makeManager(
       test,
       'READ_ACCOUNT_META',
       'MANAGE_ACCOUNT_MEMBERSHIP',
       'MANAGE_ORG_SERVICE_USERS',
     );
-    const list = inPlace('apiKeys { nodes { name } }');
-    const ofServices = await namesOf(place.token, list);
+    const list = inOrganization('apiKeys { nodes { name } }');
+    const ofServices = await namesOf(organization.token, list);
     expect(ofServices).toContain('service');
     expect(ofServices).not.toContain('personal');
-    expect(await namesOf(serviceKeeper.token, list)).toEqual(ofServices);
-    expect((await namesOf(userKeeper.token, list)).sort()).toEqual(['personal', ...ofServices].sort());
+    expect(await namesOf(serviceManager.token, list)).toEqual(ofServices);
+    expect((await namesOf(userManager.token, list)).sort()).toEqual(['personal', ...ofServices].sort());
     expect(await namesOf(user.token, list)).toBe('FORBIDDEN');
 
     expect(await namesOf(user.token, 'viewer { apiKeys { nodes { name } } }')).toEqual(['personal', 'key']);
     const all = 'enterprise { apiKeys(first: 100) { nodes { name } } }';
-    expect(await namesOf(serviceKeeper.token, all)).not.toContain('personal');
-    expect(await namesOf(userKeeper.token, all)).toContain('personal');
+    expect(await namesOf(serviceManager.token, all)).not.toContain('personal');
+    expect(await namesOf(userManager.token, all)).toContain('personal');
     expect((await namesOf(test.adminToken, all)).sort()).toEqual(expect.arrayContaining(['personal', 'service']));
     const reader = await makeManager(test, 'READ_ACCOUNT_META');
     expect(await namesOf(reader.token, all)).toBe('FORBIDDEN');
@@ -247,8 +247,8 @@ describe('lists of keys', () => {
 
 describe('updateServiceUser and deleteServiceUser', () => {
   it('are for who manages it and may do as much as it', async () => {
-    const place = await makeOrganization(test, 'Managed');
-    const { organizationId } = place;
+    const organization = await makeOrganization(test, 'Managed');
+    const { organizationId } = organization;
     const manager = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
     const made = await runMutation(test, 'createServiceUser', 'serviceUser { id serviceUserId }', {
       name: 'Robot',
@@ -261,8 +261,8 @@ describe('updateServiceUser and deleteServiceUser', () => {
 
     const rename = (name: string, by: string) =>
       runMutation(test, 'updateServiceUser', 'serviceUser { name }', { serviceUserId, name }, by);
-    const remove = (who: string, by: string) =>
-      runMutation(test, 'deleteServiceUser', 'deletedServiceUserId', { serviceUserId: who }, by);
+    const remove = (targetId: string, by: string) =>
+      runMutation(test, 'deleteServiceUser', 'deletedServiceUserId', { serviceUserId: targetId }, by);
     expect((await rename('Taken', manager.token)).error).toBe('FORBIDDEN');
     expect((await remove(serviceUserId, manager.token)).error).toBe('FORBIDDEN');
     const unknown = await remove(`service-user-${'0'.repeat(32)}`, stranger.token);
@@ -270,14 +270,14 @@ describe('updateServiceUser and deleteServiceUser', () => {
     expect(await remove(serviceUserId, stranger.token)).toEqual(unknown);
     expect(await isLive(token)).toBe(true);
 
-    expect((await rename('Renamed', place.token)).serviceUser.name).toBe('Renamed');
-    expect((await rename('', place.token)).userErrors).toMatchObject([{ path: ['input', 'name'] }]);
-    expect((await remove(serviceUserId, place.token)).deletedServiceUserId).toBe(id);
+    expect((await rename('Renamed', organization.token)).serviceUser.name).toBe('Renamed');
+    expect((await rename('', organization.token)).userErrors).toMatchObject([{ path: ['input', 'name'] }]);
+    expect((await remove(serviceUserId, organization.token)).deletedServiceUserId).toBe(id);
     expect(await isLive(token)).toBe(false);
-    expect((await remove(serviceUserId, place.token)).error).toBe('NOT_FOUND');
+    expect((await remove(serviceUserId, organization.token)).error).toBe('NOT_FOUND');
     const listed = (inactive: boolean) =>
       namesOf(
-        place.token,
+        organization.token,
         `organization(id: "${organizationId}") { serviceUsers(filter: {includeInactive: ${inactive}}) { nodes { name } } }`,
       );
     expect(await listed(false)).not.toContain('Renamed');
@@ -288,11 +288,11 @@ describe('updateServiceUser and deleteServiceUser', () => {
 // The last: it ends keys that the others use.
 describe('revokeAllApiKeys', () => {
   it('is for administrators only, counts what it ends, and leaves the keys of service users', async () => {
-    const place = await makeOrganization(test, 'All');
-    const user = await makeUser(test, { organizationId: place.organizationId });
-    const service = await newKey({ kind: 'SERVICE', organizationId: place.organizationId });
+    const organization = await makeOrganization(test, 'All');
+    const user = await makeUser(test, { organizationId: organization.organizationId });
+    const service = await newKey({ kind: 'SERVICE', organizationId: organization.organizationId });
     const partly = await makeManager(test, 'MANAGE_ENTERPRISE_SETTINGS', 'MANAGE_ACCOUNT_MEMBERSHIP');
-    for (const token of [user.token, service.token, place.token, partly.token]) {
+    for (const token of [user.token, service.token, organization.token, partly.token]) {
       expect((await runMutation(test, 'revokeAllApiKeys', 'revokedCount', {}, token)).error).toBe('FORBIDDEN');
     }
     const [live] = await test.app.services.store.query<{ n: number }>(
@@ -301,7 +301,7 @@ describe('revokeAllApiKeys', () => {
     const { revokedCount } = await runMutation(test, 'revokeAllApiKeys', 'revokedCount', {});
     expect(revokedCount).toBe(live?.n);
     expect([await isLive(user.token), await isLive(service.token)]).toEqual([false, false]);
-    expect([await isLive(place.token), await isLive(test.adminToken)]).toEqual([true, true]);
+    expect([await isLive(organization.token), await isLive(test.adminToken)]).toEqual([true, true]);
     expect((await runMutation(test, 'revokeAllApiKeys', 'revokedCount', {})).revokedCount).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { ask, send, signIn } from '../support/console.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
-import { keptFiles, multipart, sendParts } from '../support/uploads.ts';
+import { multipart, readStoredFiles, sendParts } from '../support/uploads.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -49,11 +49,11 @@ it('gives an address that takes one file, which goes along with a prompt', async
 it('takes one file per address, also of two that come at once, and keeps nothing of the other', async () => {
   const { token } = await makeOrganization(test, 'Once');
   const url = await addressFor(token);
-  const before = (await keptFiles(test)).length;
+  const before = (await readStoredFiles(test)).length;
   const answers = await Promise.all([put(url, 'one'), put(url, 'two')]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
   expect((await put(url)).body).toEqual({ detail: 'This address has taken a file already: ask for a new one.' });
-  expect((await keptFiles(test)).length).toBe(before + 1);
+  expect((await readStoredFiles(test)).length).toBe(before + 1);
 });
 
 it('takes another file after one that was refused: too large, or no form', async () => {

@@ -3,7 +3,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
-import { answerQuestion, plantQuestion } from '../support/questions.ts';
+import { answerQuestion, seedQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -29,14 +29,14 @@ describe.each(readers)('through %s', (readerIs) => {
     type cursor sessionId waitingCount session { status queuePosition queueReason } } }`;
   const change = ({ data }: any) => data.attention ?? data.queueChanges;
   const active = () => reader.app.watches.active();
-  const untilActive = async (count: number) => {
+  const waitForActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
-  beforeEach(() => untilActive(0));
+  beforeEach(() => waitForActive(0));
   async function following(token: string, query: string, variables: Record<string, unknown> = {}) {
     const before = active();
     const followed = follow(connect(reader.url, token), query, variables);
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     return followed;
   }
   const end = (sessionId: string) => runMutation(test, 'terminateSession', 'session { id }', { sessionId });
@@ -54,7 +54,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const managed = await following(token, ofAttention);
     const others = await following(other.token, ofAttention);
     const own = `devin-${await createSession(test, {}, user.token)}`;
-    const { questionId } = await plantQuestion(test, own, 'permission', 'May I?');
+    const { questionId } = await seedQuestion(test, own, 'permission', 'May I?');
     expect(change((await mine.take(1))[0])).toMatchObject({
       __typename: 'AttentionChange',
       type: 'ADDED',
@@ -64,7 +64,7 @@ describe.each(readers)('through %s', (readerIs) => {
     });
     expect((await listed(user.token)).ids).toEqual([own]);
     const ofKey = `devin-${await createSession(test, {}, token)}`;
-    await plantQuestion(test, ofKey, 'question', 'Which?');
+    await seedQuestion(test, ofKey, 'question', 'Which?');
     // Sessions that never waited are of no interest.
     await runMutation(test, 'addSessionTags', 'session { id }', {
       sessionId: await createSession(test, {}, token),
@@ -91,12 +91,12 @@ describe.each(readers)('through %s', (readerIs) => {
   it('misses nothing after the cursor of a list, in another connection, transport and process', async () => {
     const { token } = await makeOrganization(test, 'Resumed');
     const gone = `devin-${await createSession(test, {}, token)}`;
-    await plantQuestion(test, gone, 'question', 'First?');
+    await seedQuestion(test, gone, 'question', 'First?');
     const { ids, cursor } = await listed(token);
     expect(ids).toEqual([gone]);
     await end(gone);
     const comes = `devin-${await createSession(test, {}, token)}`;
-    await plantQuestion(test, comes, 'question', 'Second?');
+    await seedQuestion(test, comes, 'question', 'Second?');
     const wanted = { [gone]: 'LEFT', [comes]: 'ADDED' };
     const resumed = follow(connect(reader.url, token), ofAttention, { after: cursor });
     const stream = await openStream(test.url, token, ofAttention, {}, { 'last-event-id': cursor });
@@ -123,7 +123,7 @@ describe.each(readers)('through %s', (readerIs) => {
   it('reports that a session waits no longer which waited before, when a client reads its list after it subscribed', async () => {
     const { token } = await makeOrganization(test, 'Later list');
     const early = `devin-${await createSession(test, {}, token)}`;
-    await plantQuestion(test, early, 'question', 'Early?');
+    await seedQuestion(test, early, 'question', 'Early?');
     const followed = await following(token, ofAttention);
     expect((await listed(token)).ids).toEqual([early]);
     await end(early);
@@ -137,15 +137,15 @@ describe.each(readers)('through %s', (readerIs) => {
     const user = await makeUser(test, { organizationId: one.organizationId, roleId: 'org_admin' });
     const followed = await following(user.token, ofAttention);
     const here = `devin-${await createSession(test, {}, one.token)}`;
-    await plantQuestion(test, here, 'question', 'Here?');
+    await seedQuestion(test, here, 'question', 'Here?');
     expect(change((await followed.take(1))[0])).toMatchObject({ type: 'ADDED', sessionId: here });
-    const place = { userId: user.userId, organizationId: two.organizationId };
-    await runMutation(test, 'assignRole', 'user { userId }', roleInput({ ...place, roleId: 'org_admin' }));
+    const assignment = { userId: user.userId, organizationId: two.organizationId };
+    await runMutation(test, 'assignRole', 'user { userId }', roleInput({ ...assignment, roleId: 'org_admin' }));
     await runMutation(
       test,
       'unassignRole',
       'user { userId }',
-      roleInput({ ...place, organizationId: one.organizationId }),
+      roleInput({ ...assignment, organizationId: one.organizationId }),
     );
     expect(change((await followed.take(1))[0])).toMatchObject({
       type: 'REMOVED',
@@ -154,7 +154,7 @@ describe.each(readers)('through %s', (readerIs) => {
       question: null,
     });
     const there = `devin-${await createSession(test, {}, two.token)}`;
-    await plantQuestion(test, there, 'question', 'There?');
+    await seedQuestion(test, there, 'question', 'There?');
     // Of an organization that came into sight it may also hear what the client cannot have.
     let type = 'LEFT';
     while (type === 'LEFT') {
@@ -172,13 +172,13 @@ describe.each(readers)('through %s', (readerIs) => {
     const followed = await following(token, ofQueue, { id: organizationId });
     const elsewhere = await following(stranger.token, ofQueue);
     const ids: string[] = [];
-    for (const place of [1, 2]) {
+    for (const position of [1, 2]) {
       ids.push(`devin-${await createSession(test, {}, token)}`);
       expect(change((await followed.take(1))[0])).toMatchObject({
         type: 'ADDED',
         sessionId: ids.at(-1),
-        waitingCount: place,
-        session: { status: 'NEW', queuePosition: place, queueReason: 'NO_WORKER' },
+        waitingCount: position,
+        session: { status: 'NEW', queuePosition: position, queueReason: 'NO_WORKER' },
       });
     }
     await end(ids[0] ?? '');

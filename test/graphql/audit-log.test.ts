@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { globalId, newId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { plantEntries } from '../support/audit.ts';
+import { seedAuditEntries } from '../support/audit.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
@@ -43,7 +43,7 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
   it('reads entries of one moment to the end from both sides, each once', async () => {
     const { organizationId } = await makeOwn();
     const createdAt = new Date();
-    const ids = await plantEntries(test, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
+    const ids = await seedAuditEntries(test, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
     const expected = (direction === 'ASC' ? ids : ids.toReversed()).map(nodeId);
     // An ascending reader waits for transactions of other tests' databases.
     await expect
@@ -132,7 +132,7 @@ it('finds what a user, a service user or a key did, and nothing for an id that n
 it('narrows by time: after is included, before is not', async () => {
   const { organizationId } = await makeOwn();
   const start = Date.UTC(2020, 1, 1);
-  const ids = await plantEntries(
+  const ids = await seedAuditEntries(
     test,
     [0, 1, 2].map((ms) => ({ action: 'send_message', organizationId, createdAt: new Date(start + ms) })),
   );
@@ -153,7 +153,9 @@ it('shows what it does not know as null: an act of a newer version, an organizat
   const { organizationId } = await makeOwn();
   const { userId } = await makeUser(test, { organizationId, name: 'Gone' });
   const bareUser = userId.replace('user-', '');
-  await plantEntries(test, [{ action: 'of_a_version_to_come', organizationId, userId: bareUser, targetId: newId() }]);
+  await seedAuditEntries(test, [
+    { action: 'of_a_version_to_come', organizationId, userId: bareUser, targetId: newId() },
+  ]);
   const { store } = test.app.services;
   await store.execute('update user_account set deleted_at = now() where id = $1', [bareUser]);
   await graphql(
@@ -170,7 +172,7 @@ it('shows what it does not know as null: an act of a newer version, an organizat
 
 it('is FORBIDDEN without the permission, and its entries are nobody’s nodes then', async () => {
   const { organizationId, token } = await makeOwn();
-  const [id = ''] = await plantEntries(test, [{ action: 'send_message', organizationId }]);
+  const [id = ''] = await seedAuditEntries(test, [{ action: 'send_message', organizationId }]);
   const ofOrganization = { ...logOf(organizationId, ''), token };
   const { errors } = await readPage(test, ofOrganization, {});
   expect(errors).toMatchObject([

@@ -93,7 +93,7 @@ describe('a prompt', () => {
     ['a playbook', 'By @playbook:Nowhere.', /the playbook "Nowhere", which does not exist/],
     ['a macro', 'Do !nothing-like-it.', /the macro "!nothing-like-it", which does not exist/],
     ['a secret', 'With ${NO_SUCH}.', /the secret "NO_SUCH", which does not exist.*\\\$\{NO_SUCH\}/],
-  ])('that names %s that is not there is not saved', async (_what, prompt, said) => {
+  ])('that names %s that is not there is not saved', async (_what, prompt, expectedMessage) => {
     const { token } = await makeAutomatic(test);
     const refused = await create({ actions: start(prompt) }, token);
     expect(refused).toMatchObject({
@@ -102,7 +102,7 @@ describe('a prompt', () => {
         {
           code: 'UNKNOWN_REFERENCE',
           path: ['input', 'actions', '0', 'startSession', 'prompt'],
-          message: expect.stringMatching(said),
+          message: expect.stringMatching(expectedMessage),
         },
       ],
     });
@@ -221,7 +221,7 @@ describe('a message', () => {
   it.each([
     ['terminated', 'terminateSession', 'has been terminated'],
     ['archived', 'archiveSession', 'is archived'],
-  ])('to one that was %s fails, and says so, where it may start none', async (_what, act, said) => {
+  ])('to one that was %s fails, and says so, where it may start none', async (_what, act, state) => {
     const { token } = await makeAutomatic(test);
     const sessionId = await createSession(test, {}, token);
     const { automation } = await create({ actions: message({ targetSessionId: sessionId }) }, token);
@@ -229,7 +229,7 @@ describe('a message', () => {
     expect(await runNow(automation, token)).toMatchObject({
       status: 'FAILED',
       sessionId: null,
-      error: { code: 'INVALID_STATE', message: `The session ${said} and takes no further messages.` },
+      error: { code: 'INVALID_STATE', message: `The session ${state} and takes no further messages.` },
     });
     expect(parseId('session', await readTarget(automation.id, token))).toBe(sessionId);
   });

@@ -81,8 +81,8 @@ describe('telling an automation to act', () => {
     const input = { automationId: automation.automationId };
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     expect(await runNow(input, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
-    expect(await runNow(input, keeper.token)).toMatchObject({ error: 'FORBIDDEN' });
+    const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
+    expect(await runNow(input, manager.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect(await runNow(input, (await world()).token)).toMatchObject({ error: 'NOT_FOUND' });
     const { run } = await runNow(input, creator.token);
     const [session] = await test.app.services.store.query<{ userId: string }>(
@@ -204,12 +204,12 @@ describe('who may do what with automations', () => {
     };
     const seen = { node: { id: automation.id }, organization: { automations: { nodes: [{ id: automation.id }] } } };
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+    const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
     const other = await makeMember(test, organizationId, 'VIEW_ORG_SESSIONS');
     expect(await read(viewer.token)).toEqual(seen);
-    expect(await read(keeper.token)).toEqual(seen);
+    expect(await read(manager.token)).toEqual(seen);
     expect(await read(other.token)).toEqual({ error: 'FORBIDDEN' });
-    expect((await update({ automationId, name: 'Mine' }, keeper.token)).automation.name).toBe('Mine');
+    expect((await update({ automationId, name: 'Mine' }, manager.token)).automation.name).toBe('Mine');
     expect(await update({ automationId, name: 'x' }, viewer.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect(await update({ automationId, name: 'x' }, other.token)).toMatchObject({ error: 'FORBIDDEN' });
     for (const as of [viewer.token, other.token]) {

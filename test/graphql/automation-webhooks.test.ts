@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isWebhookSecret, newWebhookSecret } from '../../src/domain/automations/webhook-secrets.ts';
+import { isWebhookSecret, newWebhookSecret } from '../../src/domain/automations/triggers/webhook-secrets.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
@@ -83,9 +83,9 @@ describe('the secret of an incoming webhook', () => {
       { triggers: [incoming], runAs: { type: 'CREATOR' } },
       creator.token,
     );
-    const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
+    const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
-    for (const each of [keeper, viewer]) {
+    for (const each of [manager, viewer]) {
       expect(await rotate(automation.automationId, each.token)).toMatchObject({ error: 'FORBIDDEN' });
     }
     expect(await rotate(automation.automationId, (await makeAutomatic(test)).token)).toMatchObject({

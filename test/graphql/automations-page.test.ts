@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, recurring } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
@@ -25,9 +25,9 @@ async function send(text: string): Promise<unknown> {
   const [head = '', json] = text.split('\n\n', 2).map((part) => part.trim());
   const [line = '', ...headers] = head.split('\n');
   const [method = '', path = ''] = line.split(' ');
-  const given = Object.fromEntries(headers.map((header) => header.split(': ') as [string, string]));
+  const extraHeaders = Object.fromEntries(headers.map((header) => header.split(': ') as [string, string]));
   const body = json === undefined ? undefined : JSON.parse(json);
-  const answer = await call(app, app.adminToken, method, path, body, given);
+  const answer = await call(app, app.adminToken, method, path, body, extraHeaders);
   expect([answer.status >= 200 && answer.status < 300, answer.body], text).toEqual([true, answer.body]);
   return answer.body;
 }

@@ -282,12 +282,12 @@ describe('an automation', () => {
     ],
     ['no action', { actions: [] }, ['actions'], 'at least one'],
     ['a service user as creator', { runAs: { type: 'CREATOR' } }, ['runAs', 'type'], 'organization'],
-  ] as const)('is refused with %s', async (_what, wrong, path, said) => {
+  ] as const)('is refused with %s', async (_what, wrong, path, message) => {
     const { token } = await world();
     expect(await create(wrong, token)).toMatchObject({
       automation: null,
       webhookSecret: null,
-      userErrors: [{ code: 'INVALID_INPUT', path: ['input', ...path], message: expect.stringContaining(said) }],
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', ...path], message: expect.stringContaining(message) }],
     });
   });
 });
@@ -318,11 +318,11 @@ it.each<[string, Record<string, unknown>, string]>([
     { sessionSettings: { netPolicy: { allow: [{ hostname: 'a.example', ipv4: '10.0.0.1' }] } } },
     someOf('AutomationNetAddressInput'),
   ],
-])('refuses %s as a variable, before it runs', async (_what, wrong, said) => {
+])('refuses %s as a variable, before it runs', async (_what, wrong, message) => {
   const { token } = await world();
   const refused = await create(wrong, token);
   expect(refused).toMatchObject({ error: expect.stringMatching(/INVALID_INPUT|BAD_USER_INPUT/) });
-  expect(refused.message).toContain(said);
+  expect(refused.message).toContain(message);
 });
 
 it('refuses a literal with two members, and a variable in a member that may be null', async () => {

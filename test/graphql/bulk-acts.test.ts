@@ -110,7 +110,7 @@ describe('sessions by their ids', () => {
 describe('sessions by a filter', () => {
   it('are acted on in batches until there are no more', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk filter');
-    const kept = await makeSessions(token, 2);
+    const remaining = await makeSessions(token, 2);
     const ids = (await makeSessions(token, 7, { tags: ['old'] })).reverse();
     const input = { ...byFilter({ tags: ['old'] }), first: 3 };
     const batches: string[][] = [];
@@ -128,7 +128,7 @@ describe('sessions by a filter', () => {
     expect(idsOf(back)).toEqual(wire(ids));
     const over = await run('terminateSessions', byFilter({ tags: ['old'] }), token);
     expect(idsOf(over)).toEqual(wire(ids));
-    expect(idsOf(await run('terminateSessions', byFilter(everything), token))).toEqual(wire(kept.reverse()));
+    expect(idsOf(await run('terminateSessions', byFilter(everything), token))).toEqual(wire(remaining.reverse()));
     expect(idsOf(await run('terminateSessions', byFilter(everything), token))).toEqual([]);
     expect(await countActs(organizationId, 'terminate_session')).toBe(9);
   });
@@ -210,7 +210,7 @@ describe.each<[string, Record<string, unknown>]>([
   it.each<[string, Record<string, unknown>]>([
     ['without a condition', {}],
     ['without a condition, however many it is for', { first: 1 }],
-  ])('refuses a filter %s', async (_what, given) => {
+  ])('refuses a filter %s', async (_what, overrides) => {
     const { token } = await makeOrganization(test, 'Bulk unfiltered');
     await makeSessions(token, 1);
     const all = [
@@ -221,7 +221,7 @@ describe.each<[string, Record<string, unknown>]>([
       { not: { or: [] } },
     ];
     for (const filter of all) {
-      expect(await run(field, { ...input, ...given, ...byFilter(filter) }, token)).toMatchObject({
+      expect(await run(field, { ...input, ...overrides, ...byFilter(filter) }, token)).toMatchObject({
         results: null,
         userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'selection', 'filter'] }],
       });
@@ -233,17 +233,17 @@ describe.each<[string, Record<string, unknown>]>([
     const [one] = (await makeSessions(token, 1, { tags: ['old'] })) as [string];
     const [full] = (await makeSessions(token, 1, { tags: Array.from({ length: 50 }, (_, n) => `t${n}`) })) as [string];
     if (field === 'unarchiveSessions') await run('archiveSessions', byIds([one, full]), token);
-    const kept = async () => {
+    const readRows = async () => {
       const { store } = test.app.services;
       const of = (table: string, where: string) =>
         store.query(`select * from ${table} where ${where} = $1 order by id`, [organizationId.replace('org-', '')]);
       return [await of('session', 'organization_id'), await of('audit_entry', 'organization_id')];
     };
-    const before = await kept();
+    const before = await readRows();
     const ids = [one, full, otherId(one)];
     const dry = await run(field, { ...input, ...byIds(ids), dryRun: true }, token);
     const filtered = await run(field, { ...input, ...byFilter({ tags: ['old'] }), dryRun: true }, token);
-    expect(await kept()).toEqual(before);
+    expect(await readRows()).toEqual(before);
     // As it is, and not as it would be.
     expect(dry.results[0].session).toMatchObject({
       isArchived: field === 'unarchiveSessions',
@@ -254,7 +254,7 @@ describe.each<[string, Record<string, unknown>]>([
     const outcomes = ({ results }: any) => results.map(({ session, ...rest }: any) => [rest, session === null]);
     expect(outcomes(dry)).toEqual(outcomes(real));
     expect(idsOf(filtered)).toEqual(wire([one]));
-    expect(await kept()).not.toEqual(before);
+    expect(await readRows()).not.toEqual(before);
   });
 });
 

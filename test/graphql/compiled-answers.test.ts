@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planDocument } from '../../src/api/graphql/execution/plan.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { globalId } from '../../src/domain/ids.ts';
-import { planDocument } from '../../src/graphql/execution/plan.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { type RandomDocument, randomDocument } from '../support/random-documents.ts';
@@ -45,12 +45,12 @@ async function send(token: string, { query, variables }: RandomDocument, accept:
   });
   const { status, headers } = response;
   const { errors, ...rest } = (await response.json()) as { data: unknown; errors?: { path?: (string | number)[] }[] };
-  const places = [...new Set(errors?.map((error) => tellable(rest.data, error)))].sort();
+  const errorPaths = [...new Set(errors?.map((error) => tellable(rest.data, error)))].sort();
   // Whether it is compressed depends on its length, and that on which errors are told.
-  const isByChance = places.some((place) => place.startsWith('null at '));
+  const isByChance = errorPaths.some((path) => path.startsWith('null at '));
   const names = ['content-type', 'vary', ...(isByChance ? [] : ['content-encoding'])];
-  const told = Object.fromEntries(names.map((name) => [name, headers.get(name)]));
-  return { status, told, ...rest, errors: places };
+  const shownHeaders = Object.fromEntries(names.map((name) => [name, headers.get(name)]));
+  return { status, told: shownHeaders, ...rest, errors: errorPaths };
 }
 
 // Of fields that are read at the same time, which fails first is chance: and where that makes null of what holds them, the
@@ -68,17 +68,17 @@ it('a query is answered alike by the plain executor, by what it is compiled to, 
   const seen = { compiled: 0, errors: 0 };
   const anySeed = fc.integer();
   await fc.assert(
-    fc.asyncProperty(anySeed, fc.nat(2), async (seed, who) => {
+    fc.asyncProperty(anySeed, fc.nat(2), async (seed, tokenIndex) => {
       const made = randomDocument({ schema, ids, without }, seed);
       const document = parse(made.query);
       expect(validate(schema, document)).toEqual([]);
-      const token = tokens[who] as string;
+      const token = tokens[tokenIndex] as string;
       // Unlike any before it, so that it is new to the service, which then runs it plainly.
       const plain = await send(token, made, 'application/json');
-      const short = await send(token, made, 'application/json');
-      expect(short).toEqual(plain);
-      const { told: _, ...long } = await send(token, made, 'application/graphql-response+json');
-      expect(long).toEqual((({ told: __, ...rest }) => rest)(plain));
+      const fast = await send(token, made, 'application/json');
+      expect(fast).toEqual(plain);
+      const { told: _, ...full } = await send(token, made, 'application/graphql-response+json');
+      expect(full).toEqual((({ told: __, ...rest }) => rest)(plain));
       if (planDocument(schema, document).find(null)?.compiled(made.variables)) seen.compiled += 1;
       if (plain.errors.length > 0) seen.errors += 1;
     }),
@@ -99,7 +99,7 @@ const size = fc.constantFrom(
   'first: 1, last: 1',
   'first: $n',
 );
-const place = fc.constantFrom('', '', '', 'after: $cursor', 'before: $cursor', 'after: "none"', 'after: null');
+const cursorArgument = fc.constantFrom('', '', '', 'after: $cursor', 'before: $cursor', 'after: "none"', 'after: null');
 const order = fc.constantFrom(
   '',
   'filter: {isArchived: false}',
@@ -112,11 +112,18 @@ const logFields =
 
 /** An organization with its sessions and their messages, which are read ahead: in many ways, some of them refused. */
 const anyPage = fc
-  .record({ size, place, order, ofLog: fc.tuple(size, place), another: fc.nat(9), isInNodes: fc.boolean() })
-  .map(({ size, place, order, ofLog, another, isInNodes }) => {
+  .record({
+    size,
+    place: cursorArgument,
+    order,
+    ofLog: fc.tuple(size, cursorArgument),
+    another: fc.nat(9),
+    isInNodes: fc.boolean(),
+  })
+  .map(({ size, place: cursorArgument, order, ofLog, another, isInNodes }) => {
     const log = `messages${argsOf(...ofLog)} { ${logFields} }`;
     const node = `sessionId tags updatedAt ${log} ${another === 1 ? 'more: messages(last: 1) { nodes { seq } }' : ''}`;
-    const sessions = `sessions${argsOf(size, place, order)} { ${isInNodes ? `nodes { ${node} }` : `edges { cursor node { ${node} } }`} pageInfo { hasNextPage hasPreviousPage } totalCount }`;
+    const sessions = `sessions${argsOf(size, cursorArgument, order)} { ${isInNodes ? `nodes { ${node} }` : `edges { cursor node { ${node} } }`} pageInfo { hasNextPage hasPreviousPage } totalCount }`;
     return `name ${sessions} ${another === 2 ? `again: sessions(first: 1) { nodes { ${log} } }` : ''}`;
   });
 
@@ -131,23 +138,29 @@ it('what is read ahead is what would be read without', async () => {
     'application/json',
   );
   const { edges } = (cursors.data as any).organization.sessions;
-  const known = fc.constantFrom<string>(edges[0].cursor, edges[0].node.messages.edges[1].cursor);
-  const seen = { asked: 0, answered: 0 };
+  const existingCursor = fc.constantFrom<string>(edges[0].cursor, edges[0].node.messages.edges[1].cursor);
+  const seen = { count: 0, answered: 0 };
   await fc.assert(
-    fc.asyncProperty(anyPage, known, fc.nat(2), fc.constantFrom(...ids), async (fields, cursor, who, id) => {
-      const query = `query Q${++seen.asked}($n: Int, $cursor: String) { __typename organization(id: "${id}") { ${fields} } }`;
-      const used = ['$n', '$cursor'].filter((name) => query.indexOf(name) !== query.lastIndexOf(name));
-      const declared = used.map((name) => (name === '$n' ? '$n: Int' : '$cursor: String'));
-      const made = {
-        query: query.replace('($n: Int, $cursor: String)', argsOf(...declared)),
-        variables: { n: 2, cursor },
-      };
-      const token = tokens[who] as string;
-      expect(validate(schema, parse(made.query))).toEqual([]);
-      const plain = await send(token, made, 'application/json');
-      if (plain.errors.length === 0 && (plain.data as any).organization) seen.answered += 1;
-      expect(await send(token, made, 'application/json')).toEqual(plain);
-    }),
+    fc.asyncProperty(
+      anyPage,
+      existingCursor,
+      fc.nat(2),
+      fc.constantFrom(...ids),
+      async (fields, cursor, tokenIndex, id) => {
+        const query = `query Q${++seen.count}($n: Int, $cursor: String) { __typename organization(id: "${id}") { ${fields} } }`;
+        const used = ['$n', '$cursor'].filter((name) => query.indexOf(name) !== query.lastIndexOf(name));
+        const declared = used.map((name) => (name === '$n' ? '$n: Int' : '$cursor: String'));
+        const made = {
+          query: query.replace('($n: Int, $cursor: String)', argsOf(...declared)),
+          variables: { n: 2, cursor },
+        };
+        const token = tokens[tokenIndex] as string;
+        expect(validate(schema, parse(made.query))).toEqual([]);
+        const plain = await send(token, made, 'application/json');
+        if (plain.errors.length === 0 && (plain.data as any).organization) seen.answered += 1;
+        expect(await send(token, made, 'application/json')).toEqual(plain);
+      },
+    ),
     { numRuns: 200, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
   );
   expect(seen.answered).toBeGreaterThan(10);

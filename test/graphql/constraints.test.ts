@@ -15,11 +15,11 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inputsWithRules } from '../../src/graphql/input-limits.ts';
+import { inputsWithRules } from '../../src/api/graphql/input-limits.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput, makeUser } from '../support/principals.ts';
-import { plantQuestion } from '../support/questions.ts';
+import { seedQuestion } from '../support/questions.ts';
 import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   };
   ids = { organizationId: test.organizationId };
   const sessionId = await createSession(test);
-  await plantQuestion(test, sessionId, 'question', 'Which colour?');
+  await seedQuestion(test, sessionId, 'question', 'Which colour?');
   const { data } = await graphql(
     test,
     test.adminToken,
@@ -125,7 +125,7 @@ const automation = (more: object = {}) => ({
   ...more,
 });
 
-interface Place {
+interface InputLocation {
   readonly mutation: string;
   /** The input of the mutation that has these members of the input type. */
   readonly input: (members: object) => object;
@@ -133,29 +133,29 @@ interface Place {
   readonly path: readonly string[];
 }
 
-const option = (...path: string[]): Place => ({
+const option = (...path: string[]): InputLocation => ({
   mutation: 'createAutomation',
   path,
   input: (members) => automation(path.reduceRight<object>((inner, name) => ({ [name]: inner }), members)),
 });
 
-const action = (name: string, path: readonly string[], input: (members: object) => object): Place => ({
+const action = (name: string, path: readonly string[], input: (members: object) => object): InputLocation => ({
   mutation: 'createAutomation',
   path: ['actions', '0', name, ...path],
   input: (members) => automation({ actions: [{ [name]: input(members) }] }),
 });
 
-const trigger = (name: string, input: (members: object) => object, path: readonly string[] = []): Place => ({
+const trigger = (name: string, input: (members: object) => object, path: readonly string[] = []): InputLocation => ({
   mutation: 'createAutomation',
   path: ['triggers', '0', name, ...path],
   input: (members) => automation({ triggers: [{ [name]: input(members) }] }),
 });
 
-const condition = (input: (members: object) => object, path: readonly string[]): Place =>
+const condition = (input: (members: object) => object, path: readonly string[]): InputLocation =>
   trigger('event', (members) => ({ eventType: 'github:push', conditions: input(members) }), ['conditions', ...path]);
 
 /** Where an input type stands that is not the input of a mutation itself. */
-const nested: Readonly<Record<string, Place>> = {
+const nested: Readonly<Record<string, InputLocation>> = {
   AutomationConditionGroupInput: condition((members) => ({ any: [members] }), ['any', '0']),
   AutomationConditionInput: condition(
     (members) => ({ any: [{ all: [{ field: 'x', operator: 'EQUALS', value: 'y', ...members }] }] }),
@@ -190,7 +190,7 @@ const nested: Readonly<Record<string, Place>> = {
   QuestionAnswerInput: { mutation: 'answerQuestion', path: ['answer'], input: (answer) => ({ answer }) },
 };
 
-function placeOf(typeName: string): Place {
+function locationOf(typeName: string): InputLocation {
   const found = nested[typeName];
   if (found) return found;
   const mutation = `${typeName[0]?.toLowerCase()}${typeName.slice(1).replace(/Input$/, '')}`;
@@ -284,7 +284,7 @@ describe('@constraint of inputs', () => {
     const [, value] = beyond(member, limits).find(([name]) => name === limit) ?? [];
     // The largest Int is the bound itself.
     if (limit === 'max' && limits.max === 2_147_483_647) return;
-    const { mutation, input, path } = placeOf(typeName);
+    const { mutation, input, path } = locationOf(typeName);
     const type = printed.getType(typeName);
     const others =
       nested[typeName] && isInputObjectType(type) && !type.isOneOf
@@ -317,7 +317,7 @@ describe('@constraint of inputs', () => {
       const type = printed.getType(typeName);
       const member = isInputObjectType(type) ? type.getFields()[name] : undefined;
       if (!member) throw new Error(`${typeName} has no ${name}.`);
-      const { mutation } = placeOf(typeName);
+      const { mutation } = locationOf(typeName);
       const payload = await runMutation(test, mutation, '', {
         ...required(mutation),
         [name]: 'y'.repeat(Number(limitsOf(member)?.maxLength)),
@@ -347,12 +347,12 @@ const around: Readonly<Record<string, (inner: string) => string>> = {
 it.each(lists)(
   'keeps @constraint of the filter and the page, with the path of what is refused: %s',
   async (_what, owner, field, filter) => {
-    const ask = async (given: string, path: readonly string[]) => {
-      const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${given}) { pageInfo { hasNextPage } }`)}`;
+    const ask = async (args: string, path: readonly string[]) => {
+      const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${args}) { pageInfo { hasNextPage } }`)}`;
       const { errors } = await graphql(test, test.adminToken, document, { id: test.organizationId });
       expect(
         errors?.map(({ extensions }) => extensions),
-        given.slice(0, 100),
+        args.slice(0, 100),
       ).toEqual([{ code: 'INVALID_INPUT', path }]);
     };
     for (const member of Object.values(filter.getFields())) {
@@ -390,8 +390,8 @@ it.each([
     .getQueryType()
     ?.getFields()
     [field]?.args.find((each) => each.name === name);
-  const most = Number(argument && limitsOf(argument)?.[limit]);
-  expect((await graphql(test, test.adminToken, `{ ${ask(most)} }`)).errors).toBeUndefined();
-  const { errors } = await graphql(test, test.adminToken, `{ ${ask(most + 1)} }`);
+  const maximum = Number(argument && limitsOf(argument)?.[limit]);
+  expect((await graphql(test, test.adminToken, `{ ${ask(maximum)} }`)).errors).toBeUndefined();
+  const { errors } = await graphql(test, test.adminToken, `{ ${ask(maximum + 1)} }`);
   expect(errors?.[0].extensions).toEqual({ code: 'INVALID_INPUT', path: [name] });
 });

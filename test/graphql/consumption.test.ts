@@ -5,7 +5,7 @@ import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
-import { plantForeignUsage, plantSession, use } from '../support/usage.ts';
+import { seedForeignUsage, seedSession, use } from '../support/usage.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -37,11 +37,11 @@ async function world() {
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'Used');
   const { userId } = await makeUser(test, { organizationId });
   const bare = parseId('organization', organizationId) as string;
-  const plant = (owner: { userId?: string; serviceUserId?: string } = {}) =>
-    plantSession(test, { organizationId: bare, createdAt: '2026-03-01', ...owner });
-  const ofUser = await plant({ userId: parseId('user', userId) as string });
-  const ofBot = await plant({ serviceUserId: parseId('serviceUser', serviceUserId) as string });
-  const ofNobody = await plant();
+  const seed = (owner: { userId?: string; serviceUserId?: string } = {}) =>
+    seedSession(test, { organizationId: bare, createdAt: '2026-03-01', ...owner });
+  const ofUser = await seed({ userId: parseId('user', userId) as string });
+  const ofBot = await seed({ serviceUserId: parseId('serviceUser', serviceUserId) as string });
+  const ofNobody = await seed();
   await use(test, ofUser, 0.1, '2026-02-28T23:59:59.999Z');
   await use(test, ofUser, 0.1, '2026-03-01T00:00:00Z');
   await use(test, ofUser, 0.2, '2026-03-31T23:59:59.999Z');
@@ -64,7 +64,7 @@ describe('the consumption of an organization', () => {
     const { id, playbookId } = made.playbook;
     const bare = parseId('organization', organizationId) as string;
     const following = { organizationId: bare, playbookId: parseId('playbook', playbookId) as string };
-    const session = await plantSession(test, { ...following, createdAt: '2026-03-01' });
+    const session = await seedSession(test, { ...following, createdAt: '2026-03-01' });
     await use(test, session, 0.5, '2026-03-05T00:00:00Z');
     await use(test, session, 0.2, '2026-03-06T00:00:00Z');
     const selection = 'totalAcus playbooks(first: 50) { nodes { playbookId acus playbook { title } } }';
@@ -139,13 +139,13 @@ describe('the consumption of an organization', () => {
     const { organizationId, userId, serviceUserId, ofNobody } = await world();
     const of = async (name: string, id: string) => {
       const only = name === 'sessionId' ? `sessionId: "${id}"` : `principal: {${name}: "${id}"}`;
-      const given = `(from: "2026-03-01", to: "2026-04-30", ${only})`;
-      return (await ofOrganization(organizationId, given, 'totalAcus')).totalAcus;
+      const args = `(from: "2026-03-01", to: "2026-04-30", ${only})`;
+      return (await ofOrganization(organizationId, args, 'totalAcus')).totalAcus;
     };
     expect(await of('userId', userId)).toBe(0.3);
     expect(await of('serviceUserId', serviceUserId)).toBe(1);
     expect(await of('sessionId', `devin-${ofNobody}`)).toBe(2);
-    const foreign = await plantForeignUsage(test, '2026-03-05');
+    const foreign = await seedForeignUsage(test, '2026-03-05');
     expect(await of('userId', foreign.userId)).toBe(0);
     expect(await of('sessionId', foreign.sessionId)).toBe(0);
     expect(await of('userId', 'nobody')).toBe(0);
@@ -191,10 +191,10 @@ describe('the consumption of an organization', () => {
     ['more than 400 days', '2026-01-01', '2027-02-05', 'at most 400 days'],
     ['a day before 1970', '1969-12-31', '1970-01-01', '"from" must be a day of the years 1970'],
     ['a day far away', '9998-12-31', '9999-01-01', '"to" must be a day of the years 1970'],
-  ])('refuses %s', async (_what, from, to, said) => {
+  ])('refuses %s', async (_what, from, to, message) => {
     const args = `(from: "${from}", to: "${to}")`;
     const refused = await ofOrganization(`org-${test.organizationId}`, args, 'totalAcus');
-    expect(refused).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(said) });
+    expect(refused).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(message) });
   });
 
   it('takes 400 days, both counted, and one alone', async () => {
@@ -219,7 +219,7 @@ describe('the consumption of an organization', () => {
 describe('the consumption of the enterprise', () => {
   it('is that of its organizations, or of some of them', async () => {
     const [one, other] = [await world(), await world()];
-    await plantForeignUsage(test, '2026-03-05');
+    await seedForeignUsage(test, '2026-03-05');
     const only = `(from: "2026-03-01", to: "2026-04-30", organizationIds: ["${one.organizationId}", "${other.organizationId}"])`;
     const { totalAcus, organizations } = await ofEnterprise(only, all);
     expect(totalAcus).toBe(6.6);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { buildSchema, getIntrospectionQuery, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEstimate } from '../../src/graphql/estimate.ts';
-import { planDocument } from '../../src/graphql/execution/plan.ts';
-import { createPlans } from '../../src/graphql/execution/plans.ts';
-import { mostItems } from '../../src/graphql/page-budget.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
-import { noTrustedDocuments } from '../../src/graphql/trusted-documents.ts';
+import { createEstimate } from '../../src/api/graphql/estimate.ts';
+import { planDocument } from '../../src/api/graphql/execution/plan.ts';
+import { createPlans } from '../../src/api/graphql/execution/plans.ts';
+import { maxItems } from '../../src/api/graphql/page-budget.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
+import { noTrustedDocuments } from '../../src/api/graphql/trusted-documents.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { costByDirectives } from '../support/cost-by-directives.ts';
 import { randomDocument } from '../support/random-documents.ts';
@@ -81,7 +81,7 @@ it('costs what the directives say for random queries', () => {
       fc.pre(validate(schema, document).length === 0);
       const price = planDocument(schema, document).find(null)?.price(variables);
       // Beyond the most items counting stops.
-      fc.pre(price !== undefined && price.items <= mostItems);
+      fc.pre(price !== undefined && price.items <= maxItems);
       expect(price?.cost).toBe(costByDirectives(printed, query, variables));
     }),
     { numRuns: 300 },

@@ -1,6 +1,6 @@
 import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
@@ -17,18 +17,18 @@ afterAll(() => test.close());
 
 it('gives the edge in every payload of a creation whose thing is in lists', () => {
   const missing = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, type }) => {
-    const thing = name.replace(/^create/, '');
-    if (thing === name || !schema.getType(`${thing}Connection`)) return [];
+    const resource = name.replace(/^create/, '');
+    if (resource === name || !schema.getType(`${resource}Connection`)) return [];
     const payload = schema.getType(String(type));
-    const member = `${thing[0]?.toLowerCase()}${thing.slice(1)}`;
+    const member = `${resource[0]?.toLowerCase()}${resource.slice(1)}`;
     const fields = isObjectType(payload) ? payload.getFields() : {};
-    expect(String(fields[member]?.type), name).toBe(thing);
-    return String(fields[`${member}Edge`]?.type) === `${thing}Edge` ? [] : [name];
+    expect(String(fields[member]?.type), name).toBe(resource);
+    return String(fields[`${member}Edge`]?.type) === `${resource}Edge` ? [] : [name];
   });
   expect(missing).toEqual([]);
 });
 
-const place = () => ({ organizationId });
+const scope = () => ({ organizationId });
 const scoped = () => ({ scope: scopeOf(organizationId) });
 
 /** What is created, by its field, with where it is listed and what an input lacks. */
@@ -41,21 +41,21 @@ const created: [field: string, list: string, input: (n: number) => object][] = [
   [
     'automation',
     'organization.automations',
-    (n) => ({ ...place(), name: `a${n}`, triggers: [recurring('FREQ=DAILY')], actions: [startSession] }),
+    (n) => ({ ...scope(), name: `a${n}`, triggers: [recurring('FREQ=DAILY')], actions: [startSession] }),
   ],
   ['knowledgeFolder', 'organization.knowledgeFolders', (n) => ({ ...scoped(), name: `f${n}` })],
   ['knowledgeNote', 'organization.knowledgeNotes', (n) => ({ ...scoped(), name: `n${n}`, body: 'b', trigger: 't' })],
   ['organization', 'enterprise.organizations', (n) => ({ name: `o${n}` })],
   ['playbook', 'organization.playbooks', (n) => ({ ...scoped(), title: `p${n}`, body: 'b' })],
   ['role', 'enterprise.roles', (n) => ({ name: `r${n}`, scope: 'ORGANIZATION', permissions: ['VIEW_ORG_SESSIONS'] })],
-  ['secret', 'organization.secrets', (n) => ({ ...place(), key: `K${n}`, type: 'KEY_VALUE', value: 'c4n4ry' })],
+  ['secret', 'organization.secrets', (n) => ({ ...scope(), key: `K${n}`, type: 'KEY_VALUE', value: 'c4n4ry' })],
   ['serviceUser', 'organization.serviceUsers', (n) => ({ ...scoped(), name: `s${n}`, roleId: 'org_member' })],
-  ['session', 'organization.sessions', (n) => ({ ...place(), prompt: `p${n}` })],
+  ['session', 'organization.sessions', (n) => ({ ...scope(), prompt: `p${n}` })],
   ['user', 'enterprise.users', (n) => ({ ...scoped(), email: `e${n}@edges.test`, roleId: 'org_member' })],
   [
     'webhookEndpoint',
     'organization.webhookEndpoints',
-    (n) => ({ ...place(), url: `https://example.com/${n}`, eventTypes: ['SESSION_MESSAGE'] }),
+    (n) => ({ ...scope(), url: `https://example.com/${n}`, eventTypes: ['SESSION_MESSAGE'] }),
   ],
 ];
 

@@ -99,11 +99,11 @@ it('masks what goes wrong in a part that comes later', async () => {
 });
 
 it('refuses labels that are alike, or that are variables', async () => {
-  const said = 'The label of a @defer must be a text in the document itself, unlike the others.';
+  const message = 'The label of a @defer must be a text in the document itself, unlike the others.';
   const twice = '{ ... @defer(label: "a") { __typename } viewer { ... @defer(label: "a") { principalType } } }';
   const variable = 'query($l: String) { viewer { ... @defer(label: $l) { principalType } } }';
   for (const text of [twice, variable]) {
     const { errors } = await (await post('application/json', text, {})).json();
-    expect(errors[0].message).toBe(said);
+    expect(errors[0].message).toBe(message);
   }
 });

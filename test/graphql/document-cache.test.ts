@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { weighDocument } from '../../src/graphql/execution/document-weight.ts';
-import { createPlans } from '../../src/graphql/execution/plans.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { weighDocument } from '../../src/api/graphql/execution/document-weight.ts';
+import { createPlans } from '../../src/api/graphql/execution/plans.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 
 const textOf = (n: number, fields = 20) =>
@@ -13,7 +13,7 @@ describe('the cache of documents', () => {
   const fill = (plans: ReturnType<typeof createPlans>, from: number, to: number) => {
     for (let n = from; n < to; n++) plans.remember(parse(textOf(n)));
   };
-  const kept = (plans: ReturnType<typeof createPlans>, count: number) =>
+  const cachedIndexes = (plans: ReturnType<typeof createPlans>, count: number) =>
     Array.from({ length: count }, (_, n) => n).filter((n) => plans.find(textOf(n)) !== null);
 
   it('evicts by weight, the least recently used first', () => {
@@ -21,11 +21,11 @@ describe('the cache of documents', () => {
     fill(plans, 0, 5);
     expect(plans.find(textOf(0))).not.toBeNull();
     fill(plans, 5, 6);
-    expect(kept(plans, 6)).toEqual([0, 2, 3, 4, 5]);
+    expect(cachedIndexes(plans, 6)).toEqual([0, 2, 3, 4, 5]);
     // One heavy document takes the room of several light ones.
     plans.remember(parse(textOf(99, 100)));
     expect(plans.find(textOf(99, 100))).not.toBeNull();
-    expect(kept(plans, 6).length).toBeLessThan(5);
+    expect(cachedIndexes(plans, 6).length).toBeLessThan(5);
   });
 
   it('does not keep a document that is heavier than the whole cache, and evicts nothing for it', () => {
@@ -33,19 +33,19 @@ describe('the cache of documents', () => {
     fill(plans, 0, 3);
     expect(plans.remember(parse(textOf(99, 1_000)))).toBe(false);
     expect(plans.find(textOf(99, 1_000))).toBeNull();
-    expect(kept(plans, 3)).toEqual([0, 1, 2]);
+    expect(cachedIndexes(plans, 3)).toEqual([0, 1, 2]);
   });
 
   it('keeps trusted documents, whatever else comes', () => {
     const plans = createPlans(schema, { maxBytes: weight * 2.5, isTrusted: (text) => text === textOf(0) });
     fill(plans, 0, 50);
-    expect(kept(plans, 50)).toEqual([0, 48, 49]);
+    expect(cachedIndexes(plans, 50)).toEqual([0, 48, 49]);
   });
 
   it('counts parsed documents that have not passed the gate, and gives no plan of them', () => {
     const plans = createPlans(schema, { maxBytes: weight * 2.5 });
     for (let n = 0; n < 10; n++) plans.documents.set(textOf(n), parse(textOf(n)));
-    expect(kept(plans, 10)).toEqual([]);
+    expect(cachedIndexes(plans, 10)).toEqual([]);
     const found = Array.from({ length: 10 }, (_, n) => n).filter((n) => plans.documents.get(textOf(n)));
     expect(found).toEqual([8, 9]);
   });

@@ -3,7 +3,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager } from '../support/people.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
-import { plantForeignUsage } from '../support/usage.ts';
+import { seedForeignUsage } from '../support/usage.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('the sessions of the enterprise', () => {
   });
 
   it('have none of another enterprise', async () => {
-    const foreign = await plantForeignUsage(test, '2099-01-01');
+    const foreign = await seedForeignUsage(test, '2099-01-01');
     expect(idsOf(await list('(first: 100)'))).not.toContain(`devin-${foreign.sessionId}`);
     expect(idsOf(await list(`(filter: {organizationIds: ["${foreign.organizationId}"]})`))).toEqual([]);
   });

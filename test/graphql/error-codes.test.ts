@@ -1,7 +1,7 @@
 import { isEnumType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { errorCatalogue } from '../../src/domain/errors.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -23,13 +23,13 @@ const codes = () => {
 
 describe('RequestErrorCode', () => {
   it('has every refusal of the domain that reaches a client as an error', () => {
-    const { ORGANIZATION_NOT_USABLE: _, ...said } = errorCatalogue;
-    expect([...codes()]).toEqual(expect.arrayContaining(Object.keys(said)));
+    const { ORGANIZATION_NOT_USABLE: _, ...reachable } = errorCatalogue;
+    expect([...codes()]).toEqual(expect.arrayContaining(Object.keys(reachable)));
   });
 
   // What tests ask by call() is held to it too: see test/support/app.ts.
   it('has every code that the sources of the door write', () => {
-    const files = treeFiles().filter((file) => file.startsWith('src/graphql/'));
+    const files = treeFiles().filter((file) => file.startsWith('src/api/graphql/'));
     const written = files.flatMap((file) =>
       [...readText(file).matchAll(/(?:code: |failure\(\d+, |refused\(\s*)'([A-Z_]+)'/g)].map((match) => match[1]),
     );

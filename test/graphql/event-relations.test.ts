@@ -13,11 +13,11 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 /** Writes a file of an organization; gives its bare id. */
-async function plantFile(organizationId: string, name: string, sessionId: string | null = null): Promise<string> {
+async function seedFile(organizationId: string, name: string, sessionId: string | null = null): Promise<string> {
   const id = newId();
   const file = { name, contentType: 'text/plain', sizeBytes: 1, storageKey: newId(), source: 'agent' };
-  const place = { organizationId: parseId('organization', organizationId) as string, sessionId };
-  const data = { id, ...place, ...file, createdAt: test.app.services.now() };
+  const scope = { organizationId: parseId('organization', organizationId) as string, sessionId };
+  const data = { id, ...scope, ...file, createdAt: test.app.services.now() };
   await test.app.services.store.transact((tx) => tx.prisma.attachment.create({ data }));
   return id;
 }
@@ -36,9 +36,9 @@ const document = `query($id: ID!) { session(id: $id) {
 
 it('leads from a message and an entry to its files, and from all of them up to their session', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Files');
-  const given = await plantFile(organizationId, 'given.txt');
-  const sessionId = await createSession(test, { organizationId, attachmentIds: [`attachment-${given}`] }, token);
-  const made = await plantFile(organizationId, 'made.txt', sessionId);
+  const fileId = await seedFile(organizationId, 'given.txt');
+  const sessionId = await createSession(test, { organizationId, attachmentIds: [`attachment-${fileId}`] }, token);
+  const made = await seedFile(organizationId, 'made.txt', sessionId);
   await write(
     sessionId,
     { kind: 'MESSAGE', messageType: 'agent_message', body: 'none' },
@@ -68,7 +68,7 @@ it('leads from a message and an entry to its files, and from all of them up to t
 
 it('takes no file of another organization for one of a message, whatever the text names', async () => {
   const [own, other] = [await makeOrganization(test, 'Own'), await makeOrganization(test, 'Other')];
-  const foreign = await plantFile(other.organizationId, 'foreign.txt');
+  const foreign = await seedFile(other.organizationId, 'foreign.txt');
   const sessionId = await createSession(test, { organizationId: own.organizationId }, own.token);
   const data = { attachmentId: foreign, name: 'foreign.txt' };
   await write(
@@ -109,10 +109,10 @@ it('gives a message to who may send it, and not its session to who may not view 
 
 it('reads sessions and files of a page of messages in the same statements for 20 as for 2', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Many');
-  const crowd = async (count: number) => {
+  const makeManyEvents = async (count: number) => {
     const id = await createSession(test, { organizationId }, token);
     for (let n = 0; n < count; n++) {
-      const file = await plantFile(organizationId, `${n}.txt`, id);
+      const file = await seedFile(organizationId, `${n}.txt`, id);
       await write(
         id,
         { kind: 'MESSAGE', messageType: 'agent_message', body: lineOf(file, `${n}.txt`) },
@@ -121,7 +121,7 @@ it('reads sessions and files of a page of messages in the same statements for 20
     }
     return id;
   };
-  const [two, twenty] = [await crowd(2), await crowd(20)];
+  const [two, twenty] = [await makeManyEvents(2), await makeManyEvents(20)];
   const few = await statementsOf(test, token, document, { id: two });
   const many = await statementsOf(test, token, document, { id: twenty });
   expect(many.data.session.messages.nodes[20].attachments).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { isInputObjectType, isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
@@ -34,8 +34,8 @@ describe('what names no organization', () => {
     const userErrors = async () => {
       const found: Record<string, unknown> = {};
       for (const [field, selection, input] of [...acts, ['createSecret', 'secret { key }', secret] as const]) {
-        for (const [who, by] of Object.entries({ administrator: test.adminToken, user: token })) {
-          found[`${field} by ${who}`] = (await runMutation(test, field, selection, input, by)).userErrors;
+        for (const [role, by] of Object.entries({ administrator: test.adminToken, user: token })) {
+          found[`${field} by ${role}`] = (await runMutation(test, field, selection, input, by)).userErrors;
         }
       }
       return found;
@@ -67,10 +67,10 @@ describe('what names no organization', () => {
       for (const [field, selection, input] of acts) {
         const payload = await runMutation(test, field, selection, input, token);
         expect({ field, errors: payload.userErrors }).toEqual({ field, errors: [] });
-        const said = JSON.stringify(payload);
-        if (selection.includes('organizationId')) expect(said).toContain(organizationId);
+        const responseText = JSON.stringify(payload);
+        if (selection.includes('organizationId')) expect(responseText).toContain(organizationId);
         if (field === 'archiveSessions') expect(payload.results.length).toBeGreaterThan(0);
-        if (field === 'createAttachmentUpload') expect(said).toContain(organizationId.replace('org-', ''));
+        if (field === 'createAttachmentUpload') expect(responseText).toContain(organizationId.replace('org-', ''));
       }
       await makeOrganization(test, name);
     }

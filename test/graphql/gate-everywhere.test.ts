@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationLimits } from '../../src/graphql/document-limits.ts';
+import { operationLimits } from '../../src/api/graphql/document-limits.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { makeKey } from '../support/principals.ts';
@@ -113,10 +113,10 @@ const rules: [rule: string, operation: SentOperation, code: string, said: string
 describe.each(transportNames)('by %s', (name) => {
   const send = transports[name];
 
-  it.each(rules)('%s are held', async (_rule, operation, code, said) => {
+  it.each(rules)('%s are held', async (_rule, operation, code, message) => {
     const { data, errors } = await send(test, test.adminToken, operation);
     expect(data ?? null).toBeNull();
-    expect(errors?.[0]).toMatchObject({ extensions: { code }, message: expect.stringContaining(said) });
+    expect(errors?.[0]).toMatchObject({ extensions: { code }, message: expect.stringContaining(message) });
     expect(errors?.[0]?.extensions).not.toHaveProperty('http');
     clock.advance(60_000);
   });
@@ -135,12 +135,12 @@ describe.each(transportNames)('by %s', (name) => {
     clock.advance(60_000);
     const ids = Array.from({ length: 37 }, (_, n) => `id ${n}`);
     const list = `[${ids.map((id) => JSON.stringify(id)).join(', ')}]`;
-    const asked: SentOperation[] = [
+    const operations: SentOperation[] = [
       { query: `{ nodes(ids: ${list}) { id } rateLimit { cost } }` },
       { query: 'query($ids: [ID!]!) { nodes(ids: $ids) { id } rateLimit { cost } }', variables: { ids } },
       { query: `query($ids: [ID!]! = ${list}) { nodes(ids: $ids) { id } rateLimit { cost } }` },
     ];
-    for (const operation of asked) {
+    for (const operation of operations) {
       const { data, extensions } = await send(test, test.adminToken, operation);
       expect({ extensions, rateLimit: data.rateLimit }).toEqual({
         extensions: { cost: 37 },
@@ -151,9 +151,9 @@ describe.each(transportNames)('by %s', (name) => {
 
   it('nobody is answered without a good token', async () => {
     const sent = send(test, `cog_${'a'.repeat(52)}`, { query: '{ viewer { principalType } }' });
-    const said = await sent.then((result) => JSON.stringify(result), String);
+    const output = await sent.then((result) => JSON.stringify(result), String);
     if (name === 'WebSocket') await expect(sent).rejects.toMatchObject({ code: 4403 });
-    else expect(said).toContain('UNAUTHENTICATED');
+    else expect(output).toContain('UNAUTHENTICATED');
   });
 });
 

@@ -69,7 +69,7 @@ it.skipIf(chromium === null)(
   async () => {
     const page = await openPage();
     try {
-      const said = `document.getElementById('said').textContent`;
+      const messageText = `document.getElementById('said').textContent`;
       const use = async (token: string) => {
         await page.run(`document.getElementById('token').value = ${JSON.stringify(token)}`);
         await page.run(`document.querySelector('#key button').click()`);
@@ -79,20 +79,20 @@ it.skipIf(chromium === null)(
       const execute = `document.querySelector('button[aria-label^="Execute"]').click()`;
 
       await page.open(`${test.url}/graphql?query=${encodeURIComponent('{ viewer { principalType } } # c4n4ry-typed')}`);
-      await page.until(`document.querySelector('.view-line')`);
+      await page.waitFor(`document.querySelector('.view-line')`);
       expect(await page.run('location.href')).toBe(`${test.url}/graphql`);
       await page.run(execute);
-      await page.until(`(${result}).includes('Put your token')`);
+      await page.waitFor(`(${result}).includes('Put your token')`);
 
       await use('cog_none');
-      await page.until(`(${said}).includes('unknown, expired or revoked')`);
+      await page.waitFor(`(${messageText}).includes('unknown, expired or revoked')`);
       await use(test.adminToken);
-      await page.until(`(${said}).startsWith('Signed in')`);
+      await page.waitFor(`(${messageText}).startsWith('Signed in')`);
       await page.run(execute);
-      await page.until(`(${result}).includes('SERVICE_USER')`);
+      await page.waitFor(`(${result}).includes('SERVICE_USER')`);
       // The schema has come, without another click.
       await page.run(`document.querySelector('button[aria-label="Show Documentation Explorer"]').click()`);
-      await page.until(
+      await page.waitFor(
         `/query:\\s*Query/.test(document.querySelector('.graphiql-doc-explorer-content')?.innerText ?? '')`,
       );
 
@@ -100,12 +100,12 @@ it.skipIf(chromium === null)(
         `document.querySelector('.graphiql-editor textarea, .graphiql-editor .native-edit-context').focus()`,
       );
       await page.type('# c4n4ry-edited ');
-      await page.until(`JSON.stringify({ ...sessionStorage }).includes('c4n4ry-edited')`);
+      await page.waitFor(`JSON.stringify({ ...sessionStorage }).includes('c4n4ry-edited')`);
       expect(await page.run('location.href')).toBe(`${test.url}/graphql`);
       expect(await page.run('JSON.stringify({ ...localStorage })')).not.toMatch(/c4n4ry|cog_/);
       expect(await page.run('JSON.stringify({ ...sessionStorage }) + document.cookie')).not.toContain('cog_');
       // The refused token, and nothing that the page's policy forbids.
-      expect(page.complaints.filter((each) => !each.includes('401'))).toEqual([]);
+      expect(page.consoleErrors.filter((each) => !each.includes('401'))).toEqual([]);
     } finally {
       await page.close();
     }
@@ -120,12 +120,12 @@ it.skipIf(chromium === null)(
     try {
       const document = 'subscription { sessionChanges { type session { title } } }';
       await page.open(`${test.url}/graphql?query=${encodeURIComponent(document)}`);
-      await page.until(`document.querySelector('.view-line')`);
+      await page.waitFor(`document.querySelector('.view-line')`);
       await page.run(`document.getElementById('token').value = ${JSON.stringify(test.adminToken)}`);
       await page.run(`document.querySelector('#key button').click()`);
-      await page.until(`document.getElementById('said').textContent.startsWith('Signed in')`);
+      await page.waitFor(`document.getElementById('said').textContent.startsWith('Signed in')`);
       await page.run(`document.querySelector('button[aria-label^="Execute"]').click()`);
-      await page.until(`document.querySelector('button[aria-label^="Stop"]')`);
+      await page.waitFor(`document.querySelector('button[aria-label^="Stop"]')`);
       const result = `document.querySelector('.result-window')?.innerText ?? ''`;
       // It hears of what happens after it has begun, which the page does not show.
       await expect
@@ -140,7 +140,7 @@ it.skipIf(chromium === null)(
       expect(
         await page.run(`performance.getEntriesByType('resource').map(({ name }) => name).join(' ')`),
       ).not.toContain('sessionChanges');
-      expect(page.complaints).toEqual([]);
+      expect(page.consoleErrors).toEqual([]);
     } finally {
       await page.close();
     }

@@ -79,11 +79,11 @@ describe.each(transportNames)('by %s', (name) => {
   });
 
   it('no complaint about a variable tells names of a schema that may not be asked for', async () => {
-    const asked: SentOperation[] = [
+    const operations: SentOperation[] = [
       { query: ordered, variables: { order: { feild: 'CREATED_AT', directon: 'DESC' } } },
       { query: ordered, variables: { order: { field: 'CREATED_AD', direction: 'DESK' } } },
     ];
-    for (const operation of asked) {
+    for (const operation of operations) {
       const open = await send(test, test.adminToken, operation);
       expect(JSON.stringify(open.errors)).toContain('Did you mean');
       const { errors } = await send(closed, closed.adminToken, operation);

@@ -17,7 +17,7 @@ const directory = mkdtempSync(join(tmpdir(), 'switchyard-hostile-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The most that all of it together may cost, beyond what the service takes by itself. */
-const mostMegabytes = 400;
+const maxMegabytes = 400;
 const subscription = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { cursor node { body } } }';
 
 /** How a refusal looks, on either way. */
@@ -55,9 +55,9 @@ async function sendOnSocket(server: ServerProcess, text: string): Promise<string
     socket.once('close', (code) => resolve(`closed ${code}`));
   });
   socket.send(text);
-  const said = await answer;
+  const message = await answer;
   socket.terminate();
-  return said;
+  return message;
 }
 
 /**
@@ -135,10 +135,10 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
     const { status, text } = await post(server, hostileText(operation));
     const between = performance.now();
     const message = hostileText(operation, (payload) => `{"type":"subscribe","id":"1","payload":${payload}}`);
-    const said = await sendOnSocket(server, message);
+    const socketAnswer = await sendOnSocket(server, message);
     const isAllowed = what.endsWith('as is allowed');
     expect({ what, hasErrors: isRefused.test(text) }).toEqual({ what, hasErrors: !isAllowed });
-    expect({ what, said: isRefused.test(said) }).toEqual({ what, said: !isAllowed });
+    expect({ what, isSocketRefused: isRefused.test(socketAnswer) }).toEqual({ what, isSocketRefused: !isAllowed });
     expect({ what, isQuick: Math.max(between - startedAt, performance.now() - between) < 3_000 }).toEqual({
       what,
       isQuick: true,
@@ -146,7 +146,7 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
     expect(text).not.toContain('"code":"INTERNAL_SERVER_ERROR"');
     figures[what] = {
       http: `${status}, ${Math.round(between - startedAt)} ms`,
-      socket: said.startsWith('closed') ? said : 'answered',
+      socket: socketAnswer.startsWith('closed') ? socketAnswer : 'answered',
       ms: Math.round(performance.now() - between),
       peakMB: peak(server),
     };
@@ -209,11 +209,17 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
     peakMB: peak(server),
   };
 
-  const lines = Object.entries(figures).map(([what, { http, socket: said, ms, peakMB }]) =>
-    [what.padEnd(56), http.padEnd(14), said.padEnd(30), `${ms} ms`.padStart(9), `${peakMB} MB`.padStart(7)].join('  '),
+  const lines = Object.entries(figures).map(([what, { http, socket: socketResult, ms, peakMB }]) =>
+    [
+      what.padEnd(56),
+      http.padEnd(14),
+      socketResult.padEnd(30),
+      `${ms} ms`.padStart(9),
+      `${peakMB} MB`.padStart(7),
+    ].join('  '),
   );
   process.stdout.write(`${lines.join('\n')}\nAt its highest ${peak(server)} MB; before all of this ${before} MB.\n`);
-  expect(peak(server) - before).toBeLessThan(mostMegabytes);
+  expect(peak(server) - before).toBeLessThan(maxMegabytes);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   const { data } = await graphql(server, bootstrapToken, '{ viewer { principalType } }');
   expect(data.viewer.principalType).toBe('SERVICE_USER');

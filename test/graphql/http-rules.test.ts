@@ -48,7 +48,7 @@ describe('what a page of any origin can send without asking is refused', () => {
     expect({ status: get.status, allow: get.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' });
     for (const name of ['server-sent events by GET', 'GET'] as const) {
       const { data, errors } = await transports[name](test, test.adminToken, { query: mutation });
-      expect({ data, said: errors?.[0]?.message }).toMatchObject({ said: expect.stringContaining('POST') });
+      expect({ data, message: errors?.[0]?.message }).toMatchObject({ message: expect.stringContaining('POST') });
     }
     const list = '{ organizations { nodes { sessions { nodes { title } } } } }';
     const { data } = await graphql(test, test.adminToken, list);

@@ -1,6 +1,6 @@
 import { getNamedType, isInputObjectType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
@@ -125,16 +125,16 @@ const cases: Record<string, Case> = {
 };
 
 describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, other, table }) => {
-  const run = (given: Record<string, unknown>) =>
-    runMutation(test, name, `${selection} ${secret ?? ''} wasReplayed`, { ...given, idempotencyKey: `once-${name}` });
+  const run = (fields: Record<string, unknown>) =>
+    runMutation(test, name, `${selection} ${secret ?? ''} wasReplayed`, { ...fields, idempotencyKey: `once-${name}` });
 
   it('acts once under a key, and shows what is secret once', async () => {
-    const given = await input();
+    const fields = await input();
     const elsewhere = await other();
     const before = await count(table);
-    const all = await Promise.all(Array.from({ length: 5 }, () => run(given)));
+    const all = await Promise.all(Array.from({ length: 5 }, () => run(fields)));
     const made = await count(table);
-    const again = await run(given);
+    const again = await run(fields);
     expect(all.filter((payload) => !payload.wasReplayed)).toHaveLength(1);
     const first = all.find((payload) => !payload.wasReplayed);
     const replayed = { ...first, wasReplayed: true, ...(secret && { [secret]: null }) };
@@ -144,14 +144,16 @@ describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, ot
     expect(await count(table)).toBe(made);
     if (secret === undefined) return;
     expect(first[secret]).toEqual(expect.any(String));
-    const kept = await test.app.services.store.query<{ row: string }>('select k::text as row from idempotency_key k');
-    expect(kept.map(({ row }) => row).join()).not.toContain(first[secret]);
+    const storedKeys = await test.app.services.store.query<{ row: string }>(
+      'select k::text as row from idempotency_key k',
+    );
+    expect(storedKeys.map(({ row }) => row).join()).not.toContain(first[secret]);
   });
 
   it('refuses a key that is none, and does nothing', async () => {
-    const given = await input();
+    const fields = await input();
     const before = await count(table);
-    const refused = await runMutation(test, name, 'wasReplayed', { ...given, idempotencyKey: 'ü' });
+    const refused = await runMutation(test, name, 'wasReplayed', { ...fields, idempotencyKey: 'ü' });
     expect(refused.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }]);
     expect(await count(table)).toBe(before);
   });

@@ -18,14 +18,14 @@ describe('lists of people', () => {
   };
 
   it('finds users and members by name, address and role', async () => {
-    const place = await makeOrganization(test, 'People');
-    const of = { organizationId: place.organizationId };
+    const organization = await makeOrganization(test, 'People');
+    const of = { organizationId: organization.organizationId };
     const ada = await makeUser(test, { ...of, name: 'Ada Lovelace', email: 'zz-ada@example.test' });
     const bob = await makeUser(test, { ...of, name: 'Bob', email: 'zz-bob@example.test', roleId: 'org_admin' });
     const users = async (args: string) =>
       (await read(`{ enterprise { users(${args}) { totalCount nodes { userId } } } }`)).enterprise.users;
     const members = async (args: string) => {
-      const query = `{ organization(id: "${place.organizationId}") { members(${args}) { totalCount nodes { user { userId } } } } }`;
+      const query = `{ organization(id: "${organization.organizationId}") { members(${args}) { totalCount nodes { user { userId } } } } }`;
       const { totalCount, nodes } = (await read(query)).organization.members;
       return { totalCount, nodes: nodes.map(({ user }: any) => user) };
     };
@@ -53,7 +53,7 @@ describe('lists of people', () => {
   });
 
   it('finds service users, roles and keys', async () => {
-    const place = await makeOrganization(test, 'Robots');
+    const organization = await makeOrganization(test, 'Robots');
     const { roleId } = await makeManager(test, 'READ_ACCOUNT_META');
     const all = await read(`{ enterprise {
       bots: serviceUsers(filter: {search: "ROBOTS"}) { totalCount nodes { serviceUserId } }
@@ -62,20 +62,20 @@ describe('lists of people', () => {
       own: roles(filter: {search: "role"}) { totalCount nodes { roleId } }
     } }`);
     expect(all.enterprise).toMatchObject({
-      bots: { totalCount: 1, nodes: [{ serviceUserId: place.serviceUserId }] },
+      bots: { totalCount: 1, nodes: [{ serviceUserId: organization.serviceUserId }] },
       managers: { totalCount: 1 },
       builtIn: { totalCount: 2, nodes: [{ roleId: 'org_admin' }, { roleId: 'org_member' }] },
     });
     expect(all.enterprise.own.nodes).toContainEqual({ roleId });
-    const { organizationId: id } = place;
+    const { organizationId: id } = organization;
     await makeKey(test, { kind: 'SERVICE', organizationId: id, roleId: 'org_member', name: 'Deploy' });
     const keys = await read(`{ organization(id: "${id}") {
       all: apiKeys(orderBy: {field: CREATED_AT, direction: ASC}) { totalCount nodes { name } }
       service: apiKeys(filter: {kind: [SERVICE]}) { totalCount nodes { name } }
       named: apiKeys(filter: {search: "dep"}) { totalCount }
       revoked: apiKeys(filter: {status: REVOKED}) { totalCount }
-      robot: apiKeys(filter: {serviceUserId: "${place.serviceUserId}"}) { totalCount nodes { name } }
-    } enterprise { of: apiKeys(filter: {serviceUserId: "${place.serviceUserId}"}) { totalCount nodes { name } } } }`);
+      robot: apiKeys(filter: {serviceUserId: "${organization.serviceUserId}"}) { totalCount nodes { name } }
+    } enterprise { of: apiKeys(filter: {serviceUserId: "${organization.serviceUserId}"}) { totalCount nodes { name } } } }`);
     expect(keys).toEqual({
       organization: {
         all: { totalCount: 2, nodes: [{ name: 'key' }, { name: 'Deploy' }] },

@@ -1,7 +1,7 @@
 import { isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { startSession } from '../support/automations.ts';
 import { makeManager, runMutation } from '../support/people.ts';
@@ -13,8 +13,8 @@ let organizationId: string;
 let token: string;
 let stranger: string;
 /** The field that looks a thing up, with the type of its thing, its REST id, and the bare one. */
-const things: { field: string; type: string; restId: string; id: string }[] = [];
-const thing = (field: string) => things.find((each) => each.field === field) as (typeof things)[number];
+const resources: { field: string; type: string; restId: string; id: string }[] = [];
+const resourceOf = (field: string) => resources.find((each) => each.field === field) as (typeof resources)[number];
 const names = {
   playbook: 'Playbook',
   knowledgeNote: 'KnowledgeNote',
@@ -28,12 +28,12 @@ let manager: string;
 
 beforeAll(async () => {
   test = await startApp();
-  const place = await makeOrganization(test, 'Looked up');
-  ({ organizationId, token } = place);
+  const organization = await makeOrganization(test, 'Looked up');
+  ({ organizationId, token } = organization);
   stranger = (await makeOrganization(test, 'Strangers')).token;
   const scope = scopeOf(organizationId);
   const add = (field: string, type: string, restId: string) =>
-    things.push({ field, type, restId, id: restId.replace(/^.*[-_]/, '') });
+    resources.push({ field, type, restId, id: restId.replace(/^.*[-_]/, '') });
   const make = async (field: string, type: string, input: Record<string, unknown>, by = token) => {
     const noun = `${field[0]?.toUpperCase()}${field.slice(1)}`;
     const made = await runMutation(test, `create${noun}`, `${field} { restId: ${field}Id }`, input, by);
@@ -41,8 +41,8 @@ beforeAll(async () => {
   };
   await make('playbook', 'Playbook', { scope, title: 'Release', body: 'b', macro: '!Release' });
   await make('knowledgeFolder', 'KnowledgeFolder', { scope, name: 'Backend' });
-  const parentId = thing('knowledgeFolder').restId;
-  things.pop();
+  const parentId = resourceOf('knowledgeFolder').restId;
+  resources.pop();
   await make('knowledgeFolder', 'KnowledgeFolder', { scope, name: 'Databases', parentId });
   await make('knowledgeNote', 'KnowledgeNote', { scope, name: 'n', body: 'b', trigger: 't', macro: '!Note' });
   await make('secret', 'Secret', { organizationId, key: 'DEPLOY_KEY', type: 'KEY_VALUE', value: 'c4n4ry' });
@@ -58,15 +58,15 @@ beforeAll(async () => {
     actions: [startSession],
   };
   await make('automation', 'Automation', automation);
-  add('serviceUser', 'ServiceUser', place.serviceUserId);
-  add('principal', 'ServiceUser', place.serviceUserId);
+  add('serviceUser', 'ServiceUser', organization.serviceUserId);
+  add('principal', 'ServiceUser', organization.serviceUserId);
   add('user', 'User', (await makeUser(test, { organizationId, email: 'Ada@lookups.test' })).userId);
   manager = (await makeManager(test, 'READ_ACCOUNT_META')).token;
   const run = await runMutation(
     test,
     'runAutomation',
     'run { automationRunId }',
-    { automationId: thing('automation').restId },
+    { automationId: resourceOf('automation').restId },
     token,
   );
   add('automationRun', 'AutomationRun', run.run.automationRunId);
@@ -95,7 +95,7 @@ beforeAll(async () => {
   await store.execute(
     `insert into webhook_delivery (id, organization_id, endpoint_id, event_type, event_id, status, attempts, begun_at, created_at)
      values ($1, $2, $3, 'session.message', $4, 'failed', '[]', now(), now())`,
-    [delivery, bare, thing('webhookEndpoint').id, newId()],
+    [delivery, bare, resourceOf('webhookEndpoint').id, newId()],
   );
   add('attachment', 'Attachment', `attachment-${attachment}`);
   add('webhookDelivery', 'WebhookDelivery', `delivery-${delivery}`);
@@ -130,8 +130,8 @@ it('has a lookup of every type of node', () => {
 });
 
 it('finds each thing by its id in every form, and nothing for strangers and for ids that nothing has', async () => {
-  expect(things.map(({ field }) => field)).toHaveLength(16);
-  for (const { field, type, restId, id } of things) {
+  expect(resources.map(({ field }) => field)).toHaveLength(16);
+  for (const { field, type, restId, id } of resources) {
     const expected = { __typename: type, id: globalIdOf(type, id) };
     for (const form of [restId, id, globalIdOf(type, id)]) expect(await find(field, form), field).toEqual(expected);
     expect(await find(field, restId, stranger), field).toBeNull();
@@ -156,7 +156,7 @@ it('finds agents, roles, entries of the audit log and the service itself', async
 });
 
 it('gives node and nodes what prefixed ids name', async () => {
-  const prefixed = things.filter(({ restId, id, field }) => restId !== id && field !== 'principal');
+  const prefixed = resources.filter(({ restId, id, field }) => restId !== id && field !== 'principal');
   expect(prefixed.length).toBeGreaterThan(12);
   const ids = prefixed.map(({ restId }) => restId);
   const document = `query($ids: [ID!]!, $id: ID!) { nodes(ids: $ids) { __typename id } node(id: $id) { id } }`;
@@ -181,7 +181,7 @@ describe('by what else there is one of', () => {
   };
 
   it.each(Object.entries(keys))('finds a %s in its own place, upper and lower case alike', async (field, key) => {
-    const { type, id } = thing(field);
+    const { type, id } = resourceOf(field);
     expect(await by(field, key(here()))).toEqual({ __typename: type, id: globalIdOf(type, id) });
     expect(await by(field, key(here()), test.adminToken)).toMatchObject({ __typename: type });
     expect(await by(field, key(here()), stranger)).toBeNull();
@@ -218,13 +218,13 @@ describe('by what else there is one of', () => {
 
   it('finds a secret by its key', async () => {
     const key = (text: string) => `key: {organizationId: "${organizationId}", key: "${text}"}`;
-    expect(await by('secret', key('DEPLOY_KEY'))).toMatchObject({ id: globalIdOf('Secret', thing('secret').id) });
+    expect(await by('secret', key('DEPLOY_KEY'))).toMatchObject({ id: globalIdOf('Secret', resourceOf('secret').id) });
     expect(await by('secret', key('deploy_key'))).toBeNull();
     for (const as of [stranger, manager]) expect(await by('secret', key('DEPLOY_KEY'), as)).toBeNull();
   });
 
   it('finds a user by the address', async () => {
-    const id = globalIdOf('User', thing('user').id);
+    const id = globalIdOf('User', resourceOf('user').id);
     expect(await by('user', 'email: "aDA@lookups.test"')).toEqual({ __typename: 'User', id });
     expect(await by('user', 'email: "ada@lookups.test"', stranger)).toBeNull();
     expect(await by('user', 'email: "nobody@lookups.test"')).toBeNull();

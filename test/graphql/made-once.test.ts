@@ -38,8 +38,8 @@ const made = {
 describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other }) => {
   const create = (token: string, more: object) => {
     const scope = isScoped ? { scope: homeScope(token) } : {};
-    const given = { ...scope, ...input, idempotencyKey: 'once', ...more };
-    return runMutation(test, `create${type}`, `${thing} { id }`, given, token);
+    const fields = { ...scope, ...input, idempotencyKey: 'once', ...more };
+    return runMutation(test, `create${type}`, `${thing} { id }`, fields, token);
   };
 
   it('is made once under a key, however often and at once it is asked for', async () => {
@@ -130,9 +130,9 @@ describe.each(Object.entries(principals))(
   (type, { thing, permissions, input, other, table, act }) => {
     const makeMaker = async () => {
       const { token, serviceUserId, roleId } = await makeManager(test, ...permissions);
-      const given = { ...input(), idempotencyKey: 'once' };
+      const fields = { ...input(), idempotencyKey: 'once' };
       const create = (more: object = {}, by = token) =>
-        runMutation(test, `create${type}`, `${thing} { id }`, { ...given, ...more }, by);
+        runMutation(test, `create${type}`, `${thing} { id }`, { ...fields, ...more }, by);
       return { serviceUserId, roleId, create };
     };
     const count = async () => {
@@ -141,7 +141,7 @@ describe.each(Object.entries(principals))(
       );
       return row?.count ?? 0;
     };
-    const acts = async (serviceUserId: string) => {
+    const countAuditEntries = async (serviceUserId: string) => {
       const [row] = await test.app.services.store.query<{ count: number }>(
         'select count(*)::int as count from audit_entry where action = $1 and service_user_id = $2',
         [act, serviceUserId.replace('service-user-', '')],
@@ -156,7 +156,7 @@ describe.each(Object.entries(principals))(
       expect(all.map(({ userErrors }) => userErrors)).toEqual(all.map(() => []));
       expect(new Set(all.map((payload) => payload[thing].id)).size).toBe(1);
       expect(await count()).toBe(before + 1);
-      expect(await acts(serviceUserId)).toBe(1);
+      expect(await countAuditEntries(serviceUserId)).toBe(1);
       expect(await create(other)).toMatchObject({ [thing]: null, userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
       const bad = await create({ idempotencyKey: 'ü' });
       expect(bad.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }]);

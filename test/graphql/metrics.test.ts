@@ -5,7 +5,7 @@ import { stopClock } from '../support/clock.ts';
 import { makeManager } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
-import { type PlantedSession, plantForeignUsage, plantSession } from '../support/usage.ts';
+import { type SeededSession, seedForeignUsage, seedSession } from '../support/usage.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function ofEnterprise(args: string, selection: string, token = test.adminT
 
 const [one, two, bot, playbook] = [newId(), newId(), newId(), newId()];
 const pull = (state: string) => ({ url: `https://example.com/${state}`, state });
-const planted: Omit<PlantedSession, 'organizationId'>[] = [
+const seeded: Omit<SeededSession, 'organizationId'>[] = [
   { createdAt: '2026-02-28T23:59:59.999Z', userId: one, acusConsumed: 100 },
   { createdAt: '2026-03-01T00:00:00Z', userId: one, acusConsumed: 0.5, playbookId: playbook },
   {
@@ -63,7 +63,7 @@ const planted: Omit<PlantedSession, 'organizationId'>[] = [
 async function world(): Promise<{ organizationId: string; token: string }> {
   const { organizationId, token } = await makeOrganization(test, 'Measured');
   const bare = parseId('organization', organizationId) as string;
-  for (const each of planted) await plantSession(test, { organizationId: bare, ...each });
+  for (const each of seeded) await seedSession(test, { organizationId: bare, ...each });
   return { organizationId, token };
 }
 
@@ -133,8 +133,8 @@ describe('metrics', () => {
     const { organizationId } = await makeOrganization(test, 'Refused');
     const long = 'from: "2026-01-01", to: "2027-02-05"';
     expect(await ofOrganization(organizationId, long, 'activeUserCount')).toMatchObject({ error: 'INVALID_INPUT' });
-    for (const least of [0, 1_000_001]) {
-      const refused = await ofOrganization(organizationId, march, `activeUserCount(minSessions: ${least})`);
+    for (const minimum of [0, 1_000_001]) {
+      const refused = await ofOrganization(organizationId, march, `activeUserCount(minSessions: ${minimum})`);
       expect(refused).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining('minSessions') });
     }
   });
@@ -146,7 +146,7 @@ describe('metrics', () => {
     expect(await ofOrganization(organizationId, march, all, weak.token)).toMatchObject({ error: 'FORBIDDEN' });
     expect(await ofEnterprise(march, all, weak.token)).toEqual({ error: 'FORBIDDEN' });
     const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_METRICS');
-    const foreign = await plantForeignUsage(test, '2026-07-05');
+    const foreign = await seedForeignUsage(test, '2026-07-05');
     const july = `from: "2026-07-01", to: "2026-07-31"`;
     expect((await ofEnterprise(july, all, manager.token)).sessions.count).toBe(0);
     const named = `${july}, organizationIds: ["${foreign.organizationId}"]`;

@@ -208,11 +208,11 @@ describe('administration', () => {
     const { payload } = await run('createApiKey', keyInput({ kind, name: 'ci', expiresAt, ...owner }));
     expect(payload).toMatchObject({ ...done, apiKey: { kind, name: 'ci', expiresAt } });
     expect(payload.token).toMatch(form);
-    const who = () => graphql(test, payload.token, '{ viewer { principalType } }');
-    expect((await who()).errors).toBeUndefined();
+    const readViewer = () => graphql(test, payload.token, '{ viewer { principalType } }');
+    expect((await readViewer()).errors).toBeUndefined();
     const { store } = test.app.services;
     await store.execute('update api_key set expires_at = created_at where name = $1', ['ci']);
-    expect(await who()).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    expect(await readViewer()).toMatchObject({ status: 401, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   });
 });
 

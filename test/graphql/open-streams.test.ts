@@ -14,9 +14,9 @@ afterAll(() => test.close());
 
 const messages =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { node { body } } }';
-const untilOpen = (socket: number, stream: number) =>
+const waitForOpen = (socket: number, stream: number) =>
   expect.poll(() => test.app.streams.count(), { interval: 5, timeout: 5_000 }).toEqual({ socket, stream });
-beforeEach(() => untilOpen(0, 0));
+beforeEach(() => waitForOpen(0, 0));
 
 it('are limited for each principal, across all transports', async () => {
   const id = await createSession(test);
@@ -25,7 +25,7 @@ it('are limited for each principal, across all transports', async () => {
   const stream = await openStream(test.url, test.adminToken, messages, { id });
   await stream.take(1);
   const single = await reserve(test, test.adminToken);
-  await untilOpen(1, 2);
+  await waitForOpen(1, 2);
 
   expect(await follow(connect(test.url, test.adminToken), messages, { id }).ended).toMatchObject({
     code: 4429,
@@ -43,11 +43,11 @@ it('are limited for each principal, across all transports', async () => {
 
   // Every way of leaving gives the place back.
   single.abort();
-  await untilOpen(2, 1);
+  await waitForOpen(2, 1);
   stream.abort();
-  await untilOpen(2, 0);
+  await waitForOpen(2, 0);
   socket.terminate();
-  await untilOpen(1, 0);
+  await waitForOpen(1, 0);
 });
 
 it('goes on by itself after the id of the last event', async () => {

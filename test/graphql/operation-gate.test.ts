@@ -1,6 +1,6 @@
 import { getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findExcess, operationLimits } from '../../src/graphql/document-limits.ts';
+import { findExceededLimit, operationLimits } from '../../src/api/graphql/document-limits.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { connect, follow } from '../support/sockets.ts';
 
@@ -56,24 +56,24 @@ const refused: [string, string, string][] = [
   ['fragments in circles', circles, 'too many fields: at most 1000'],
 ];
 
-describe.each(refused)('%s', (_what, query, said) => {
+describe.each(refused)('%s', (_what, query, message) => {
   it('are refused by POST, at once', async () => {
     const startedAt = performance.now();
     const { errors, data } = await graphql(test, test.adminToken, query);
     expect(data).toBeUndefined();
     expect(errors).toHaveLength(1);
-    expect(errors?.[0].message).toContain(said);
+    expect(errors?.[0].message).toContain(message);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   it('are refused when they come once more, out of the cache', async () => {
     const { errors } = await graphql(test, test.adminToken, query);
-    expect(errors?.[0].message).toContain(said);
+    expect(errors?.[0].message).toContain(message);
   });
 
   it('are refused on a socket', async () => {
     const errors = await follow(connect(test.url, test.adminToken), query, {}).errors();
-    expect(errors[0]?.message).toContain(said);
+    expect(errors[0]?.message).toContain(message);
   });
 
   it('are refused to server-sent events', async () => {
@@ -86,7 +86,7 @@ describe.each(refused)('%s', (_what, query, said) => {
       },
       body: JSON.stringify({ query }),
     });
-    expect(await response.text()).toContain(said);
+    expect(await response.text()).toContain(message);
   });
 });
 
@@ -107,7 +107,7 @@ it('lets pass what keeps the limits exactly', async () => {
   const { errors, data } = await graphql(test, test.adminToken, `{ viewer { ${aliases} } ${deep} ${tops} }`);
   expect(errors).toBeUndefined();
   expect(data).toMatchObject({ viewer: { a0: 'Viewer', a59: 'Viewer' }, session: null });
-  const fields = (count: number) => findExcess(parse(`{ viewer { ${'permissions '.repeat(count - 1)} } }`));
+  const fields = (count: number) => findExceededLimit(parse(`{ viewer { ${'permissions '.repeat(count - 1)} } }`));
   expect(fields(operationLimits.fields)).toBeNull();
   expect(fields(operationLimits.fields + 1)?.message).toContain('too many fields');
 });

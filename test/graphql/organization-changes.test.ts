@@ -27,17 +27,17 @@ describe.each(readers)('through %s', (readerIs) => {
     changes(organizationId: $id, types: $types, after: $after) { type cursor resourceType nodeId node { id __typename } } }`;
   const change = ({ data }: any) => data.changes;
   const active = () => reader.app.watches.active();
-  const untilActive = async (count: number) => {
+  const waitForActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
-  beforeEach(() => untilActive(0));
+  beforeEach(() => waitForActive(0));
   async function following(token: string, variables: Record<string, unknown>) {
     const before = active();
     const followed = follow(connect(reader.url, token), query, variables);
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     return followed;
   }
-  const until = async (followed: Following<any>, isWanted: (one: any) => boolean): Promise<any> => {
+  const waitFor = async (followed: Following<any>, isWanted: (one: any) => boolean): Promise<any> => {
     for (;;) {
       const [payload] = await followed.take(1);
       if (isWanted(change(payload))) return change(payload);
@@ -98,7 +98,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
     const playbookId = made.get('PLAYBOOK');
     await runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId, title: 'Another' });
-    expect(await until(all, ({ nodeId }) => nodeId === playbookId)).toMatchObject({ type: 'UPDATED' });
+    expect(await waitFor(all, ({ nodeId }) => nodeId === playbookId)).toMatchObject({ type: 'UPDATED' });
     const acts: readonly (readonly [string, string, Record<string, unknown>])[] = [
       ['PLAYBOOK', 'deletePlaybook', { playbookId }],
       ['KNOWLEDGE_NOTE', 'deleteKnowledgeNote', { knowledgeNoteId: made.get('KNOWLEDGE_NOTE') }],
@@ -109,7 +109,7 @@ describe.each(readers)('through %s', (readerIs) => {
     ];
     for (const [type, field, input] of acts) {
       await runMutation(test, field, 'clientMutationId', input);
-      expect(await until(all, ({ nodeId }) => nodeId === made.get(type))).toMatchObject({
+      expect(await waitFor(all, ({ nodeId }) => nodeId === made.get(type))).toMatchObject({
         type: 'REMOVED',
         resourceType: type,
         node: null,

@@ -37,7 +37,7 @@ it.each([
       const { data, errors } = await graphql(world.test, token, document, { input: { [field]: id, ...more } });
       return errors?.[0].extensions.code ?? data[name].userErrors[0]?.code ?? 'done';
     };
-    expect(await answer(member, world.things[kind] ?? '')).toBe('FORBIDDEN');
+    expect(await answer(member, world.resourceIds[kind] ?? '')).toBe('FORBIDDEN');
     for (const id of [newId(), '0'.repeat(32), 'no id']) expect(await answer(member, id)).toBe('FORBIDDEN');
     expect(await answer(world.test.adminToken, newId())).toBe('NOT_FOUND');
   },

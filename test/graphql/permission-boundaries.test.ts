@@ -12,10 +12,10 @@ import {
   isRequiredInputField,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enumName } from '../../src/api/graphql/enum-name.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
+import { requirementsOf } from '../../src/api/graphql/schema/needs.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { enumName } from '../../src/graphql/enum-name.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
-import { requirementsOf } from '../../src/graphql/schema/needs.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { makeManager, makeRole } from '../support/people.ts';
 import { keyInput, makeUser, roleInput } from '../support/principals.ts';
@@ -44,9 +44,11 @@ const days = { from: '2026-01-01', to: '2026-01-02' };
 
 /** A field with the least that it can be asked for with. */
 function ask({ name, args, type }: GraphQLField<unknown, unknown>): string {
-  const given = args.filter(isRequiredArgument).map((arg) => `${arg.name}: "${days[arg.name as keyof typeof days]}"`);
+  const required = args
+    .filter(isRequiredArgument)
+    .map((arg) => `${arg.name}: "${days[arg.name as keyof typeof days]}"`);
   const selection = isObjectType(getNamedType(type)) ? ' { __typename }' : '';
-  return `${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection}`;
+  return `${name}${required.length > 0 ? `(${required.join(', ')})` : ''}${selection}`;
 }
 
 /** Which of the fields were refused, with the permission that was named. */
@@ -54,10 +56,10 @@ const refusals = (errors: any[] | undefined, depth: number) =>
   Object.fromEntries((errors ?? []).map(({ path, extensions }) => [path[depth], extensions.permission]));
 
 /** What is to be refused to who holds these permissions, with the permissions of which one may be named. */
-function expected(typeName: string, held: readonly string[]): Record<string, unknown> {
+function expected(typeName: string, granted: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     guardedFields(typeName)
-      .filter(([, needed]) => needed.some((anyOf) => !anyOf.some((each) => held.includes(each))))
+      .filter(([, needed]) => needed.some((anyOf) => !anyOf.some((each) => granted.includes(each))))
       .map(([field, needed]) => [field.name, expect.stringMatching(new RegExp(`^(${needed.flat().join('|')})$`))]),
   );
 }
@@ -65,37 +67,37 @@ function expected(typeName: string, held: readonly string[]): Record<string, unk
 describe('a field that is refused leaves the rest of', () => {
   it.each([[['USE_SESSIONS']], [['VIEW_ORG_SESSIONS']], [['VIEW_ORG_MEMBERSHIP', 'MANAGE_ORG_AUTOMATIONS']]])(
     'an organization, to who holds %s',
-    async (held) => {
-      const token = await withRole(...held);
-      const asked = guardedFields('Organization').map(([field]) => ask(field));
-      const query = `{ organization(id: "${test.organizationId}") { name ${asked.join(' ')} } }`;
+    async (granted) => {
+      const token = await withRole(...granted);
+      const fields = guardedFields('Organization').map(([field]) => ask(field));
+      const query = `{ organization(id: "${test.organizationId}") { name ${fields.join(' ')} } }`;
       const { data, errors } = await graphql(test, token, query);
       expect(data.organization.name).toEqual(expect.any(String));
-      expect(refusals(errors, 1)).toEqual(expected('Organization', held));
+      expect(refusals(errors, 1)).toEqual(expected('Organization', granted));
     },
   );
 
   it.each([[['READ_ACCOUNT_META']], [['READ_ACCOUNT_META', 'VIEW_ACCOUNT_MEMBERSHIP', 'MANAGE_BILLING']]])(
     'the enterprise, to who holds %s',
-    async (held) => {
-      const { token } = await makeManager(test, ...held);
-      const asked = guardedFields('Enterprise').map(([field]) => ask(field));
-      const { data, errors } = await graphql(test, token, `{ enterprise { name ${asked.join(' ')} } }`);
+    async (granted) => {
+      const { token } = await makeManager(test, ...granted);
+      const fields = guardedFields('Enterprise').map(([field]) => ask(field));
+      const { data, errors } = await graphql(test, token, `{ enterprise { name ${fields.join(' ')} } }`);
       expect(data.enterprise.name).toEqual(expect.any(String));
-      expect(refusals(errors, 1)).toEqual(expected('Enterprise', held));
+      expect(refusals(errors, 1)).toEqual(expected('Enterprise', granted));
     },
   );
 
   it('a session, to who may act on it and not read it', async () => {
     const token = await withRole('MANAGE_ORG_SESSIONS');
     const sessionId = await createSession(test);
-    const asked = guardedFields('Session').map(([field]) => ask(field));
+    const fields = guardedFields('Session').map(([field]) => ask(field));
     const query = `mutation { archiveSession(input: {sessionId: "${sessionId}"}) {
-      session { isArchived ${asked.join(' ')} } } }`;
+      session { isArchived ${fields.join(' ')} } } }`;
     const { data, errors } = await graphql(test, token, query);
     expect(data.archiveSession.session.isArchived).toBe(true);
     expect(refusals(errors, 2)).toEqual(expected('Session', ['MANAGE_ORG_SESSIONS']));
-    expect(errors).toHaveLength(asked.length);
+    expect(errors).toHaveLength(fields.length);
   });
 });
 

@@ -80,8 +80,8 @@ it('is refused with the path of what is wrong', async () => {
 });
 
 it('belongs to an organization or to the enterprise, and each is changed by who may', async () => {
-  const { token: keeper } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_PLAYBOOKS');
-  const shared = await make(keeper, { scope: { enterprise: true }, title: 'Shared' });
+  const { token: manager } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_PLAYBOOKS');
+  const shared = await make(manager, { scope: { enterprise: true }, title: 'Shared' });
   expect(shared.organization).toBeNull();
   const { organizationId, token } = await makeOrganization(test, 'Uses playbooks');
   const own = await make(token, { title: 'Own' });
@@ -97,7 +97,7 @@ it('belongs to an organization or to the enterprise, and each is changed by who 
   expect(await inOrganization('')).toEqual(['Own']);
   expect(await inOrganization('(filter: {accessType: ENTERPRISE})')).toEqual(['Shared']);
   const inEnterprise = (args: string) =>
-    titles(`{ enterprise { playbooks(first: 100 ${args}) { nodes { title } totalCount } } }`, keeper);
+    titles(`{ enterprise { playbooks(first: 100 ${args}) { nodes { title } totalCount } } }`, manager);
   expect((await inEnterprise('')).slice(0, 2)).toEqual(['Own', 'Shared']);
   expect(await inEnterprise('filter: {accessType: ENTERPRISE}')).toEqual(['Shared']);
   expect(await inEnterprise('filter: {accessType: ORGANIZATION}')).not.toContain('Shared');
@@ -111,7 +111,7 @@ it('belongs to an organization or to the enterprise, and each is changed by who 
     error: 'FORBIDDEN',
     message: 'Missing permission MANAGE_ACCOUNT_PLAYBOOKS.',
   });
-  expect((await run('updatePlaybook', { playbookId: own.id, title: 'y' }, keeper)).playbook.title).toBe('y');
+  expect((await run('updatePlaybook', { playbookId: own.id, title: 'y' }, manager)).playbook.title).toBe('y');
   const reader = await makeManager(test, 'READ_ACCOUNT_META');
   const { errors } = await graphql(test, reader.token, '{ enterprise { playbooks { totalCount } } }');
   expect(errors).toMatchObject([

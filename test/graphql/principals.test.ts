@@ -4,7 +4,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
-import { plantSession } from '../support/usage.ts';
+import { seedSession } from '../support/usage.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('the principal that made something', () => {
     const byNamed = await createSession(test, { organizationId }, named.token);
     const byBot = await createSession(test, { organizationId }, token);
     const byKey = await createSession(test, { organizationId }, key);
-    const byNobody = await plantSession(test, { organizationId: parseId('organization', organizationId) as string });
+    const byNobody = await seedSession(test, { organizationId: parseId('organization', organizationId) as string });
     const user = { __typename: 'User', id: expect.any(String) };
     expect(await creatorOf(byUnnamed)).toEqual({ ...user, displayName: unnamed.email, name: null });
     expect(await creatorOf(byNamed)).toEqual({ ...user, displayName: 'Ada', name: 'Ada' });
@@ -152,8 +152,8 @@ const resources: readonly (readonly [string, Record<string, unknown>, Record<str
 
 it.each(resources)('tells of a %s who made it and who changed it last', async (type, input, change, field) => {
   const { organizationId, token, key } = await withKey(`Of ${type}`);
-  const place = scoped.includes(type) ? { scope: { organizationId } } : { organizationId };
-  const created = await runMutation(test, `create${type}`, `${field} { id ${made} }`, { ...place, ...input }, token);
+  const scope = scoped.includes(type) ? { scope: { organizationId } } : { organizationId };
+  const created = await runMutation(test, `create${type}`, `${field} { id ${made} }`, { ...scope, ...input }, token);
   const bot = { displayName: `Of ${type} bot` };
   const first = created[field];
   expect(first).toMatchObject({ createdBy: bot, updatedBy: bot, updatedAt: first.createdAt });

@@ -14,7 +14,7 @@ afterAll(() => test.close());
 
 const parts = (id = '') => Buffer.from(id, 'base64').toString().split(':') as [type: string, id: string];
 
-const who = gql(`query {
+const viewerQuery = gql(`query {
   viewer { principalType user { userId email } serviceUser { serviceUserId } organization { organizationId } permissions }
   enterprise { name }
   organizations { nodes { organizationId } }
@@ -31,7 +31,7 @@ const memberPermissions = [
 describe('the viewer', () => {
   it('of a personal access token is its user, with the permissions of its roles', async () => {
     const { userId, email, token } = await makeUser(test);
-    const { viewer, enterprise, organizations } = await query(test, token, who, {});
+    const { viewer, enterprise, organizations } = await query(test, token, viewerQuery, {});
     expect(viewer).toEqual({
       principalType: 'USER',
       user: { userId, email },
@@ -48,7 +48,7 @@ describe('the viewer', () => {
     const { userId, email } = await makeUser(test);
     const token = await makeKey(test, { kind: 'PERSONAL', userId, organizationId: test.organizationId });
     expect(token).toMatch(/^apk_user_/);
-    const { viewer, enterprise } = await query(test, token, who, {});
+    const { viewer, enterprise } = await query(test, token, viewerQuery, {});
     expect(viewer).toEqual({
       principalType: 'USER',
       user: { userId, email },
@@ -62,7 +62,7 @@ describe('the viewer', () => {
   it('of a service key is the key, with the permissions of its role', async () => {
     const { organizationId } = other;
     const token = await makeKey(test, { kind: 'SERVICE', organizationId, roleId: 'org_member' });
-    const { viewer, enterprise, organizations } = await query(test, token, who, {});
+    const { viewer, enterprise, organizations } = await query(test, token, viewerQuery, {});
     expect(viewer).toEqual({
       principalType: 'SERVICE_KEY',
       user: null,
@@ -75,7 +75,7 @@ describe('the viewer', () => {
   });
 
   it('of a service user’s token is the service user', async () => {
-    const { viewer, enterprise } = await query(test, other.token, who, {});
+    const { viewer, enterprise } = await query(test, other.token, viewerQuery, {});
     expect(viewer).toMatchObject({
       principalType: 'SERVICE_USER',
       user: null,

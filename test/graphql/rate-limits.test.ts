@@ -107,8 +107,8 @@ it('says what is left, in the answer and in its headers', async () => {
   const { resetAt, ...rest } = body.data.rateLimit;
   expect(rest).toEqual({ limit: 100, cost: 1, remaining: 99 });
   expect(new Date(resetAt).getTime() - test.app.services.now().getTime()).toBe(50_000);
-  const said = ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
-  expect(said).toEqual(['100', '99', '50']);
+  const limitHeaders = ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
+  expect(limitHeaders).toEqual(['100', '99', '50']);
 });
 
 describe('a key without points', () => {

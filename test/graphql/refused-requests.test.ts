@@ -19,8 +19,8 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
   it.each(accepts)('says which part of the address is no JSON object, to who takes %s', async (accept) => {
     for (const name of ['variables', 'extensions']) {
       for (const text of ['{', 'nothing', '[]', '5', '"{}"']) {
-        const asked = `${path}?query=${query}&${name}=${encodeURIComponent(text)}`;
-        const { status, body } = await call(test, test.adminToken, 'GET', asked, undefined, { accept });
+        const target = `${path}?query=${query}&${name}=${encodeURIComponent(text)}`;
+        const { status, body } = await call(test, test.adminToken, 'GET', target, undefined, { accept });
         expect({ status, body }).toEqual({
           status: 400,
           body: {
@@ -30,15 +30,15 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
           },
         });
         // Not to who has no token.
-        expect((await call(test, null, 'GET', asked, undefined, { accept })).status).toBe(401);
+        expect((await call(test, null, 'GET', target, undefined, { accept })).status).toBe(401);
       }
     }
   });
 });
 
 it('takes an address whose variables and extensions are left empty', async () => {
-  const asked = `/graphql?query=${encodeURIComponent('{ __typename }')}&variables=&extensions=null`;
-  const { status, body } = await call(test, test.adminToken, 'GET', asked);
+  const target = `/graphql?query=${encodeURIComponent('{ __typename }')}&variables=&extensions=null`;
+  const { status, body } = await call(test, test.adminToken, 'GET', target);
   expect({ status, data: body.data }).toEqual({ status: 200, data: { __typename: 'Query' } });
 });
 

@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 
 // What Relay's specification of connections asks of a schema (relay-arguments, relay-connection-types, relay-edge-types and
 // relay-page-info of @graphql-eslint), without the 250 packages that its linter would bring. test/clients has Relay itself.

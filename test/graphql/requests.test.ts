@@ -152,11 +152,11 @@ it('answers a document that is wrong alike over every transport', async () => {
   const documents = ['{', '{ nothing }', 'query($a: Int!) { __typename }', mutation.replace('name: "never"', '')];
   for (const query of documents) {
     const posted = await send({ body: JSON.stringify({ query }) });
-    const said = posted.body.errors.map(({ message }: { message: string }) => message);
+    const messages = posted.body.errors.map(({ message }: { message: string }) => message);
     const streamed = await send({ body: JSON.stringify({ query }), headers: { accept: 'text/event-stream' } });
-    for (const message of said) expect(streamed.text).toContain(JSON.stringify(message).slice(1, -1));
+    for (const message of messages) expect(streamed.text).toContain(JSON.stringify(message).slice(1, -1));
     const errors = await follow(connect(test.url, test.adminToken), query, {}).errors();
-    expect(errors.map(({ message }) => message)).toEqual(said);
+    expect(errors.map(({ message }) => message)).toEqual(messages);
   }
 });
 

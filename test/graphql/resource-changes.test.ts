@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forgetRuns } from '../../src/domain/automations/forget-runs.ts';
 import { forgetRemovals } from '../../src/domain/changes/forget-removals.ts';
-import { keepWebhooks } from '../../src/domain/webhooks/keep-deliveries.ts';
+import { pruneWebhooks } from '../../src/domain/webhooks/prune-deliveries.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, switchAutomation } from '../support/automations.ts';
 import { openStream } from '../support/event-stream.ts';
@@ -34,20 +34,20 @@ describe.each(readers)('through %s', (readerIs) => {
       type cursor webhookDeliveryId webhookDelivery { webhookDeliveryId status eventType } } }`;
   const change = ({ data }: any) => data.automationRunChanges ?? data.webhookDeliveryChanges;
   const active = () => reader.app.watches.active();
-  const untilActive = async (count: number) => {
+  const waitForActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
-  beforeEach(() => untilActive(0));
+  beforeEach(() => waitForActive(0));
 
   /** Follows, and is listened to when it returns. */
   async function following(token: string, query: string, variables: Record<string, unknown> = {}) {
     const before = active();
     const followed = follow(connect(reader.url, token), query, variables);
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     return followed;
   }
   /** Changes as they come until one is wanted. */
-  async function until(followed: Following<any>, isWanted: (one: any) => boolean): Promise<any[]> {
+  async function waitFor(followed: Following<any>, isWanted: (one: any) => boolean): Promise<any[]> {
     const taken: any[] = [];
     while (taken.length === 0 || !isWanted(taken.at(-1))) taken.push(change((await followed.take(1))[0]));
     return taken;
@@ -57,7 +57,7 @@ describe.each(readers)('through %s', (readerIs) => {
   const narrow = { concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 10 } };
   const execute = (sql: string, values: unknown[]) => test.app.services.store.execute(sql, values);
   /** Waits until no transaction, also of other tests' databases, is older than the last change of a thing. */
-  const untilSettled = (id: string) =>
+  const waitUntilSettled = (id: string) =>
     expect
       .poll(() =>
         test.app.services.store.query(
@@ -77,24 +77,24 @@ describe.each(readers)('through %s', (readerIs) => {
       await runNow(automation.automationId, token),
     ];
     expect([first.status, second.status]).toEqual(['STARTED', 'QUEUED']);
-    const added = [...(await until(all, ({ automationRunId }) => automationRunId === second.automationRunId))];
+    const added = [...(await waitFor(all, ({ automationRunId }) => automationRunId === second.automationRunId))];
     expect(added.map(({ type, run }) => [type, run.status])).toEqual([
       ['ADDED', 'STARTED'],
       ['ADDED', 'QUEUED'],
     ]);
-    const [entered] = (await until(queued, ({ type }) => type === 'ADDED')).slice(-1);
+    const [entered] = (await waitFor(queued, ({ type }) => type === 'ADDED')).slice(-1);
     expect(entered).toMatchObject({ __typename: 'AutomationRunChange', automationRunId: second.automationRunId });
     await switchAutomation(test, automation.automationId, false, token);
-    expect((await until(queued, ({ type }) => type === 'LEFT')).at(-1)).toMatchObject({
+    expect((await waitFor(queued, ({ type }) => type === 'LEFT')).at(-1)).toMatchObject({
       automationRunId: second.automationRunId,
       run: { status: 'SKIPPED' },
     });
-    expect((await until(all, ({ run }) => run?.status === 'SKIPPED')).at(-1)?.type).toBe('UPDATED');
+    expect((await waitFor(all, ({ run }) => run?.status === 'SKIPPED')).at(-1)?.type).toBe('UPDATED');
     await execute(`update automation_run set created_at = created_at - interval '91 days' where id = $1`, [
       first.automationRunId,
     ]);
     await forgetRuns(test.app.services, () => false);
-    expect((await until(all, ({ type }) => type === 'REMOVED')).at(-1)).toMatchObject({
+    expect((await waitFor(all, ({ type }) => type === 'REMOVED')).at(-1)).toMatchObject({
       automationRunId: first.automationRunId,
       run: null,
     });
@@ -117,10 +117,10 @@ describe.each(readers)('through %s', (readerIs) => {
     };
     const sent = [await send(one.webhookEndpointId), await send(two.webhookEndpointId)];
     expect(
-      (await until(all, ({ webhookDeliveryId }) => webhookDeliveryId === sent[1])).map(({ type }) => type),
+      (await waitFor(all, ({ webhookDeliveryId }) => webhookDeliveryId === sent[1])).map(({ type }) => type),
     ).toEqual(['ADDED', 'ADDED']);
-    expect(await until(ofTwo, ({ type }) => type === 'ADDED')).toMatchObject([{ webhookDeliveryId: sent[1] }]);
-    await until(pending, ({ webhookDeliveryId }) => webhookDeliveryId === sent[1]);
+    expect(await waitFor(ofTwo, ({ type }) => type === 'ADDED')).toMatchObject([{ webhookDeliveryId: sent[1] }]);
+    await waitFor(pending, ({ webhookDeliveryId }) => webhookDeliveryId === sent[1]);
     const bare = (id = '') => id.replace('delivery-', '');
     // A claim is no change; the end of an attempt is one.
     await execute(`update webhook_delivery set next_attempt_at = next_attempt_at + interval '1 second' where id = $1`, [
@@ -130,12 +130,12 @@ describe.each(readers)('through %s', (readerIs) => {
       bare(sent[1]),
     ]);
     const ended = { webhookDeliveryId: sent[1], webhookDelivery: { status: 'DELIVERED' } };
-    expect(await until(all, ({ type }) => type === 'UPDATED')).toMatchObject([ended]);
-    expect(await until(pending, ({ type }) => type === 'LEFT')).toMatchObject([ended]);
+    expect(await waitFor(all, ({ type }) => type === 'UPDATED')).toMatchObject([ended]);
+    expect(await waitFor(pending, ({ type }) => type === 'LEFT')).toMatchObject([ended]);
     const { webhookEndpointId } = one;
     await runMutation(test, 'deleteWebhookEndpoint', 'deletedWebhookEndpointId', { webhookEndpointId }, token);
-    await keepWebhooks(test.app.services, () => false);
-    expect(await until(all, ({ type }) => type === 'REMOVED')).toMatchObject([
+    await pruneWebhooks(test.app.services, () => false);
+    expect(await waitFor(all, ({ type }) => type === 'REMOVED')).toMatchObject([
       { webhookDeliveryId: sent[0], webhookDelivery: null },
     ]);
     for (const each of [all, ofTwo, pending]) each.stop();
@@ -146,7 +146,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { automation } = await createAutomation(test, narrow, token);
     const read = `query($id: ID!) { node(id: $id) { ... on Automation { runs { nodes { automationRunId } } } } changesCursor }`;
     const before = await runNow(automation.automationId, token);
-    await untilSettled(before.automationRunId);
+    await waitUntilSettled(before.automationRunId);
     const { data } = await graphql(reader, token, read, { id: automation.id });
     expect(data.node.runs.nodes).toEqual([{ automationRunId: before.automationRunId }]);
     const missed = [await runNow(automation.automationId, token), await runNow(automation.automationId, token)];
@@ -172,7 +172,7 @@ describe.each(readers)('through %s', (readerIs) => {
     // A cursor within the changes of one kind says nothing of another; one between transactions is for all.
     const errors = await follow(connect(reader.url, token), ofDeliveries, { after: last }).errors();
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
-    await untilActive(0);
+    await waitForActive(0);
     const deliveries = await following(token, ofDeliveries, { after: data.changesCursor });
     deliveries.stop();
     // Removals were forgotten that came after it.
@@ -184,13 +184,13 @@ describe.each(readers)('through %s', (readerIs) => {
       automationRunId: before.automationRunId,
     });
     removed.stop();
-    await untilSettled(before.automationRunId);
+    await waitUntilSettled(before.automationRunId);
     const now = () => new Date(Date.now() + 31 * 24 * 60 * 60 * 1_000);
     await forgetRemovals({ ...test.app.services, now }, () => false);
     const late = await follow(connect(reader.url, token), ofRuns, variables).errors();
     expect(late).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
     const { changesCursor } = (await graphql(reader, token, '{ changesCursor }', {})).data;
-    await untilActive(0);
+    await waitForActive(0);
     (await following(token, ofRuns, { id: organizationId, after: changesCursor })).stop();
   });
 

@@ -119,16 +119,16 @@ describe('a custom role', () => {
     const { organizationId } = await makeOrganization(test, 'Deleting');
     const role = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
     const remove = () => run('deleteRole', 'deletedRoleId', { roleId: role.id });
-    const held = { deletedRoleId: null, userErrors: [{ code: 'INVALID_STATE' }] };
+    const refusal = { deletedRoleId: null, userErrors: [{ code: 'INVALID_STATE' }] };
     const { userId } = await makeUser(test, { organizationId, roleId: role.roleId });
-    expect(await remove()).toMatchObject(held);
+    expect(await remove()).toMatchObject(refusal);
     await unassign({ userId, organizationId });
     const key = await run('createApiKey', 'apiKey { apiKeyId }', {
       kind: { service: { scope: { organizationId }, roleId: role.roleId } },
       name: 'key',
     });
     expect(key.userErrors).toEqual([]);
-    expect(await remove()).toMatchObject(held);
+    expect(await remove()).toMatchObject(refusal);
     // Its organization gone, the key is dead; and so is what was given there.
     await assign({ userId, organizationId, roleId: role.roleId });
     await run('deleteOrganization', 'deletedOrganizationId', { organizationId });
@@ -210,8 +210,15 @@ describe('a custom role', () => {
     ] as const) {
       expect({ field, ...(await run(field, selection, input, token)) }).toEqual({ field, ...lacking });
     }
-    const given = await assign({ serviceUserId: manager.serviceUserId, organizationId, roleId: small.roleId }, token);
-    expect(given).toMatchObject({ user: null, serviceUser: { serviceUserId: manager.serviceUserId }, userErrors: [] });
+    const assigned = await assign(
+      { serviceUserId: manager.serviceUserId, organizationId, roleId: small.roleId },
+      token,
+    );
+    expect(assigned).toMatchObject({
+      user: null,
+      serviceUser: { serviceUserId: manager.serviceUserId },
+      userErrors: [],
+    });
     expect(await rolesOf(test, userId)).toEqual([[organizationId, more.roleId]]);
   });
 

@@ -1,8 +1,8 @@
 import { type GraphQLScalarType, isScalarType, parseValue as parseText } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { DateScalar, DateTimeScalar } from '../../src/graphql/dates.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
-import { UriScalar } from '../../src/graphql/uri.ts';
+import { DateScalar, DateTimeScalar } from '../../src/api/graphql/dates.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
+import { UriScalar } from '../../src/api/graphql/uri.ts';
 
 it('names the specification of each scalar', () => {
   const own = Object.values(schema.getTypeMap()).filter(
@@ -60,9 +60,9 @@ describe('URI', () => {
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['not a url', 'not%20a%20url'],
     ['\ud800', '%EF%BF%BD'],
-  ])('gives %j, which an agent may say, as one of RFC 3986', (text, given) => {
-    expect(UriScalar.serialize(text)).toBe(given);
-    expect(UriScalar.parseValue(given)).toBe(given);
+  ])('gives %j, which an agent may say, as one of RFC 3986', (text, uri) => {
+    expect(UriScalar.serialize(text)).toBe(uri);
+    expect(UriScalar.parseValue(uri)).toBe(uri);
   });
 });
 

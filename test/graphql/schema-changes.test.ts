@@ -12,8 +12,8 @@ const today = new Date().toISOString().slice(0, 10);
 // The promise to clients of a release: docs/graphql.md, Schema changes and deprecation.
 it('breaks nothing of the schema that was released, but for what is accepted', async () => {
   const breaks = await breakingChanges(read('schema.released.graphql'), read('schema.graphql'), today);
-  expect(breaks.filter((said) => !acceptedBreaks.some(({ message }) => message.test(said)))).toEqual([]);
-  const idle = acceptedBreaks.filter(({ message }) => !breaks.some((said) => message.test(said)));
+  expect(breaks.filter((change) => !acceptedBreaks.some(({ message }) => message.test(change)))).toEqual([]);
+  const idle = acceptedBreaks.filter(({ message }) => !breaks.some((change) => message.test(change)));
   expect(idle, 'accepted, but nothing breaks so').toEqual([]);
 });
 

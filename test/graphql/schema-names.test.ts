@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLArgument, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { root } from '../support/tree.ts';
 
 const resources = [
@@ -84,26 +84,28 @@ it('switches by enable and disable, and takes "isEnabled" only where something i
 });
 
 it('has one form of id for each name: the REST id in what it gives, any form in what it takes', () => {
-  const given: string[] = [];
+  const outputFields: string[] = [];
   const taken: string[] = [];
   for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) {
-    const note = (list: string[], { name, type: its }: { name: string; type: unknown }) =>
+    const record = (list: string[], { name, type: its }: { name: string; type: unknown }) =>
       list.push(`${name}: ${String(its).replaceAll('!', '')}`);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) note(taken, field);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) record(taken, field);
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      note(given, field);
-      for (const argument of field.args) note(taken, argument);
+      record(outputFields, field);
+      for (const argument of field.args) record(taken, argument);
     }
   }
-  const ids = (list: readonly string[]) => [...new Set(list.filter((said) => /^(?:id|\w+Ids?):/.test(said)))].sort();
+  const ids = (list: readonly string[]) => [...new Set(list.filter((field) => /^(?:id|\w+Ids?):/.test(field)))].sort();
   // What a client's store removes by its global ID, or finds by it whatever its type is.
   const globalOnly = /^(?:id|nodeId|deleted\w+Id): ID$/;
-  expect(ids(given).filter((said) => !/: (?:String|\[String\])$/.test(said) && !globalOnly.test(said))).toEqual([]);
+  expect(
+    ids(outputFields).filter((field) => !/: (?:String|\[String\])$/.test(field) && !globalOnly.test(field)),
+  ).toEqual([]);
   // No id of a thing of ours: given back as it came, or of something outside.
-  const outside = ['channelId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
-  const texts = ids(taken).filter((said) => !/: (?:ID|\[ID\])$/.test(said));
-  expect(texts).toEqual(outside.map((name) => `${name}: String`));
+  const foreignIds = ['channelId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
+  const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
+  expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
 });
 
 it('gives addresses as URI, in what it takes too', () => {

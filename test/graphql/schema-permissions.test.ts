@@ -1,7 +1,7 @@
 import { type GraphQLField, type GraphQLObjectType, isInterfaceType, isNonNullType, isObjectType } from 'graphql';
 import { expect, it } from 'vitest';
-import { directivesOf } from '../../src/graphql/directives.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { directivesOf } from '../../src/api/graphql/directives.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { readText } from '../support/tree.ts';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -22,9 +22,9 @@ it('makes every field nullable that needs a permission which its parent does not
 });
 
 it('says of no field that is non-null that it is null only on errors, and of no interface', () => {
-  const said = fields.filter(([, field]) => applied(field, 'semanticNonNull').length > 0);
-  expect(said.length).toBeGreaterThan(30);
-  expect(said.filter(([, { type }]) => isNonNullType(type)).map(([name]) => name)).toEqual([]);
+  const annotated = fields.filter(([, field]) => applied(field, 'semanticNonNull').length > 0);
+  expect(annotated.length).toBeGreaterThan(30);
+  expect(annotated.filter(([, { type }]) => isNonNullType(type)).map(([name]) => name)).toEqual([]);
   for (const type of Object.values(schema.getTypeMap()).filter(isInterfaceType)) {
     for (const field of Object.values(type.getFields())) expect(directivesOf(field)).toEqual([]);
   }
@@ -32,8 +32,8 @@ it('says of no field that is non-null that it is null only on errors, and of no 
 
 it('ends the description of a field with the permissions that its directives name', () => {
   for (const [name, field] of fields) {
-    const said = field.description?.match(/ Requires [^.]+\.$/)?.[0] ?? '';
-    const named = new Set(said.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
+    const requirement = field.description?.match(/ Requires [^.]+\.$/)?.[0] ?? '';
+    const named = new Set(requirement.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
     const printed = applied(field, 'requiresPermission').flatMap(({ args }) => [args.permission].flat().map(String));
     expect({ name, named: named.size }).toEqual({ name, named: new Set(printed).size });
   }

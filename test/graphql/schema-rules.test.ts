@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import { expect, it } from 'vitest';
 import { printContract } from '../../scripts/printed-schema.ts';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { root } from '../support/tree.ts';
 
 const types = Object.values(schema.getTypeMap()).filter(
@@ -67,7 +67,7 @@ it('describes every type, field, argument and value', () => {
   const own = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
   expect(own.join(' ')).toBe('@constraint @cost @defer @listSize @requiresPermission @semanticNonNull');
   for (const { description, args } of own) {
-    for (const said of [description, ...args.map((argument) => argument.description)]) expect(said).toBeTruthy();
+    for (const text of [description, ...args.map((argument) => argument.description)]) expect(text).toBeTruthy();
   }
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readSecrets } from '../../src/domain/secrets/secrets.ts';
+import { readSecrets } from '../../src/domain/library/secrets/secrets.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { runMutation } from '../support/people.ts';
@@ -37,14 +37,14 @@ it('is made, changed and deleted, and its value is never given back', async () =
     organization: { organizationId },
     createdBy: { serviceUserId },
   });
-  const noted = await run('updateSecret', { secretId: made.id, note: null, isSensitive: false }, token);
-  expect(noted.secret).toMatchObject({ key: 'API_TOKEN', note: null, isSensitive: false });
-  const kept = { type: 'key-value', isSensitive: false } as const;
-  expect(await valuesOf(organizationId)).toEqual([{ key: 'API_TOKEN', value, ...kept }]);
+  const updated = await run('updateSecret', { secretId: made.id, note: null, isSensitive: false }, token);
+  expect(updated.secret).toMatchObject({ key: 'API_TOKEN', note: null, isSensitive: false });
+  const unchanged = { type: 'key-value', isSensitive: false } as const;
+  expect(await valuesOf(organizationId)).toEqual([{ key: 'API_TOKEN', value, ...unchanged }]);
   const renamed = await run('updateSecret', { secretId: made.secretId, key: 'TOKEN', value: 'c4n4ry-second' }, token);
   expect(renamed.secret.key).toBe('TOKEN');
   expect(JSON.stringify(renamed)).not.toContain('c4n4ry');
-  expect(await valuesOf(organizationId)).toEqual([{ key: 'TOKEN', value: 'c4n4ry-second', ...kept }]);
+  expect(await valuesOf(organizationId)).toEqual([{ key: 'TOKEN', value: 'c4n4ry-second', ...unchanged }]);
   const same = await run('updateSecret', { secretId: made.id, key: 'TOKEN' }, token);
   expect(same.secret.updatedAt).toBe(renamed.secret.updatedAt);
   const entries = await test.app.services.store.query(

@@ -68,11 +68,11 @@ it('gives a service user’s keys, newest first and page by page, and its roles'
 });
 
 it('shows the keys and roles of a service user only to itself and to who manages it', async () => {
-  const place = await makeOrganization(test, 'Of their own');
-  const { organizationId } = place;
+  const organization = await makeOrganization(test, 'Of their own');
+  const { organizationId } = organization;
   const shown = await makeServiceUser({ organizationId, roleId: 'org_member' }, ['shown']);
   const colleague = await makeServiceUser({ organizationId, roleId: 'org_member' }, ['colleague']);
-  const keeper = await makeServiceUser({ organizationId, roleId: 'org_admin' }, ['keeper']);
+  const keyAdmin = await makeServiceUser({ organizationId, roleId: 'org_admin' }, ['keeper']);
   const stranger = await makeServiceUser({ organizationId: test.organizationId, roleId: 'org_admin' }, ['stranger']);
   const manager = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
   const seen = async (token: string) => {
@@ -80,7 +80,7 @@ it('shows the keys and roles of a service user only to itself and to who manages
     return found && [found.apiKeys.nodes.length, found.roleAssignments.nodes.length];
   };
   expect(await seen(shown.tokens[0] as string)).toEqual([1, 1]);
-  expect(await seen(keeper.tokens[0] as string)).toEqual([1, 1]);
+  expect(await seen(keyAdmin.tokens[0] as string)).toEqual([1, 1]);
   expect(await seen(manager.token)).toEqual([1, 1]);
   // Who shares the organization knows that there is such a service user, and no more.
   expect(await seen(colleague.tokens[0] as string)).toEqual([0, 0]);

@@ -30,12 +30,12 @@ describe.each(readers)('through %s', (readerIs) => {
   const change = (payload: any) => payload.data.sessionChanges;
   const node = (payload: any) => change(payload).session;
   const active = () => reader.app.watches.active();
-  const untilActive = async (count: number) => {
+  const waitForActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
 
   // Those of the test before have left.
-  beforeEach(() => untilActive(0));
+  beforeEach(() => waitForActive(0));
 
   /** An organization that is followed; what changes from here on is delivered. */
   async function followed(filter: Record<string, unknown> | null = null) {
@@ -43,10 +43,10 @@ describe.each(readers)('through %s', (readerIs) => {
     const before = active();
     const client = connect(reader.url, token);
     const following = follow(client, query, { id: organizationId, filter });
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     return { organizationId, token, client, following };
   }
-  const untilNode = async (following: ReturnType<typeof follow>, isWanted: (session: any) => boolean) => {
+  const waitForNode = async (following: ReturnType<typeof follow>, isWanted: (session: any) => boolean) => {
     for (;;) {
       const [payload] = await following.take(1);
       if (isWanted(node(payload))) return node(payload);
@@ -69,14 +69,14 @@ describe.each(readers)('through %s', (readerIs) => {
       organization: { organizationId },
     });
     await act('replaceSessionTags', id, { tags: ['b'] });
-    expect(await untilNode(following, ({ tags }) => tags[0] === 'b')).toMatchObject({ sessionId });
+    expect(await waitForNode(following, ({ tags }) => tags[0] === 'b')).toMatchObject({ sessionId });
     await act('archiveSession', id);
-    expect(await untilNode(following, ({ isArchived }) => isArchived)).toMatchObject({ sessionId });
+    expect(await waitForNode(following, ({ isArchived }) => isArchived)).toMatchObject({ sessionId });
     await act('terminateSession', id);
-    expect(await untilNode(following, ({ status }) => status === 'EXIT')).toMatchObject({ sessionId });
+    expect(await waitForNode(following, ({ status }) => status === 'EXIT')).toMatchObject({ sessionId });
     // What nobody rings for is found by the catch-up.
     await test.app.services.store.execute('update session set title = $2 where id = $1', [id, 'another']);
-    expect(await untilNode(following, ({ title }) => title === 'another')).toMatchObject({ sessionId });
+    expect(await waitForNode(following, ({ title }) => title === 'another')).toMatchObject({ sessionId });
   });
 
   it('has nothing of before, of other organizations, or of unlisted sessions', async () => {
@@ -85,7 +85,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await createSession(test, {}, token);
     const before = active();
     const following = follow(connect(reader.url, token), query, { id: organizationId });
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     await createSession(test, {}, other.token);
     await createSession(test, { isUnlisted: true }, token);
     const last = await createSession(test, {}, token);
@@ -127,7 +127,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const sent = [{ tags: ['wanted'] }, { tags: ['wanted'], createdByIds: [userId] }].map((filter) =>
       follow(connect(reader.url, token), query, { id: organizationId, filter }),
     ) as [ReturnType<typeof follow>, ReturnType<typeof follow>];
-    await untilActive(before + 2);
+    await waitForActive(before + 2);
     await createSession(test, { isUnlisted: true }, token);
     await act('addSessionTags', later, { tags: ['other'] });
     await act('addSessionTags', earlier, { tags: ['other'] });
@@ -146,7 +146,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const before = (await following.take(2)).map(change);
     expect(before.map(({ sessionId }) => sessionId)).toEqual([`devin-${first}`, `devin-${second}`]);
     following.stop();
-    await untilActive(0);
+    await waitForActive(0);
     const third = await createSession(test, {}, token);
     await act('terminateSession', first);
     const variables = { id: organizationId, filter: { status: ['NEW'] }, after: before[1].cursor };
@@ -203,7 +203,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const filter = { status: ['NEW'] };
     const ofAll = follow(connect(reader.url, manager.token), query, { filter });
     const ofMember = follow(connect(reader.url, member.token), query, { filter });
-    await untilActive(before + 2);
+    await waitForActive(before + 2);
     const ids = [await createSession(test, {}, one.token), await createSession(test, {}, two.token)];
     const three = await makeOrganization(test, 'Three of several');
     ids.push(await createSession(test, {}, three.token));
@@ -213,7 +213,7 @@ describe.each(readers)('through %s', (readerIs) => {
 
     const toTwo = roleInput({ userId: member.userId, organizationId: two.organizationId, roleId: 'org_member' });
     await runMutation(test, 'assignRole', 'user { userId }', toTwo);
-    await untilSees(ofMember, two.token);
+    await waitUntilVisible(ofMember, two.token);
     const fromOne = roleInput({ userId: member.userId, organizationId: one.organizationId });
     await runMutation(test, 'unassignRole', 'user { userId }', fromOne);
     for (;;) {
@@ -239,7 +239,7 @@ describe.each(readers)('through %s', (readerIs) => {
     ofMember.stop();
   });
   /** Starts sessions until one is reported: a change of roles takes a moment to reach another process. */
-  async function untilSees(following: ReturnType<typeof follow>, token: string) {
+  async function waitUntilVisible(following: ReturnType<typeof follow>, token: string) {
     let isSeen = false;
     const seen = following.take(1).then(() => (isSeen = true));
     while (!isSeen) {
@@ -252,7 +252,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { organizationId, token, following } = await followed();
     const before = active();
     const others = Array.from({ length: 5 }, () => follow(connect(reader.url, token), query, { id: organizationId }));
-    await untilActive(before + 5);
+    await waitForActive(before + 5);
     const ids = await Promise.all(Array.from({ length: 70 }, () => createSession(test, {}, token)));
     const wanted = ids.map((id) => `devin-${id}`).sort();
     for (const each of [following, ...others]) {
@@ -272,10 +272,10 @@ describe.each(readers)('through %s', (readerIs) => {
         await new Promise<void>((resolve, reject) => {
           setImmediate(() => act('replaceSessionTags', soon, { tags: ['soon'] }).then(() => resolve(), reject));
         });
-        expect(await untilNode(following, ({ tags }) => tags.includes('soon'))).toMatchObject({ title: 'say hello' });
+        expect(await waitForNode(following, ({ tags }) => tags.includes('soon'))).toMatchObject({ title: 'say hello' });
       }
     });
-    expect(await untilNode(following, ({ title }) => title === 'late')).toMatchObject({ sessionId: `devin-${late}` });
+    expect(await waitForNode(following, ({ title }) => title === 'late')).toMatchObject({ sessionId: `devin-${late}` });
     await act('addSessionTags', soon, { tags: ['after'] });
     const next = node((await following.take(1))[0]);
     expect(next).toMatchObject({ sessionId: `devin-${soon}`, tags: expect.arrayContaining(['after']) });
@@ -287,9 +287,9 @@ describe.each(readers)('through %s', (readerIs) => {
     await following.take(1);
     for (let n = 0; n < 20; n++) await say(test, id, `word ${n}`);
     await test.app.services.store.execute('update session set title = $2 where id = $1', [id, 'the last']);
-    test.app.services.bell.ring(`organization:${parseId('organization', (await orgOf(id)) as string)}`);
+    test.app.services.notifier.notify(`organization:${parseId('organization', (await orgOf(id)) as string)}`);
     let count = 0;
-    await untilNode(following, ({ title }) => {
+    await waitForNode(following, ({ title }) => {
       count += 1;
       return title === 'the last';
     });
@@ -320,7 +320,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { organizationId, token } = await makeOrganization(test, 'Seen');
     const before = active();
     const following = follow(connect(reader.url, manager.token), query, { id: organizationId });
-    await untilActive(before + 1);
+    await waitForActive(before + 1);
     const id = await createSession(test, {}, token);
     expect(node((await following.take(1))[0])).toMatchObject({
       sessionId: `devin-${id}`,
@@ -336,7 +336,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const [ofUser, following] = [user.token, test.adminToken].map((each) =>
       follow(connect(reader.url, each), query, { id: organizationId }),
     ) as [ReturnType<typeof follow>, ReturnType<typeof follow>];
-    await untilActive(before + 2);
+    await waitForActive(before + 2);
     const seen = `devin-${await createSession(test, {}, token)}`;
     await Promise.all([following.take(1), ofUser.take(1)]);
     const input = roleInput({ userId: user.userId, organizationId });
@@ -367,22 +367,22 @@ describe.each(readers)('through %s', (readerIs) => {
   it('forgets a subscriber after every way of leaving', async () => {
     const { organizationId, token, following } = await followed();
     following.stop();
-    await untilActive(0);
+    await waitForActive(0);
     const closed = connect(reader.url, token);
     follow(closed, query, { id: organizationId });
-    await untilActive(1);
+    await waitForActive(1);
     await closed.dispose();
-    await untilActive(0);
+    await waitForActive(0);
     const killed = connect(reader.url, token);
     follow(killed, query, { id: organizationId });
-    await untilActive(1);
+    await waitForActive(1);
     killed.terminate();
-    await untilActive(0);
+    await waitForActive(0);
     const stream = await openStream(reader.url, token, query, { id: organizationId });
-    await untilActive(1);
+    await waitForActive(1);
     const id = await createSession(test, {}, token);
     expect(node((await stream.take(1))[0]).sessionId).toBe(`devin-${id}`);
     stream.abort();
-    await untilActive(0);
+    await waitForActive(0);
   });
 });

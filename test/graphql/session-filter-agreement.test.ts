@@ -196,10 +196,10 @@ const viewer = fc.constantFrom(
 it('finds by a statement the sessions that the test in memory takes, for any filter', async () => {
   let found = 0;
   let narrowed = 0;
-  let most = 0;
+  let maxMatching = 0;
   await fc.assert(
-    fc.asyncProperty(viewer, filter, async (who, given) => {
-      const checked = check(who, given);
+    fc.asyncProperty(viewer, filter, async (caller, input) => {
+      const checked = check(caller, input);
       fc.pre(checked !== null);
       const values: unknown[] = [];
       const where = filterConditions(checked, enterpriseId, (value) => `$${values.push(value)}`);
@@ -211,19 +211,19 @@ it('finds by a statement the sessions that the test in memory takes, for any fil
       expect(rows.map(({ id }) => id)).toEqual(matching.toSorted());
       if (matching.length > 0) found += 1;
       if (matching.length < sessions.length) narrowed += 1;
-      most = Math.max(most, matching.length);
+      maxMatching = Math.max(maxMatching, matching.length);
     }),
     { numRuns: 400 },
   );
   // Else the property would hold of nothing.
   expect(found).toBeGreaterThan(50);
   expect(narrowed).toBeGreaterThan(50);
-  expect(most).toBeGreaterThan(100);
+  expect(maxMatching).toBeGreaterThan(100);
 });
 
-function check(who: Viewer, given: SessionFilter) {
+function check(caller: Viewer, input: SessionFilter) {
   try {
-    return checkFilter(who, given);
+    return checkFilter(caller, input);
   } catch (error) {
     expect(String(error)).toContain(`at most ${maxFilterConditions} conditions`);
     return null;

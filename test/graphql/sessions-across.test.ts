@@ -150,9 +150,9 @@ describe('Viewer.waitingForMe', () => {
     expect(
       await titles('viewer.waitingForMe', user.token, `(filter: {organizationIds: ["${two?.organizationId}"]})`),
     ).toEqual(['user 1', 'bot 1']);
-    const longest = '(orderBy: {field: UPDATED_AT, direction: ASC})';
-    expect(await titles('viewer.waitingForMe', user.token, longest)).toEqual(['user 0', 'bot 1', 'user 1']);
-    expect(await titles('viewer.waitingForMe', test.adminToken, longest)).toEqual([
+    const longestWaiting = '(orderBy: {field: UPDATED_AT, direction: ASC})';
+    expect(await titles('viewer.waitingForMe', user.token, longestWaiting)).toEqual(['user 0', 'bot 1', 'user 1']);
+    expect(await titles('viewer.waitingForMe', test.adminToken, longestWaiting)).toEqual([
       'user 0',
       'bot 1',
       'user 1',

@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-const until = (read: () => number, count: number) => expect.poll(read, { interval: 5, timeout: 5_000 }).toBe(count);
-const untilActive = (count: number) => until(() => test.app.watches.active(), count);
-const untilStreams = (count: number) => until(() => test.app.streams.count().stream, count);
+const waitFor = (read: () => number, count: number) => expect.poll(read, { interval: 5, timeout: 5_000 }).toBe(count);
+const waitForActive = (count: number) => waitFor(() => test.app.watches.active(), count);
+const waitForStreams = (count: number) => waitFor(() => test.app.streams.count().stream, count);
 const bodyOf = (payload: any) => payload.data.sessionMessages.node.body;
 const send = (stream: Reservation, method: string, body?: unknown, query = '', key = test.adminToken) =>
   callStream(test, key, stream.token, method, body, query);
@@ -37,8 +37,8 @@ it('answers several operations on one stream, each with its id, and completes ea
   await say(test, id, 'still here');
   expect(bodyOf((await stream.event()).payload)).toBe('still here');
   stream.abort();
-  await untilActive(0);
-  await untilStreams(0);
+  await waitForActive(0);
+  await waitForStreams(0);
 });
 
 it('serves the client of graphql-sse, in both of its modes', async () => {
@@ -55,15 +55,15 @@ it('serves the client of graphql-sse, in both of its modes', async () => {
     const follow = () => client.iterate<any>({ query: messages, variables: { id } });
     const [one, other] = [follow(), follow()];
     for (const each of [one, other]) received.push(bodyOf((await each.next()).value));
-    await untilActive(2);
+    await waitForActive(2);
     await one.return?.();
-    await untilActive(1);
+    await waitForActive(1);
     await say(test, id, `mode ${singleConnection}`);
     received.push(((await other.next()).value as any)?.data.sessionMessages.node.body);
     expect(received.slice(0, 2)).toEqual(['say hello', 'say hello']);
     client.dispose();
-    await untilActive(0);
-    await untilStreams(0);
+    await waitForActive(0);
+    await waitForStreams(0);
   }
 });
 
@@ -75,7 +75,7 @@ it('ends an operation by DELETE, and its neighbours live on', async () => {
     expect(await stream.event()).toMatchObject({ event: 'next', id: name });
   }
   expect((await send(stream, 'DELETE', undefined, '?operationId=a')).status).toBe(200);
-  await untilActive(1);
+  await waitForActive(1);
   await say(test, id, 'to b');
   expect(await stream.event()).toMatchObject({ id: 'b', event: 'next' });
   expect((await send(stream, 'DELETE')).status).toBe(400);
@@ -83,7 +83,7 @@ it('ends an operation by DELETE, and its neighbours live on', async () => {
   expect(await stream.refused({ query: '{ __typename }' }, 'a')).toBeNull();
   expect(await stream.event()).toMatchObject({ id: 'a', payload: { data: { __typename: 'Query' } } });
   stream.abort();
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('refuses a bad operation alone', async () => {
@@ -125,7 +125,7 @@ it('takes 100 operations at once', async () => {
   const { status, body } = await send(stream, 'POST', { query: messages, extensions: { operationId: 'more' } });
   expect({ status, code: body.errors[0].extensions.code }).toEqual({ status: 429, code: 'LIMIT_EXCEEDED' });
   stream.abort();
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 describe('a stream', () => {
@@ -165,7 +165,7 @@ describe('a stream', () => {
       await graphql(test, test.adminToken, revoke, { id: apiKeyId });
     }
     await expect(stream.event()).rejects.toThrow('ended');
-    await untilActive(0);
+    await waitForActive(0);
     expect(mine).toBeTruthy();
 
     const other = await startApp();

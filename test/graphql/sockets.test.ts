@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
-import { socketLimits } from '../../src/graphql/websocket.ts';
+import { socketLimits } from '../../src/api/graphql/websocket.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-const untilActive = (count: number) =>
+const waitForActive = (count: number) =>
   expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 10_000 }).toBe(count);
 
 const send = (socket: WebSocket, message: object) => socket.send(JSON.stringify(message));
@@ -52,7 +52,7 @@ it('closes a socket as 4403 when its key ends', async () => {
   const reason = 'The token is missing, unknown, expired or revoked';
   expect(await following.ended).toMatchObject({ code: 4403, reason });
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt) - 5);
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it.each([
@@ -76,12 +76,12 @@ it('closes a socket that subscribes before connection_init as 4401, and one that
 it('knows operations apart that take one id after another', async () => {
   const id = await createSession(test);
   const socket = await openRaw();
-  const told = new Map<string, string[]>();
+  const bodies = new Map<string, string[]>();
   socket.on('message', (data) => {
     const { type, id: of, payload } = JSON.parse(String(data));
     if (type !== 'next') return;
     const [[name, { node }]] = Object.entries<any>(payload.data) as [[string, any]];
-    told.set(`${of} ${name}`, [...(told.get(`${of} ${name}`) ?? []), node.body]);
+    bodies.set(`${of} ${name}`, [...(bodies.get(`${of} ${name}`) ?? []), node.body]);
   });
   // They are told apart by what they call their field.
   const second = messages.replace('sessionMessages', 'second: sessionMessages');
@@ -90,18 +90,18 @@ it('knows operations apart that take one id after another', async () => {
     send(socket, { type: 'complete', id: `${n}` });
     subscribe(socket, `${n}`, id, second);
   }
-  await untilActive(50);
+  await waitForActive(50);
   await say(test, id, 'once each');
   const last = received(socket, (message) => message.id === 'last' && message.payload?.data);
   subscribe(socket, 'last', id);
   await last;
-  const ofSeconds = () => Array.from({ length: 50 }, (_, n) => told.get(`${n} second`));
+  const ofSeconds = () => Array.from({ length: 50 }, (_, n) => bodies.get(`${n} second`));
   const whole = ofSeconds().map(() => ['say hello', 'once each']);
   await expect.poll(ofSeconds, { timeout: 10_000 }).toEqual(whole);
   // What was there already a first one may have told, when its end came in another packet.
-  for (let n = 0; n < 50; n++) expect([undefined, ['say hello']]).toContainEqual(told.get(`${n} sessionMessages`));
+  for (let n = 0; n < 50; n++) expect([undefined, ['say hello']]).toContainEqual(bodies.get(`${n} sessionMessages`));
   socket.terminate();
-  await untilActive(0);
+  await waitForActive(0);
   expect(ofSeconds()).toEqual(whole);
 });
 
@@ -113,12 +113,12 @@ it('counts each of them against the limit of operations', async () => {
     send(socket, { type: 'complete', id: `${n}` });
     subscribe(socket, `${n}`, id);
   }
-  await untilActive(socketLimits.operations);
+  await waitForActive(socketLimits.operations);
   const refused = received(socket, (message) => message.id === 'more');
   subscribe(socket, 'more', id);
   expect(await refused).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] });
   socket.terminate();
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('keeps none when a socket is gone before they have begun', async () => {
@@ -133,7 +133,7 @@ it('keeps none when a socket is gone before they have begun', async () => {
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
     socket.terminate();
   }
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('forgets an operation that is completed at any moment after it was asked for', async () => {
@@ -147,9 +147,9 @@ it('forgets an operation that is completed at any moment after it was asked for'
   const last = received(socket, (message) => message.id === 'last' && message.type === 'next');
   subscribe(socket, 'last', id);
   await last;
-  await untilActive(1);
+  await waitForActive(1);
   socket.close();
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('ends the operation alone whose log cannot be read, and does not say why', async () => {

@@ -29,14 +29,14 @@ it('gives by frames that are made for many what is made for one alone', { timeou
   // Its first words are by somebody whom the organization's own people do not see.
   const id = await createSession(test, { organizationId });
   await say(test, id, 'ä "quoted" and 🎉', '', 'x'.repeat(70_000));
-  const asked = Object.values(subscriptions).flatMap((query) =>
+  const operations = Object.values(subscriptions).flatMap((query) =>
     [token, test.adminToken].flatMap((viewer) =>
       [{ id }, { id, shown: true }].map((variables) => ({ query, viewer, variables })),
     ),
   );
   const clients = new Map([token, test.adminToken].map((each) => [each, connect(test.url, each)]));
   const followed = await Promise.all(
-    asked.map(async ({ query, viewer, variables }) => ({
+    operations.map(async ({ query, viewer, variables }) => ({
       stream: await openStream(test.url, viewer, query, variables),
       sockets: [1, 2, 3].map((n) =>
         follow(n === 3 ? connect(test.url, viewer) : (clients.get(viewer) as never), query, variables),

@@ -20,7 +20,7 @@ const messages =
 const open = (variables: Record<string, unknown>, query = messages) =>
   openStream(test.url, test.adminToken, query, variables);
 const bodies = (payloads: any[]) => payloads.map((payload) => payload.data.sessionMessages.node.body);
-const untilActive = (count: number) =>
+const waitForActive = (count: number) =>
   expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 5_000 }).toBe(count);
 
 it('gives what there is, then what comes, each once and in order', async () => {
@@ -77,12 +77,12 @@ it.each([
   ['a syntax error', '{', {}, 'Syntax Error'],
   ['an unknown field', 'subscription { nothing }', {}, 'Cannot query field'],
   ['an unknown session', messages, { id: `devin-${'0'.repeat(32)}` }, 'There is no such session'],
-])('ends with the error of %s', async (_what, query, variables, said) => {
+])('ends with the error of %s', async (_what, query, variables, message) => {
   const stream = await open(variables, query);
   const payloads = await stream.rest();
   expect(payloads).toHaveLength(1);
-  expect(payloads[0].errors[0].message).toContain(said);
-  await untilActive(0);
+  expect(payloads[0].errors[0].message).toContain(message);
+  await waitForActive(0);
 });
 
 it('ends with BAD_CURSOR for a cursor of another session', async () => {
@@ -97,12 +97,12 @@ it('ends with BAD_CURSOR for a cursor of another session', async () => {
 
 it('forgets a subscriber that leaves while it waits', async () => {
   const id = await createSession(test);
-  await untilActive(0);
+  await waitForActive(0);
   const stream = await open({ id });
   await stream.take(1);
   expect(test.app.watches.active()).toBe(1);
   stream.abort();
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('forgets a subscriber that leaves at any moment after it asked', async () => {
@@ -120,7 +120,7 @@ it('forgets a subscriber that leaves at any moment after it asked', async () => 
     socket.destroy();
   }
   await say(test, id, 'to nobody');
-  await untilActive(0);
+  await waitForActive(0);
 });
 
 it('ends every stream when the service stops', async () => {

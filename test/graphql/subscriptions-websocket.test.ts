@@ -24,7 +24,7 @@ describe.each(readers)('through %s', (readerIs) => {
     'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq type body author { __typename } } } }';
   const edge = (payload: any) => payload.data.sessionMessages;
   const active = () => reader.app.watches.active();
-  const untilActive = async (count: number) => {
+  const waitForActive = async (count: number) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
 
@@ -128,8 +128,8 @@ describe.each(readers)('through %s', (readerIs) => {
       [messages, 'must be a cursor', { id, after: 'bm90IGEgY3Vyc29y' }],
       [`{ viewer { ${'permissions '.repeat(5_000)} } }`, 'tokens', {}],
     ];
-    for (const [query, said, variables] of bad) {
-      expect(JSON.stringify(await follow(client, query, variables as any).errors())).toContain(said);
+    for (const [query, message, variables] of bad) {
+      expect(JSON.stringify(await follow(client, query, variables as any).errors())).toContain(message);
     }
     await say(test, id, 'still here');
     expect(edge((await good.take(1))[0]).node.body).toBe('still here');
@@ -148,24 +148,24 @@ describe.each(readers)('through %s', (readerIs) => {
 
   it('forgets a subscriber after every way of leaving', async () => {
     const id = await createSession(test);
-    await untilActive(0);
+    await waitForActive(0);
     const client = connect(reader.url, test.adminToken);
     const following = follow(client, messages, { id });
     await following.take(1);
     expect(active()).toBe(1);
     following.stop();
-    await untilActive(0);
+    await waitForActive(0);
 
     const closed = connect(reader.url, test.adminToken);
     await follow(closed, messages, { id }).take(1);
     await closed.dispose();
-    await untilActive(0);
+    await waitForActive(0);
 
     const killed = connect(reader.url, test.adminToken);
     const before = follow(killed, messages, { id });
     await before.take(1);
     killed.terminate();
-    await untilActive(0);
+    await waitForActive(0);
 
     const raw = rawSocket(reader.url);
     await once(raw, 'open');
@@ -177,7 +177,7 @@ describe.each(readers)('through %s', (readerIs) => {
     );
     await once(raw, 'close');
     await say(test, id, 'to nobody');
-    await untilActive(0);
+    await waitForActive(0);
   });
 
   it('limits the operations of one socket', async () => {
@@ -188,7 +188,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const [more] = await follow(client, messages, { id }).errors();
     expect(more?.message).toContain('at most 100 operations');
     many[0]?.stop();
-    await untilActive(99);
+    await waitForActive(99);
     await expect(follow(client, messages, { id }).take(1)).resolves.toHaveLength(1);
   });
 });

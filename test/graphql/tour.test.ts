@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getOperationAST, parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
 import { runMutation } from '../support/people.ts';
-import { plantQuestion } from '../support/questions.ts';
+import { seedQuestion } from '../support/questions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
@@ -34,7 +34,7 @@ test('every document of the tour is answered, one after the other, as a reader w
   for (const block of blocks) {
     // No worker runs the agent in this test, so the test writes its question.
     if (block.includes('pendingQuestion { questionId reason')) {
-      await plantQuestion(app, reader.fill('devin-…'), 'question', 'Which colour?');
+      await seedQuestion(app, reader.fill('devin-…'), 'question', 'Which colour?');
     }
     const query = reader.fill(block);
     const document = parse(query);

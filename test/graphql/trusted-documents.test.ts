@@ -4,18 +4,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
-import { loadTrustedDocuments } from '../../src/graphql/trusted-documents.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
+import { loadTrustedDocuments } from '../../src/api/graphql/trusted-documents.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { say } from '../support/sessions.ts';
 import { connect, followOperation, rawSocket } from '../support/sockets.ts';
 import { transportNames, transports } from '../support/transports.ts';
 
-const who = 'query Who { viewer { principalType } }';
+const viewerQuery = 'query Who { viewer { principalType } }';
 const one = 'query One($id: ID!) { session(id: $id) { title } }';
 const messages = 'subscription Follow($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const manifest = { who1: who, '0c7a': one, follow: messages };
+const manifest = { who1: viewerQuery, '0c7a': one, follow: messages };
 
 let directory: string;
 let mixed: TestApp;
@@ -47,10 +47,10 @@ async function startSession(): Promise<string> {
 /** Each way of naming a document. */
 const named: [string, Record<string, unknown>][] = [
   ['documentId', { documentId: 'who1' }],
-  ['the hash of its text as documentId', { documentId: `sha256:${sha256(who)}` }],
+  ['the hash of its text as documentId', { documentId: `sha256:${sha256(viewerQuery)}` }],
   ['doc_id, as Relay does', { doc_id: 'who1' }],
   ['id, as Relay does', { id: 'who1' }],
-  ['Apollo’s hash', { extensions: { persistedQuery: { version: 1, sha256Hash: sha256(who) } } }],
+  ['Apollo’s hash', { extensions: { persistedQuery: { version: 1, sha256Hash: sha256(viewerQuery) } } }],
 ];
 
 describe.each(transportNames)('by %s', (name) => {
@@ -71,7 +71,7 @@ describe.each(transportNames)('by %s', (name) => {
 
   it.each([
     ['another text', { query: '{ viewer { permissions } }' }],
-    ['the text of one that is trusted', { query: who }],
+    ['the text of one that is trusted', { query: viewerQuery }],
     ['introspection', { query: '{ __schema { queryType { name } } }' }],
   ])('%s is refused where only trusted documents are run', async (_what, operation) => {
     const { data, errors } = await send(strict, strict.adminToken, operation);
@@ -84,8 +84,8 @@ describe.each(transportNames)('by %s', (name) => {
   it('an unknown id is refused, though a text stands beside it; elsewhere the text is run', async () => {
     const unknown = { errors: [expect.objectContaining({ extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } })] };
     expect(await send(mixed, mixed.adminToken, { documentId: 'x' })).toEqual(unknown);
-    expect(await send(strict, strict.adminToken, { documentId: 'x', query: who })).toEqual(unknown);
-    const { data } = await send(mixed, mixed.adminToken, { documentId: 'x', query: who });
+    expect(await send(strict, strict.adminToken, { documentId: 'x', query: viewerQuery })).toEqual(unknown);
+    const { data } = await send(mixed, mixed.adminToken, { documentId: 'x', query: viewerQuery });
     expect(data).toEqual({ viewer: { principalType: 'SERVICE_USER' } });
   });
 });
@@ -114,23 +114,23 @@ describe('a manifest', () => {
     loadTrustedDocuments({ path: await write(name, content), isOnly: true }, schema);
 
   it('of Apollo’s form is read', async () => {
-    const operations = [{ id: 'abc', name: 'Who', type: 'query', body: who }];
+    const operations = [{ id: 'abc', name: 'Who', type: 'query', body: viewerQuery }];
     const { find, count } = await load({ format: 'apollo-persisted-query-manifest', version: 1, operations });
-    expect([find('abc'), find(sha256(who)), find('abd'), count]).toEqual([who, who, null, 1]);
+    expect([find('abc'), find(sha256(viewerQuery)), find('abd'), count]).toEqual([viewerQuery, viewerQuery, null, 1]);
   });
 
   it.each([
     ['is no JSON', '{', 'other.json is not JSON'],
     ['is of another form', [1], 'other.json must be an object of ids and documents'],
-    ['has what does not parse', { ok: who, bad: '{' }, '"bad": Syntax Error'],
+    ['has what does not parse', { ok: viewerQuery, bad: '{' }, '"bad": Syntax Error'],
     ['has what the schema has not', { bad: '{ viewer { nothing } }' }, '"bad": Cannot query field "nothing"'],
     [
       'has what is too large',
       { bad: `{ ${'viewer { permissions } '.repeat(21)} }` },
       '"bad": The operation has too many',
     ],
-  ])('that %s is refused with its path', async (_what, content, said) => {
-    await expect(load(content)).rejects.toThrow(said);
+  ])('that %s is refused with its path', async (_what, content, message) => {
+    await expect(load(content)).rejects.toThrow(message);
     await expect(load(content)).rejects.toThrow(directory);
   });
 

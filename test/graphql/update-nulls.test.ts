@@ -1,6 +1,6 @@
 import { type GraphQLInputField, type GraphQLInputObjectType, isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { automationOptions, createAutomation, recurring } from '../support/automations.ts';
 import { makeRole, runMutation } from '../support/people.ts';
@@ -18,31 +18,31 @@ interface Updated {
   /** Makes one; gives the id as the input has it. */
   readonly make: () => Promise<Record<string, unknown>>;
   /** The field of the payload that has it; null: the payload itself has the values. */
-  readonly thing: string | null;
+  readonly payloadField: string | null;
   /** A value for each member that may be left out. */
   readonly values: Record<string, unknown>;
   /** What a member is asked for as, where the answer has another name or members of its own. */
-  readonly asked?: Record<string, string>;
+  readonly selections?: Record<string, string>;
   /** What is never told, so that null can clear nothing. */
   readonly hidden?: readonly string[];
 }
 
-const create = async (field: string, thing: string, input: object) =>
-  (await runMutation(test, field, `${thing} { id }`, { ...input }))[thing].id as string;
+const create = async (field: string, payloadField: string, input: object) =>
+  (await runMutation(test, field, `${payloadField} { id }`, { ...input }))[payloadField].id as string;
 const scope = () => scopeOf(test.organizationId);
 let names = 0;
 const unique = (word: string) => `${word} ${names++}`;
 const folder = (name: string) => create('createKnowledgeFolder', 'knowledgeFolder', { scope: scope(), name });
 
 // Filled by `make`: a folder that others can be in.
-const known = { folderId: '' };
+const shared = { folderId: '' };
 
 const updates: Record<string, Updated> = {
   updateAutomation: {
     make: async () => ({
       automationId: (await createAutomation(test, { triggers: [recurring('FREQ=DAILY;BYHOUR=9')] })).automation.id,
     }),
-    thing: 'automation',
+    payloadField: 'automation',
     values: {
       ...automationOptions,
       name: 'Other',
@@ -50,7 +50,7 @@ const updates: Record<string, Updated> = {
       actions: [{ startSession: { prompt: 'Other' } }],
       runAs: { type: 'ORGANIZATION' },
     },
-    asked: {
+    selections: {
       triggers: 'triggers { eventType }',
       actions: 'actions { __typename }',
       runAs: 'runAs { type }',
@@ -62,32 +62,32 @@ const updates: Record<string, Updated> = {
       tools: 'tools { mcpServers }',
     },
   },
-  updateEnterprise: { make: async () => ({}), thing: null, values: { maxCycleAcuLimit: 5 } },
+  updateEnterprise: { make: async () => ({}), payloadField: null, values: { maxCycleAcuLimit: 5 } },
   updateKnowledgeFolder: {
     make: async () => {
-      known.folderId ||= await folder(unique('Parent'));
+      shared.folderId ||= await folder(unique('Parent'));
       return { knowledgeFolderId: await folder(unique('To change')) };
     },
-    thing: 'knowledgeFolder',
-    values: { name: 'Changed', description: 'Said', parentId: () => known.folderId },
-    asked: { parentId: 'parentId: parent { id }' },
+    payloadField: 'knowledgeFolder',
+    values: { name: 'Changed', description: 'Said', parentId: () => shared.folderId },
+    selections: { parentId: 'parentId: parent { id }' },
   },
   updateKnowledgeNote: {
     make: async () => {
-      known.folderId ||= await folder(unique('Parent'));
+      shared.folderId ||= await folder(unique('Parent'));
       const note = { scope: scope(), name: 'N', body: 'B', trigger: 'T' };
       return { knowledgeNoteId: await create('createKnowledgeNote', 'knowledgeNote', note) };
     },
-    thing: 'knowledgeNote',
+    payloadField: 'knowledgeNote',
     values: {
       name: 'M',
       body: 'C',
       trigger: 'U',
-      folderId: () => known.folderId,
+      folderId: () => shared.folderId,
       pinnedRepo: 'all',
       macro: '!nulls',
     },
-    asked: { folderId: 'folderId: folder { id }' },
+    selections: { folderId: 'folderId: folder { id }' },
   },
   updateOrganization: {
     make: async () => {
@@ -98,7 +98,7 @@ const updates: Record<string, Updated> = {
       await runMutation(test, 'addAllowedTags', 'allowedTags', { organizationId, tags: ['usual'] });
       return { organizationId };
     },
-    thing: 'organization',
+    payloadField: 'organization',
     values: {
       name: 'Changed',
       defaultAgent: 'demo',
@@ -112,12 +112,12 @@ const updates: Record<string, Updated> = {
     make: async () => ({
       playbookId: await create('createPlaybook', 'playbook', { scope: scope(), title: 'P', body: 'B' }),
     }),
-    thing: 'playbook',
+    payloadField: 'playbook',
     values: { title: 'Q', body: 'C', macro: '!nulls', structuredOutputSchema: { type: 'object' } },
   },
   updateRole: {
     make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),
-    thing: 'role',
+    payloadField: 'role',
     values: { name: 'Changed', permissions: ['VIEW_ORG_SESSIONS'] },
   },
   updateSecret: {
@@ -130,7 +130,7 @@ const updates: Record<string, Updated> = {
       };
       return { secretId: await create('createSecret', 'secret', secret) };
     },
-    thing: 'secret',
+    payloadField: 'secret',
     values: { key: 'OTHER', note: 'Said', value: 'c4n4ry-2', isSensitive: true },
     hidden: ['value'],
   },
@@ -139,17 +139,17 @@ const updates: Record<string, Updated> = {
       const robot = { name: 'Robot', roleId: 'org_member', scope: scope() };
       return { serviceUserId: await create('createServiceUser', 'serviceUser', robot), name: 'Robot' };
     },
-    thing: 'serviceUser',
+    payloadField: 'serviceUser',
     values: {},
   },
   updateSession: {
     make: async () => ({ sessionId: await createSession(test, { organizationId: test.organizationId }) }),
-    thing: 'session',
+    payloadField: 'session',
     values: { title: 'Changed', maxAcuLimit: 5 },
   },
   updateUser: {
     make: async () => ({ userId: (await makeUser(test)).userId }),
-    thing: 'user',
+    payloadField: 'user',
     values: { name: 'Changed' },
   },
   updateWebhookEndpoint: {
@@ -157,7 +157,7 @@ const updates: Record<string, Updated> = {
       const input = { organizationId: test.organizationId, url: 'https://hooks.example/' };
       return { webhookEndpointId: (await makeEndpoint(test, test.adminToken, input)).id };
     },
-    thing: 'webhookEndpoint',
+    payloadField: 'webhookEndpoint',
     values: { url: 'https://other.example/', description: 'Said', eventTypes: ['SESSION_MESSAGE'] },
   },
 };
@@ -196,19 +196,19 @@ it('says of each member what null does', () => {
 
 describe.each(rules)('%s: null for %s', (name, member, rule) => {
   it(`is ${rule}, and leaving it out keeps it`, async () => {
-    const { make, thing, values, asked = {}, hidden = [] } = updates[name] as Updated;
+    const { make, payloadField, values, selections = {}, hidden = [] } = updates[name] as Updated;
     const id = await make();
     const isHidden = hidden.includes(member);
-    const field = asked[member] ?? member;
+    const field = selections[member] ?? member;
     const selection = isHidden ? '' : field;
     const read = async (input: Record<string, unknown>) => {
-      const wanted = thing === null ? selection : `${thing} { id ${selection} }`;
+      const wanted = payloadField === null ? selection : `${payloadField} { id ${selection} }`;
       const payload = await runMutation(test, name, wanted, { ...id, ...input });
-      const { [member]: value } = (thing === null ? payload : payload[thing]) ?? {};
+      const { [member]: value } = (payloadField === null ? payload : payload[payloadField]) ?? {};
       return { value, userErrors: payload.userErrors ?? payload };
     };
-    const given = values[member];
-    const set = await read({ [member]: typeof given === 'function' ? given() : given });
+    const newValue = values[member];
+    const set = await read({ [member]: typeof newValue === 'function' ? newValue() : newValue });
     expect(set.userErrors).toEqual([]);
     if (!isHidden) expect(set.value).not.toBeNull();
     expect(await read({})).toEqual(set);

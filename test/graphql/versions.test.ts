@@ -1,6 +1,6 @@
 import { isInputObjectType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { schema } from '../../src/graphql/schema/index.ts';
+import { schema } from '../../src/api/graphql/schema/index.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
@@ -76,11 +76,11 @@ async function createOne(name: string) {
   const id = `${field}Id`;
   const fields = inputOf(`Create${name}Input`);
   const isScoped = fields.scope?.type.toString() === 'ScopeInput!';
-  const place = isScoped ? { scope: { organizationId } } : fields.organizationId ? { organizationId } : {};
-  const run = (mutation: string, fields: string, given: object) =>
-    runMutation(test, mutation, fields, given as Record<string, unknown>, test.adminToken);
+  const scope = isScoped ? { scope: { organizationId } } : fields.organizationId ? { organizationId } : {};
+  const run = (mutation: string, fields: string, input: object) =>
+    runMutation(test, mutation, fields, input as Record<string, unknown>, test.adminToken);
   const selection = `${field} { ${id} version ${member} }`;
-  const created = (await run(`create${name}`, selection, { ...input, ...place }))[field];
+  const created = (await run(`create${name}`, selection, { ...input, ...scope }))[field];
   return {
     created,
     update: (value: unknown, expectedVersion?: number) =>

@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const who = gql(`query {
+const viewerQuery = gql(`query {
   viewer { principalType user { email } serviceUser { name } organization { organizationId } permissions }
   enterprise { name }
   organizations(first: 10) { nodes { organizationId } }
 }`);
 
 it('knows the administrator, who is of the enterprise', async () => {
-  const { viewer, enterprise } = await query(test, test.adminToken, who, {});
+  const { viewer, enterprise } = await query(test, test.adminToken, viewerQuery, {});
   expect(viewer).toMatchObject({
     principalType: 'SERVICE_USER',
     user: null,
@@ -30,7 +30,7 @@ it('knows the administrator, who is of the enterprise', async () => {
 });
 
 it('knows the first user by its v1 key, which acts in one organization', async () => {
-  const { viewer, enterprise, organizations } = await query(test, test.v1Key, who, {});
+  const { viewer, enterprise, organizations } = await query(test, test.v1Key, viewerQuery, {});
   const organizationId = `org-${test.organizationId}`;
   expect(viewer).toMatchObject({
     principalType: 'USER',
@@ -43,7 +43,7 @@ it('knows the first user by its v1 key, which acts in one organization', async (
 
 it('knows a service user of an organization, and shows it no other', async () => {
   const { token, organizationId } = await makeOrganization(test, 'Third');
-  const { viewer, enterprise, organizations } = await query(test, token, who, {});
+  const { viewer, enterprise, organizations } = await query(test, token, viewerQuery, {});
   expect(viewer).toMatchObject({
     principalType: 'SERVICE_USER',
     serviceUser: { name: 'Third bot' },
@@ -65,7 +65,7 @@ it('knows a service key, which acts for itself', async () => {
   expect(createApiKey).toMatchObject({ apiKey: { kind: 'SERVICE', name: 'ci' }, userErrors: [] });
   expect(createApiKey?.token).toMatch(/^apk_[a-z2-7]{52}$/);
   expect(createApiKey?.token).toContain(createApiKey?.apiKey?.display.replace('…', ''));
-  const { viewer } = await query(test, createApiKey?.token ?? '', who, {});
+  const { viewer } = await query(test, createApiKey?.token ?? '', viewerQuery, {});
   expect(viewer).toMatchObject({
     principalType: 'SERVICE_KEY',
     user: null,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keepSecrets } from '../../src/domain/secrets/keep-secrets.ts';
+import { resealSecrets } from '../../src/domain/library/secrets/reseal-secrets.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
@@ -116,7 +116,7 @@ it('is for who may change automations, and made by who may also view sessions', 
     return (await makeUser(test, { organizationId, roleId })).token;
   };
   const member = (await makeUser(test, { organizationId })).token;
-  const keeper = await holder('MANAGE_ORG_AUTOMATIONS');
+  const manager = await holder('MANAGE_ORG_AUTOMATIONS');
   const missing = (permission: string) => ({ error: 'FORBIDDEN', message: `Missing permission ${permission}.` });
   expect(await run('createWebhookEndpoint', { url, organizationId }, member)).toEqual(
     missing('MANAGE_ORG_AUTOMATIONS'),
@@ -124,20 +124,20 @@ it('is for who may change automations, and made by who may also view sessions', 
   expect(await run('updateWebhookEndpoint', { webhookEndpointId: id, url }, member)).toMatchObject({
     error: 'FORBIDDEN',
   });
-  expect(await run('createWebhookEndpoint', { url, organizationId }, keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
-  expect(await run('updateWebhookEndpoint', { webhookEndpointId: id, url }, keeper)).toEqual(
+  expect(await run('createWebhookEndpoint', { url, organizationId }, manager)).toEqual(missing('VIEW_ORG_SESSIONS'));
+  expect(await run('updateWebhookEndpoint', { webhookEndpointId: id, url }, manager)).toEqual(
     missing('VIEW_ORG_SESSIONS'),
   );
-  expect(await sendTest(id, keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
+  expect(await sendTest(id, manager)).toEqual(missing('VIEW_ORG_SESSIONS'));
   const again = { webhookDeliveryId: sent.webhookDelivery.id };
   const redeliver = (by: string) =>
     runMutation(test, 'redeliverWebhookDelivery', 'webhookDelivery { status }', again, by);
-  expect(await redeliver(keeper)).toEqual(missing('VIEW_ORG_SESSIONS'));
+  expect(await redeliver(manager)).toEqual(missing('VIEW_ORG_SESSIONS'));
   expect(await redeliver(member)).toMatchObject({ error: 'FORBIDDEN' });
   expect((await redeliver(await holder('MANAGE_ORG_AUTOMATIONS', 'VIEW_ORG_SESSIONS'))).webhookDelivery.status).toBe(
     'PENDING',
   );
-  expect((await readEndpoint(test, keeper, id)).deliveries.totalCount).toBe(1);
+  expect((await readEndpoint(test, manager, id)).deliveries.totalCount).toBe(1);
   const stranger = await makeOrganization(test, 'Strangers to endpoints');
   expect(await readEndpoint(test, stranger.token, id)).toBeNull();
   expect(await readEndpoint(test, member, id)).toBeNull();
@@ -173,7 +173,7 @@ it('has its secrets sealed anew when SECRET_KEY is changed', async () => {
     secretKey: 'another secret key, for these tests only',
     previousSecretKey: 'a secret key that is only for the tests',
   };
-  await keepSecrets({ store, log, keyring: createKeyring(keys) }, () => false);
+  await resealSecrets({ store, log, keyring: createKeyring(keys) }, () => false);
   const after = createKeyring({ ...keys, previousSecretKey: null });
   const bare = webhookEndpointId.replace('webhook-', '');
   const [row] = await store.query<{ sealed: string; previous: string }>(

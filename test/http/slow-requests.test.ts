@@ -50,7 +50,7 @@ async function serve() {
 /** Sends bytes of a body, and waits until the handler has read them. */
 async function deliver(wire: Wire, { incoming }: Exchange, count: number): Promise<void> {
   let left = count;
-  const arrived = new Promise<void>((resolve) => {
+  const allRead = new Promise<void>((resolve) => {
     const onData = (chunk: Buffer) => {
       left -= chunk.length;
       if (left > 0) return;
@@ -60,7 +60,7 @@ async function deliver(wire: Wire, { incoming }: Exchange, count: number): Promi
     incoming.on('data', onData);
   });
   wire.send('x'.repeat(count));
-  await arrived;
+  await allRead;
 }
 
 it.each([
@@ -113,7 +113,7 @@ it('lets a slow upload take hours as long as each window has enough', async () =
   }
   await deliver(wire, await exchange(), 1);
   outgoing.end('received');
-  expect(await wire.until(/received$/)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await wire.waitFor(/received$/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 it('lets a small body end within its window, and the connection go on', async () => {
@@ -127,7 +127,7 @@ it('lets a small body end within its window, and the connection go on', async ()
     await once(incoming.resume(), 'end');
     pass(bodyWindowMs);
     outgoing.end(`answer ${number}`);
-    await wire.until(new RegExp(`answer ${number}$`));
+    await wire.waitFor(new RegExp(`answer ${number}$`));
     pass(10 * bodyWindowMs);
   }
 });
@@ -140,10 +140,10 @@ it('does not limit the time of a response, with or without a body before it', as
     const { incoming, outgoing } = await exchange(number);
     await once(incoming.resume(), 'end');
     outgoing.write('first');
-    await wire.until(/first/);
+    await wire.waitFor(/first/);
     pass(100 * bodyWindowMs);
     outgoing.end('last');
-    await wire.until(/last\r\n0\r\n\r\n$/);
+    await wire.waitFor(/last\r\n0\r\n\r\n$/);
   }
 });
 
@@ -169,7 +169,7 @@ it('closes the connection without a second response when one has begun', async (
   wire.send(longBody);
   const { outgoing } = await exchange();
   outgoing.write('begun');
-  await wire.until(/begun/);
+  await wire.waitFor(/begun/);
   await deliver(wire, await exchange(), 1);
   pass(bodyWindowMs);
   expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
@@ -181,7 +181,7 @@ it('closes the connection when the rest of a body trickles after the response', 
   wire.send(longBody);
   const { outgoing } = await exchange();
   outgoing.end('refused');
-  await wire.until(/refused/);
+  await wire.waitFor(/refused/);
   wire.send('x');
   pass(bodyWindowMs);
   expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);

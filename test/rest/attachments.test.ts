@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  keptFiles,
   linkOf,
   multipart,
   type Part,
+  readStoredFiles,
   sendEndlessly,
   sendParts,
   upload,
@@ -144,27 +144,27 @@ describe('what is refused leaves nothing behind', () => {
     ['nothing', '', 400],
   ];
   test.each(cases)('%s', async (_, body, status, headers = {}) => {
-    const before = { files: await keptFiles(app), rows: await countRows() };
+    const before = { files: await readStoredFiles(app), rows: await countRows() };
     const answer = await sendParts(app, app.adminToken, uploads(), body, headers);
     expect(answer).toMatchObject({ status, body: { status } });
-    expect(await keptFiles(app)).toEqual(before.files);
+    expect(await readStoredFiles(app)).toEqual(before.files);
     expect(await countRows()).toBe(before.rows);
     // The service goes on, also on the same connection.
     expect((await call(app, app.adminToken, 'GET', '/v3/self')).status).toBe(200);
   });
 
   test('far too much: the sender is cut off', async () => {
-    const before = { files: await keptFiles(app), rows: await countRows() };
+    const before = { files: await readStoredFiles(app), rows: await countRows() };
     const { answer, sentBytes } = await sendEndlessly(app, uploads(), multipart([{ ...file, content: '' }], true));
     // A reset may overtake it.
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*connection: close/i);
     expect(sentBytes).toBeLessThan(100_000_000);
-    expect(await keptFiles(app)).toEqual(before.files);
+    expect(await readStoredFiles(app)).toEqual(before.files);
     expect(await countRows()).toBe(before.rows);
   });
 
   test('a caller who goes away in the middle', async () => {
-    const before = { files: await keptFiles(app), rows: await countRows() };
+    const before = { files: await readStoredFiles(app), rows: await countRows() };
     const gone = new AbortController();
     let sent: () => void = () => undefined;
     const isSent = new Promise<void>((resolve) => {
@@ -184,22 +184,22 @@ describe('what is refused leaves nothing behind', () => {
       signal: gone.signal,
     } as RequestInit);
     await isSent;
-    await expect.poll(async () => (await keptFiles(app)).length).toBeGreaterThan(before.files.length);
+    await expect.poll(async () => (await readStoredFiles(app)).length).toBeGreaterThan(before.files.length);
     gone.abort();
     await expect(answer).rejects.toThrow();
-    await expect.poll(() => keptFiles(app)).toEqual(before.files);
+    await expect.poll(() => readStoredFiles(app)).toEqual(before.files);
     expect(await countRows()).toBe(before.rows);
   });
 
   test('a file of exactly the limit, and an empty one, are taken', async () => {
     const content = new Uint8Array(1_048_576).fill(7);
-    const most = await uploadTo(app, app.organizationId, { name: 'most.bin', content });
-    const response = await get(await linkOf(app.adminToken, most.url));
+    const largest = await uploadTo(app, app.organizationId, { name: 'most.bin', content });
+    const response = await get(await linkOf(app.adminToken, largest.url));
     expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
     const none = await uploadTo(app, app.organizationId, { name: 'none.txt', content: '' });
     const empty = await get(await linkOf(app.adminToken, none.url));
     expect({ status: empty.status, text: await empty.text() }).toEqual({ status: 200, text: '' });
-    expect((await keptFiles(app)).filter((path) => path.startsWith('uploads'))).toEqual([]);
+    expect((await readStoredFiles(app)).filter((path) => path.startsWith('uploads'))).toEqual([]);
   });
 });
 
@@ -222,19 +222,19 @@ describe('names', () => {
     ['日本語 ☃.txt', '日本語 ☃.txt'],
     ['a%20b%.txt', 'a%20b%.txt'],
     [`it's "q" & (more)!.txt`, undefined],
-  ])('%j', async (given, kept) => {
-    const name = given.replaceAll('"', '%22');
+  ])('%j', async (fileName, storedName) => {
+    const name = fileName.replaceAll('"', '%22');
     const parts = multipart([
       { disposition: `name="file"; filename="${name.replaceAll('\\', '\\\\')}"`, content: 'x' },
     ]);
     const { status, body } = await sendParts(app, app.adminToken, uploads(), parts);
     expect(status).toBe(200);
-    if (kept !== undefined) expect(body.name).toBe(kept);
+    if (storedName !== undefined) expect(body.name).toBe(storedName);
     expect(body.name).not.toMatch(/[/\\\p{Cc}]/u);
     expect(body.name.length).toBeLessThanOrEqual(255);
     const response = await get(await linkOf(app.adminToken, body.url));
     expect(await response.text()).toBe('x');
-    expect((await keptFiles(app)).every((path) => /^attachments\/[0-9a-f]{32}$/.test(path))).toBe(true);
+    expect((await readStoredFiles(app)).every((path) => /^attachments\/[0-9a-f]{32}$/.test(path))).toBe(true);
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit-actions.ts';
+import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit/audit-actions.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { plantEntries } from '../support/audit.ts';
+import { seedAuditEntries } from '../support/audit.ts';
 import {
   asAdministrator,
   call,
@@ -46,14 +46,14 @@ async function readAscending(path: string, count: number, first = 100): Promise<
 }
 
 /** An organization of another enterprise, with an entry; its bare id and the entry's. */
-async function plantForeign(): Promise<{ organizationId: string; entryId: string }> {
+async function seedForeign(): Promise<{ organizationId: string; entryId: string }> {
   const [enterpriseId, organizationId, now] = [newId(), newId(), new Date()];
   await app.app.services.store.transact(async (tx) => {
     await tx.prisma.enterprise.create({ data: { id: enterpriseId, name: 'Foreign', createdAt: now } });
     const data = { id: organizationId, enterpriseId, name: 'Foreign', createdAt: now, updatedAt: now };
     await tx.prisma.organization.create({ data });
   });
-  const [entryId = ''] = await plantEntries(app, [{ action: 'create_org', organizationId, enterpriseId }]);
+  const [entryId = ''] = await seedAuditEntries(app, [{ action: 'create_org', organizationId, enterpriseId }]);
   return { organizationId, entryId };
 }
 
@@ -112,7 +112,7 @@ describe(`GET ${v3}`, () => {
   test('200: pages of entries of one moment lose and repeat none, in either order', async () => {
     const organizationId = await makeOrganization(app);
     const createdAt = new Date(Date.now() + 60_000);
-    const ids = await plantEntries(app, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
+    const ids = await seedAuditEntries(app, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
     const list = `${ofOrganization(organizationId)}?action=send_message`;
     expect(await readAll(list, 3)).toEqual(ids.toReversed());
     expect(await readAscending(`${list}&order=asc`, ids.length, 3)).toEqual(ids);
@@ -127,7 +127,7 @@ describe(`GET ${v3}`, () => {
     const start = 1_600_000_000;
     const at = (seconds: number) => new Date((start + seconds) * 1_000);
     const times = [0, 10, 20, 200 * 24 * 3_600];
-    const ids = await plantEntries(
+    const ids = await seedAuditEntries(
       app,
       times.map((seconds) => ({ action: 'create_org', organizationId, createdAt: at(seconds) })),
     );
@@ -144,7 +144,7 @@ describe(`GET ${v3}`, () => {
 
   test('200: actions are any of those given; one that is not recorded here matches nothing', async () => {
     const organizationId = await makeOrganization(app);
-    const [one = '', two = ''] = await plantEntries(app, [
+    const [one = '', two = ''] = await seedAuditEntries(app, [
       { action: 'create_pat', organizationId },
       { action: 'revoke_pat', organizationId },
       { action: 'rotate_pat', organizationId },
@@ -203,7 +203,7 @@ describe(`GET ${v3}`, () => {
 
   test('403 without ManageEnterpriseSettings, whatever the organization; 404 for what is none of the enterprise', async () => {
     const organizationId = await makeOrganization(app);
-    const foreign = await plantForeign();
+    const foreign = await seedForeign();
     const gone = await makeOrganization(app);
     await call(app, app.adminToken, 'DELETE', `/v3/enterprise/organizations/${gone}`);
     const unable = [
@@ -229,8 +229,8 @@ describe(`GET ${v3}`, () => {
 
   test('another organization’s entries, and another enterprise’s, never appear', async () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
-    const foreign = await plantForeign();
-    const [ofOne = '', ofTwo = ''] = await plantEntries(app, [
+    const foreign = await seedForeign();
+    const [ofOne = '', ofTwo = ''] = await seedAuditEntries(app, [
       { action: 'delete_role', organizationId: one },
       { action: 'delete_role', organizationId: two },
     ]);
@@ -288,7 +288,7 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
   test('200: newest first, after included and before not, at most as many as the limit', async () => {
     const organizationId = await makeOrganization(app);
     const base = 1_500_000_000_000 + Math.floor(Math.random() * 1e9);
-    const ids = await plantEntries(
+    const ids = await seedAuditEntries(
       app,
       [0, 1, 2, 3].map((ms) => ({ action: 'send_message', organizationId, createdAt: new Date(base + ms) })),
     );
@@ -301,7 +301,7 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
     const organizationId = await makeOrganization(app);
     const base = 1_400_000_000_000 + Math.floor(Math.random() * 1e9);
     const words = [...earlierAuditActions, ...laterAuditActions, 'of_a_version_to_come'];
-    await plantEntries(
+    await seedAuditEntries(
       app,
       words.map((action, ms) => ({ action, organizationId, createdAt: new Date(base + ms) })),
     );
@@ -340,7 +340,7 @@ describe('GET /v2/enterprise/audit-logs', () => {
   test('200: the entries of version 1, from newest to oldest', async () => {
     const organizationId = await makeOrganization(app);
     const base = 1_300_000_000_000;
-    const ids = await plantEntries(
+    const ids = await seedAuditEntries(
       app,
       ['create_session', 'create_pat', 'send_message'].map((action, ms) => ({
         action,

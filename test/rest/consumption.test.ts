@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { plantForeignUsage, plantSession, use } from '../support/usage.ts';
+import { seedForeignUsage, seedSession, use } from '../support/usage.ts';
 import {
   call,
   makeOrganization,
@@ -32,7 +32,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
 
   test('200: days begin at 08:00 UTC, also when clocks are put forward in California', async () => {
     const organizationId = await makeOrganization(app);
-    const session = await plantSession(app, { organizationId, createdAt: '2026-03-01' });
+    const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     await use(app, session, 1, '2026-03-08T07:59:59.999Z');
     await use(app, session, 2, '2026-03-08T08:00:00.000Z');
     await use(app, session, 4, '2026-03-09T07:59:59.999Z');
@@ -46,7 +46,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
 
   test('200: time_after is included and time_before is not; a day that they cut is summed within them', async () => {
     const organizationId = await makeOrganization(app);
-    const session = await plantSession(app, { organizationId, createdAt: '2026-03-01' });
+    const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     for (const [acus, at] of [
       [1, '09:59:59.999'],
       [2, '10:00:00.000'],
@@ -65,7 +65,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
 
   test('200: without bounds it is the current cycle, a calendar month of UTC', async () => {
     const organizationId = await makeOrganization(app);
-    const session = await plantSession(app, { organizationId });
+    const session = await seedSession(app, { organizationId });
     const now = new Date();
     const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
     await use(app, session, 1, new Date(Date.UTC(year, month, 1) - 1));
@@ -74,15 +74,15 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
     await use(app, session, 8, new Date(Date.UTC(year, month + 1, 1)));
     expect((await read(ofOrganization(organizationId))).body.total_acus).toBe(6);
     const cycle = (await read('/v3/enterprise/consumption/cycles?first=1')).body.items[0];
-    const asked = `?time_after=${cycle.after}&time_before=${cycle.before}`;
-    expect((await read(ofOrganization(organizationId) + asked)).body.total_acus).toBe(6);
+    const query = `?time_after=${cycle.after}&time_before=${cycle.before}`;
+    expect((await read(ofOrganization(organizationId) + query)).body.total_acus).toBe(6);
     const before = `?time_before=${Date.UTC(year, month, 1) / 1_000}`;
     expect((await read(ofOrganization(organizationId) + before)).body.total_acus).toBe(1);
   });
 
   test('200: a millionth of an ACU is neither lost nor made by adding up', async () => {
     const organizationId = await makeOrganization(app);
-    const session = await plantSession(app, { organizationId, createdAt: '2026-03-01' });
+    const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     let consumed = 0;
     for (let n = 0; n < 10; n++) consumed = await use(app, session, 0.1 + 0.000_000_1, `2026-03-${10 + n}T12:00:00Z`);
     const { body } = await read(`${ofOrganization(organizationId)}?${bounds('2026-03-01', '2026-04-01')}`);
@@ -110,7 +110,7 @@ describe('what is added up in two ways is the same', () => {
         const userId = pick([users[index]?.userId, null]) ?? null;
         const serviceUserId = userId === null ? (robots[index]?.serviceUserId ?? null) : null;
         const organizationId = organizations[index] as string;
-        const id = await plantSession(test, { organizationId, userId, serviceUserId, createdAt: '2026-01-01' });
+        const id = await seedSession(test, { organizationId, userId, serviceUserId, createdAt: '2026-01-01' });
         sessions.push({ id, sum: 0 });
       }
       const [start, end] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 3, 1)];
@@ -122,12 +122,12 @@ describe('what is added up in two ways is the same', () => {
         session.sum += millionths;
         expected += millionths;
       }
-      const asked = `?time_after=${start / 1_000}&time_before=${end / 1_000}`;
-      const total = async (path: string) => Math.round((await at(path + asked)).body.total_acus * 1_000_000);
+      const query = `?time_after=${start / 1_000}&time_before=${end / 1_000}`;
+      const total = async (path: string) => Math.round((await at(path + query)).body.total_acus * 1_000_000);
       const sum = async (paths: readonly string[]) =>
         (await Promise.all(paths.map(total))).reduce((all, one) => all + one, 0);
 
-      const whole = (await at(daily + asked)).body;
+      const whole = (await at(daily + query)).body;
       expect(Math.round(whole.total_acus * 1_000_000)).toBe(expected);
       const byDate = whole.consumption_by_date.reduce((all: number, one: any) => all + Math.round(one.acus * 1e6), 0);
       expect(byDate).toBe(expected);
@@ -172,10 +172,10 @@ function mulberry(seed: number): () => number {
 
 describe('whose consumption may be read', () => {
   test('404 for an unknown one, another enterprise’s and a deleted organization’s, in the same words', async () => {
-    const foreign = await plantForeignUsage(app, '2026-03-10T12:00:00Z');
+    const foreign = await seedForeignUsage(app, '2026-03-10T12:00:00Z');
     const gone = await makeOrganization(app);
     const { userId: goneUser } = await makeUser(app, gone);
-    const goneSession = await plantSession(app, { organizationId: gone, userId: goneUser, createdAt: '2026-03-01' });
+    const goneSession = await seedSession(app, { organizationId: gone, userId: goneUser, createdAt: '2026-03-01' });
     await use(app, goneSession, 1, '2026-03-10T12:00:00Z');
     await call(app, app.adminToken, 'DELETE', `/v3/enterprise/organizations/${gone}`);
     for (const [kind, ids, what] of [
@@ -195,8 +195,8 @@ describe('whose consumption may be read', () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
     const [user, other] = [await makeUser(app, one), await makeUser(app, two)];
     const robot = await makeServiceUser(app, { organizationId: two, roleId: 'org_member' });
-    const session = await plantSession(app, { organizationId: one, userId: user.userId, createdAt: '2026-03-01' });
-    const theirs = await plantSession(app, { organizationId: two, userId: other.userId, createdAt: '2026-03-01' });
+    const session = await seedSession(app, { organizationId: one, userId: user.userId, createdAt: '2026-03-01' });
+    const theirs = await seedSession(app, { organizationId: two, userId: other.userId, createdAt: '2026-03-01' });
     await use(app, session, 3, '2026-03-10T12:00:00Z');
     await use(app, theirs, 5, '2026-03-10T12:00:00Z');
     const at = (suffix: string) =>
@@ -267,7 +267,7 @@ describe('GET /v3/enterprise/consumption/cycles', () => {
   test('200: months, newest first, back to the first use, by pages', async () => {
     const test = await startApp();
     try {
-      const session = await plantSession(test, { organizationId: test.organizationId, createdAt: '2024-01-01' });
+      const session = await seedSession(test, { organizationId: test.organizationId, createdAt: '2024-01-01' });
       const now = new Date();
       const months = Array.from(
         { length: 15 },
@@ -301,10 +301,10 @@ describe.each(['/v1/enterprise/consumption', '/enterprise/consumption'])('GET %s
     const { userId, email } = await makeUser(app, organizationId);
     const { serviceUserId } = await makeServiceUser(app, { organizationId, roleId: 'org_member' });
     const pullRequests = [{ url: 'https://example.com/pull/1', state: 'merged' }];
-    const planted = { organizationId, createdAt: '2025-05-01T10:00:00Z' };
-    const first = await plantSession(app, { ...planted, userId, pullRequests });
-    const second = await plantSession(app, { ...planted, serviceUserId });
-    const unasked = await plantSession(app, { ...planted, userId });
+    const seeded = { organizationId, createdAt: '2025-05-01T10:00:00Z' };
+    const first = await seedSession(app, { ...seeded, userId, pullRequests });
+    const second = await seedSession(app, { ...seeded, serviceUserId });
+    const unasked = await seedSession(app, { ...seeded, userId });
     await use(app, first, 1, '2025-05-09T23:59:59.999Z');
     await use(app, first, 2.5, '2025-05-10T00:00:00Z');
     await use(app, first, 4, '2025-05-12T23:59:59.999Z');
@@ -359,13 +359,17 @@ describe.each(['/v1/enterprise/consumption', '/enterprise/consumption'])('GET %s
       '?start_date=0001-01-01&end_date=9999-12-31',
     ]) {
       const { status, body } = await read(path + query, app.v1Key);
-      expect({ query, status, said: body.detail.startsWith(detail) }).toEqual({ query, status: 400, said: true });
+      expect({ query, status, startsWithDetail: body.detail.startsWith(detail) }).toEqual({
+        query,
+        status: 400,
+        startsWithDetail: true,
+      });
     }
-    for (const [query, said] of [
+    for (const [query, detail] of [
       ['?start_date=2026-01-02&end_date=2026-01-01', '"end_date" must not be before "start_date".'],
       ['?start_date=2025-01-01&end_date=2026-02-05', '"end_date" must be less than 400 days after "start_date".'],
     ] as const) {
-      expect(await read(path + query, app.v1Key)).toMatchObject({ status: 400, body: { detail: said } });
+      expect(await read(path + query, app.v1Key)).toMatchObject({ status: 400, body: { detail: detail } });
     }
     expect((await read(`${path}?start_date=2025-01-01&end_date=2026-02-04`, app.v1Key)).status).toBe(200);
   });

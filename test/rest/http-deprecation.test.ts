@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const told = (headers: Headers) => ({
+const deprecationHeaders = (headers: Headers) => ({
   deprecation: headers.get('deprecation'),
   sunset: headers.get('sunset'),
   link: headers.get('link'),
@@ -25,15 +25,15 @@ describe('versions 1 and 2', () => {
     const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');
     const home = `/v3/organizations/org-${organizationId}`;
     const list = await call(test, v1Key, 'GET', '/v1/sessions?limit=1');
-    expect(told(list.headers)).toEqual(successor(`${home}/sessions`));
+    expect(deprecationHeaders(list.headers)).toEqual(successor(`${home}/sessions`));
     const { body, headers } = await call(test, v1Key, 'POST', '/v1/sessions', { prompt: 'say hello' });
-    expect(told(headers)).toEqual(successor(`${home}/sessions`));
+    expect(deprecationHeaders(headers)).toEqual(successor(`${home}/sessions`));
 
     const one = `/v1/session/${body.session_id}`;
     const read = await call(test, v1Key, 'GET', one);
-    expect(told(read.headers)).toEqual(successor(`${home}/sessions/${body.session_id}`));
+    expect(deprecationHeaders(read.headers)).toEqual(successor(`${home}/sessions/${body.session_id}`));
     const sent = await call(test, v1Key, 'POST', `${one}/message`, { message: 'go on' });
-    expect(told(sent.headers)).toEqual(successor(`${home}/sessions/${body.session_id}/messages`));
+    expect(deprecationHeaders(sent.headers)).toEqual(successor(`${home}/sessions/${body.session_id}/messages`));
     // What is named is there, for a key of version 3.
     const [, address = ''] = /<(.*)>/.exec(read.headers.get('link') ?? '') ?? [];
     expect(await call(test, v3Token, 'GET', address)).toMatchObject({
@@ -47,23 +47,23 @@ describe('versions 1 and 2', () => {
     const home = `/v3/organizations/org-${test.organizationId}`;
     const missing = await call(test, v1Key, 'GET', '/v1/playbooks/a%2Fb%3E');
     expect(missing.status).toBe(404);
-    expect(told(missing.headers)).toEqual(successor(`${home}/playbooks/a%2Fb%3E`));
+    expect(deprecationHeaders(missing.headers)).toEqual(successor(`${home}/playbooks/a%2Fb%3E`));
     const list = await call(test, v1Key, 'GET', '/v1/secrets');
     const known = { 'if-none-match': list.headers.get('etag') ?? '' };
     const same = await call(test, v1Key, 'GET', '/v1/secrets', undefined, known);
     expect(same.status).toBe(304);
-    expect(told(same.headers)).toEqual(successor(`${home}/secrets`));
-    expect(told((await call(test, v1Key, 'GET', '/v1/knowledge')).headers)).toEqual(
+    expect(deprecationHeaders(same.headers)).toEqual(successor(`${home}/secrets`));
+    expect(deprecationHeaders((await call(test, v1Key, 'GET', '/v1/knowledge')).headers)).toEqual(
       successor(`${home}/knowledge/notes`),
     );
-    expect(told((await call(test, v1Key, 'GET', '/v2/enterprise/audit-logs')).headers)).toEqual(
+    expect(deprecationHeaders((await call(test, v1Key, 'GET', '/v2/enterprise/audit-logs')).headers)).toEqual(
       successor('/v3/enterprise/audit-logs'),
     );
   });
 
   it('name the current version where the caller, or a successor, is not known', async () => {
     const unknown = await call(test, null, 'GET', '/v1/sessions');
-    expect({ status: unknown.status, ...told(unknown.headers) }).toEqual({
+    expect({ status: unknown.status, ...deprecationHeaders(unknown.headers) }).toEqual({
       status: 401,
       ...successor('/openapi/v3.json'),
     });
@@ -72,10 +72,10 @@ describe('versions 1 and 2', () => {
       ['PATCH', '/v1/sessions'],
       ['OPTIONS', '/v2/enterprise/roles'],
     ] as const) {
-      expect(told((await call(test, null, method, path)).headers)).toEqual(successor('/openapi/v3.json'));
+      expect(deprecationHeaders((await call(test, null, method, path)).headers)).toEqual(successor('/openapi/v3.json'));
     }
     const without = await call(test, test.v1Key, 'DELETE', '/v2/enterprise/api-keys/nothing');
-    expect(told(without.headers)).toEqual(successor('/openapi/v3.json'));
+    expect(deprecationHeaders(without.headers)).toEqual(successor('/openapi/v3.json'));
     expect((await call(test, null, 'GET', '/openapi/v3.json')).status).toBe(200);
   });
 });
@@ -84,14 +84,20 @@ it('routes of version 3 that are deprecated say so, and when they end', async ()
   const { organizationId } = test;
   const home = `/v3/organizations/${organizationId}`;
   const list = await call(test, test.adminToken, 'GET', `${home}/schedules`);
-  expect({ status: list.status, ...told(list.headers) }).toEqual({ status: 200, ...successor(`${home}/automations`) });
+  expect({ status: list.status, ...deprecationHeaders(list.headers) }).toEqual({
+    status: 200,
+    ...successor(`${home}/automations`),
+  });
   const { headers } = await call(test, test.adminToken, 'POST', `${home}/schedules`, {});
-  expect(told(headers)).toEqual({ ...successor(`${home}/automations`), sunset: 'Thu, 24 Sep 2026 00:00:00 GMT' });
+  expect(deprecationHeaders(headers)).toEqual({
+    ...successor(`${home}/automations`),
+    sunset: 'Thu, 24 Sep 2026 00:00:00 GMT',
+  });
 });
 
 it('version 3 is not deprecated', async () => {
   const { headers } = await call(test, test.adminToken, 'GET', '/v3/self');
-  expect(told(headers)).toEqual({ deprecation: null, sunset: null, link: null });
+  expect(deprecationHeaders(headers)).toEqual({ deprecation: null, sunset: null, link: null });
 });
 
 describe('the descriptions', () => {

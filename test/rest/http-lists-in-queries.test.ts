@@ -9,14 +9,14 @@ beforeAll(async () => {
   organizationId = test.organizationId;
   others = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
   // Among what nobody asks for, two of what is asked for: a list that is read as one of its items finds one.
-  for (const [place, tags] of [
+  for (const [id, tags] of [
     [organizationId, ['first']],
     [organizationId, ['second']],
     [organizationId, ['third']],
     [others[0], ['first']],
     [others[1], ['second']],
   ] as const) {
-    await call(test, test.adminToken, 'POST', `/v3/organizations/${place}/sessions`, { prompt: 'say hello', tags });
+    await call(test, test.adminToken, 'POST', `/v3/organizations/${id}/sessions`, { prompt: 'say hello', tags });
   }
 });
 afterAll(() => test.close());
@@ -62,10 +62,10 @@ it.each([
   ['v1', 1],
   ['v2', 1],
   ['v3', 30],
-])('%s: every list in a query is read in every form', async (version, least) => {
+])('%s: every list in a query is read in every form', async (version, minimum) => {
   const token = version === 'v3' ? test.adminToken : test.v1Key;
   const parameters = await listParameters(version);
-  expect(parameters.length).toBeGreaterThanOrEqual(least);
+  expect(parameters.length).toBeGreaterThanOrEqual(minimum);
   for (const { path, name } of parameters) {
     const address = path.replace('{org_id}', organizationId);
     const read = async (query: string) => {

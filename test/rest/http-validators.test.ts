@@ -34,8 +34,8 @@ describe('what is read', () => {
     expect(whole.headers.get('cache-control')).toBe('private, no-cache');
     expect(whole.headers.get('vary')).toContain('Authorization');
 
-    for (const known of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
-      const again = await call(test, at[key], 'GET', path, undefined, { 'if-none-match': known });
+    for (const condition of [etag, etag.replace('W/', ''), `"other", ${etag}`, '*']) {
+      const again = await call(test, at[key], 'GET', path, undefined, { 'if-none-match': condition });
       expect({ status: again.status, body: again.body }).toEqual({ status: 304, body: null });
       for (const name of ['etag', 'cache-control', 'vary']) {
         expect(again.headers.get(name), name).toBe(whole.headers.get(name));
@@ -51,8 +51,8 @@ describe('what is read', () => {
 
   it('has another validator when it has changed', async () => {
     const { v3Token, home, sessionId } = await readable();
-    const read = (known: string) =>
-      call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags`, undefined, { 'if-none-match': known });
+    const read = (condition: string) =>
+      call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags`, undefined, { 'if-none-match': condition });
     const before = (await read('')).headers.get('etag') ?? '';
     expect((await read(before)).status).toBe(304);
     await call(test, v3Token, 'PUT', `${home}/sessions/${sessionId}/tags`, { tags: ['new'] });
@@ -66,11 +66,13 @@ describe('what is read', () => {
     const { headers } = await call(test, v3Token, 'GET', `${home}/sessions/${sessionId}`);
     const other = await readable();
     const etag = headers.get('etag') ?? '';
-    const known = { 'if-none-match': etag };
-    expect(await call(test, other.v3Token, 'GET', `${home}/sessions/${sessionId}`, undefined, known)).toMatchObject({
+    const conditional = { 'if-none-match': etag };
+    expect(
+      await call(test, other.v3Token, 'GET', `${home}/sessions/${sessionId}`, undefined, conditional),
+    ).toMatchObject({
       status: 403,
     });
-    expect(await call(test, null, 'GET', `${home}/sessions/${sessionId}`, undefined, known)).toMatchObject({
+    expect(await call(test, null, 'GET', `${home}/sessions/${sessionId}`, undefined, conditional)).toMatchObject({
       status: 401,
     });
   });
@@ -133,10 +135,10 @@ describe('HEAD', () => {
     const { v3Token, home } = await readable();
     const body = 'Carefully. '.repeat(200);
     await call(test, v3Token, 'POST', `${home}/playbooks`, { title: 'Long', body });
-    const { head: said, get } = await head(`${home}/playbooks`, v3Token, 'gzip');
+    const { head: headOnly, get } = await head(`${home}/playbooks`, v3Token, 'gzip');
     const { 'content-length': length, ...others } = get as Record<string, unknown>;
-    expect(said).toEqual(others);
-    expect(said).toMatchObject({ 'content-encoding': 'gzip', etag: expect.stringMatching(/^W\//) });
+    expect(headOnly).toEqual(others);
+    expect(headOnly).toMatchObject({ 'content-encoding': 'gzip', etag: expect.stringMatching(/^W\//) });
     expect(Number(length)).toBeLessThan(1_024);
   });
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIncomingWebhooks } from '../../src/rest/incoming-webhooks.ts';
+import { createIncomingWebhooks } from '../../src/api/rest/incoming-webhooks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeWebhook } from '../support/incoming-webhooks.ts';
 import { connectRaw } from '../support/raw-http.ts';
@@ -37,7 +37,7 @@ describe('before the body arrives', () => {
       begin(test, noAutomation, wrong),
       begin(test, noAutomation, { ...wrong, ...wrongSignature }),
     ];
-    for (const wire of calls) expect(await wire.until(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
+    for (const wire of calls) expect(await wire.waitFor(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it('a compressed body is refused', async () => {
@@ -59,7 +59,7 @@ it('a signature is answered after the body, alike with and without an automation
   const answers = [];
   for (const wire of wires) {
     wire.send('{}');
-    const answer = await wire.until(/\r\n\r\n\{.*\}$/s);
+    const answer = await wire.waitFor(/\r\n\r\n\{.*\}$/s);
     answers.push(answer.replace(/^(?:date|x-request-id): .*\r\n/gim, '').replace(/"instance":"[^"]*"/, ''));
   }
   expect(answers[0]).toMatch(/^HTTP\/1\.1 401 /);
@@ -75,7 +75,7 @@ it('a signature by a secret that was replaced while the body arrived is refused'
     'sha256:0',
   ]);
   wire.send('{}');
-  expect(await wire.until(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
+  expect(await wire.waitFor(/\r\n\r\n\{.*\}$/s)).toMatch(/^HTTP\/1\.1 401 /);
   expect(await runs()).toHaveLength(1);
 });
 
@@ -118,7 +118,7 @@ describe('bodies whose signature is not checked yet', () => {
   it('are limited in all and from one address, and refused with 503 beyond', async () => {
     const { path } = await makeWebhook(test);
     const webhooks = createIncomingWebhooks(test.app.services, limits);
-    const held = await hold(webhooks, '192.0.2.1', noAutomation);
+    const openRequest = await hold(webhooks, '192.0.2.1', noAutomation);
     const send = async (address: string, count: number) => {
       const answer = await webhooks.fetch(requestOf(path, 'x'.repeat(count)), { address });
       return [answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')];
@@ -126,8 +126,8 @@ describe('bodies whose signature is not checked yet', () => {
     expect(await send('192.0.2.1', 200)).toEqual([503, '5', 'close']);
     expect(await send('192.0.2.2', 500)).toEqual([503, '5', 'close']);
     expect(await send('192.0.2.2', 300)).toEqual([401, null, null]);
-    held.end();
-    expect((await held.answer).status).toBe(401);
+    openRequest.end();
+    expect((await openRequest.answer).status).toBe(401);
     expect(await send('192.0.2.1', 700)).toEqual([401, null, null]);
   });
 });

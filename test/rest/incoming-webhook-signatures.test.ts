@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
+import { sameBodyMs } from '../../src/domain/automations/triggers/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { incoming, makeWebhook, promptOf } from '../support/incoming-webhooks.ts';
@@ -80,10 +80,10 @@ describe('GitHub', () => {
   it('has the same signed body run again as another delivery, and ten minutes later', async () => {
     const { send, secret, runs } = await make();
     const { services } = test.app;
-    const usual = services.now;
+    const original = services.now;
     let now = Date.now();
     Object.assign(services, { now: () => new Date(now) });
-    onTestFinished(() => void Object.assign(services, { now: usual }));
+    onTestFinished(() => void Object.assign(services, { now: original }));
     const signed = { 'x-hub-signature-256': sign(secret, '{}') };
     expect((await send('{}', { ...signed, 'x-github-delivery': 'a' }, null)).status).toBe(202);
     expect((await send('{}', { ...signed, 'x-github-delivery': 'b' }, null)).status).toBe(202);
@@ -154,10 +154,10 @@ describe('GitHub', () => {
   it('has wrong signatures counted for its address, which refuse no right one', async () => {
     const limited = await startApp({ rateLimitLogin: 2 });
     onTestFinished(() => limited.close());
-    const usual = test;
+    const original = test;
     test = limited;
     onTestFinished(() => {
-      test = usual;
+      test = original;
     });
     const { send, secret } = await make();
     const wrong = { 'x-hub-signature-256': sign('whsec_other', '{}') };

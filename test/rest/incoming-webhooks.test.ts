@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sameBodyMs } from '../../src/domain/automations/receive-webhook.ts';
+import { sameBodyMs } from '../../src/domain/automations/triggers/receive-webhook.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, startSession, switchAutomation } from '../support/automations.ts';
@@ -93,10 +93,10 @@ describe('a delivery', () => {
   it('without an id is another one when its body comes again ten minutes later', async () => {
     const { send, runs } = await make();
     const { services } = test.app;
-    const usual = services.now;
+    const original = services.now;
     let now = Date.now();
     Object.assign(services, { now: () => new Date(now) });
-    onTestFinished(() => void Object.assign(services, { now: usual }));
+    onTestFinished(() => void Object.assign(services, { now: original }));
     expect((await send({ same: 1 })).status).toBe(202);
     now += sameBodyMs - 1;
     expect((await send({ same: 1 })).status).toBe(200);
@@ -108,10 +108,10 @@ describe('a delivery', () => {
   it('without an id is the same to a process whose clock is behind, also where ten minutes begin', async () => {
     const { send, runs } = await make();
     const { services } = test.app;
-    const usual = services.now;
+    const original = services.now;
     let now = Math.ceil(Date.now() / sameBodyMs) * sameBodyMs + 5;
     Object.assign(services, { now: () => new Date(now) });
-    onTestFinished(() => void Object.assign(services, { now: usual }));
+    onTestFinished(() => void Object.assign(services, { now: original }));
     expect((await send({ same: 2 })).status).toBe(202);
     now -= 10;
     expect((await send({ same: 2 })).status).toBe(200);
@@ -188,8 +188,8 @@ describe('a caller', () => {
     const got = await call(test, null, 'GET', path);
     expect(got).toMatchObject({ status: 405 });
     expect(got.headers.get('allow')).toBe('POST, OPTIONS');
-    const asked = await fetch(test.url + path, { method: 'OPTIONS' });
-    expect([asked.status, asked.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
+    const preflight = await fetch(test.url + path, { method: 'OPTIONS' });
+    expect([preflight.status, preflight.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
     expect((await call(test, null, 'POST', '/webhooks/other')).status).toBe(404);
   });
 });
@@ -242,10 +242,10 @@ describe('limits', () => {
   it('are of each automation, and of wrong secrets from an address', async () => {
     const limited = await startApp({ rateLimitWebhook: 3, rateLimitLogin: 2 });
     onTestFinished(() => limited.close());
-    const usual = test;
+    const original = test;
     test = limited;
     onTestFinished(() => {
-      test = usual;
+      test = original;
     });
     const { send } = await make();
     const sent = [await send({ n: 1 }), await send({ n: 2 }), await send({ n: 3 }), await send({ n: 4 })];

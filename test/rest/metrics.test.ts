@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { type PlantedSession, plantForeignUsage, plantSession } from '../support/usage.ts';
+import { type SeededSession, seedForeignUsage, seedSession } from '../support/usage.ts';
 import { call, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -29,29 +29,29 @@ describe('active users', () => {
   test('200: by day, week from Monday and month, UTC; a window without any is 0; the ends are cut off', async () => {
     const organizationId = await makeOrganization(app);
     const [one, two] = [newId(), newId()];
-    const planted = [
+    const seeded = [
       [one, '2026-03-01T23:59:59.999Z'],
       [one, '2026-03-02T00:00:00Z'],
       [one, '2026-03-02T12:00:00Z'],
       [two, '2026-03-02T13:00:00Z'],
       [two, '2026-03-05T00:00:00Z'],
     ] as const;
-    for (const [userId, createdAt] of planted) await plantSession(app, { organizationId, userId, createdAt });
-    await plantSession(app, { organizationId, serviceUserId: newId(), createdAt: '2026-03-03T00:00:00Z' });
-    const asked = bounds('2026-03-01T12:00:00Z', '2026-03-05T06:00:00Z');
+    for (const [userId, createdAt] of seeded) await seedSession(app, { organizationId, userId, createdAt });
+    await seedSession(app, { organizationId, serviceUserId: newId(), createdAt: '2026-03-03T00:00:00Z' });
+    const query = bounds('2026-03-01T12:00:00Z', '2026-03-05T06:00:00Z');
     const window = (start: string, end: string, users: number) => ({
       start_time: unix(start),
       end_time: unix(end),
       active_users: users,
     });
-    expect(await both(organizationId, 'dau', asked)).toEqual([
+    expect(await both(organizationId, 'dau', query)).toEqual([
       window('2026-03-01T12:00:00Z', '2026-03-02', 1),
       window('2026-03-02', '2026-03-03', 2),
       window('2026-03-03', '2026-03-04', 0),
       window('2026-03-04', '2026-03-05', 0),
       window('2026-03-05', '2026-03-05T06:00:00Z', 1),
     ]);
-    expect(await both(organizationId, 'wau', asked)).toEqual([
+    expect(await both(organizationId, 'wau', query)).toEqual([
       window('2026-03-01T12:00:00Z', '2026-03-02', 1),
       window('2026-03-02', '2026-03-05T06:00:00Z', 2),
     ]);
@@ -61,20 +61,20 @@ describe('active users', () => {
       window('2026-03-01', '2026-04-01', 2),
       window('2026-04-01', '2026-05-01', 0),
     ]);
-    expect(await both(organizationId, 'active-users', asked)).toEqual(
+    expect(await both(organizationId, 'active-users', query)).toEqual(
       window('2026-03-01T12:00:00Z', '2026-03-05T06:00:00Z', 2),
     );
     expect(
-      (await both(organizationId, 'dau', `${asked}&min_sessions=2`)).map((each: any) => each.active_users),
+      (await both(organizationId, 'dau', `${query}&min_sessions=2`)).map((each: any) => each.active_users),
     ).toEqual([0, 1, 0, 0, 0]);
-    expect((await both(organizationId, 'active-users', `${asked}&min_sessions=3`)).active_users).toBe(1);
-    expect((await both(organizationId, 'active-users', `${asked}&min_sessions=4`)).active_users).toBe(0);
+    expect((await both(organizationId, 'active-users', `${query}&min_sessions=3`)).active_users).toBe(1);
+    expect((await both(organizationId, 'active-users', `${query}&min_sessions=4`)).active_users).toBe(0);
   });
 
   test('200: without bounds, the current cycle up to now: no window of a time to come', async () => {
     const organizationId = await makeOrganization(app);
     const { userId } = await makeUser(app, organizationId);
-    await plantSession(app, { organizationId, userId });
+    await seedSession(app, { organizationId, userId });
     const windows = await both(organizationId, 'dau', '');
     const now = Date.now() / 1_000;
     expect(windows.at(-1).start_time).toBeLessThanOrEqual(now);
@@ -106,15 +106,15 @@ describe('sessions, pull requests and usage', () => {
 
   test('200: by origin, and by size at its very bounds; pull requests by their state', async () => {
     const organizationId = await makeOrganization(app);
-    const plant = (more: Partial<PlantedSession>) =>
-      plantSession(app, { organizationId, createdAt: '2026-03-10', ...more });
+    const seed = (more: Partial<SeededSession>) =>
+      seedSession(app, { organizationId, createdAt: '2026-03-10', ...more });
     for (const acusConsumed of [0, 0.999999, 1, 2.999999, 3, 5.999999, 6, 11.999999, 12, 100]) {
-      await plant({ acusConsumed });
+      await seed({ acusConsumed });
     }
-    await plant({ origin: 'webapp', acusConsumed: 1, pullRequests: [merged, open], playbookId: newId() });
-    await plant({ origin: 'automation', acusConsumed: 20, pullRequests: [merged, merged, closed] });
-    await plant({ createdAt: '2026-01-31T23:59:59.999Z' });
-    await plant({ createdAt: '2026-05-01T00:00:00.000Z' });
+    await seed({ origin: 'webapp', acusConsumed: 1, pullRequests: [merged, open], playbookId: newId() });
+    await seed({ origin: 'automation', acusConsumed: 20, pullRequests: [merged, merged, closed] });
+    await seed({ createdAt: '2026-01-31T23:59:59.999Z' });
+    await seed({ createdAt: '2026-05-01T00:00:00.000Z' });
     const sizes = { xs: 2, s: 3, m: 2, l: 2, xl: 3 };
     expect(await both(organizationId, 'sessions', spring)).toEqual({
       sessions_created_count: 12,
@@ -168,11 +168,11 @@ describe('sessions, pull requests and usage', () => {
   test('200: narrowed by playbook, users and service users; what refers to nothing matches nothing', async () => {
     const organizationId = await makeOrganization(app);
     const [playbookId, userId, serviceUserId] = [newId(), newId(), newId()];
-    const planted = { organizationId, createdAt: '2026-03-10' };
-    await plantSession(app, { ...planted, playbookId, userId });
-    await plantSession(app, { ...planted, userId });
-    await plantSession(app, { ...planted, serviceUserId });
-    await plantSession(app, planted);
+    const seeded = { organizationId, createdAt: '2026-03-10' };
+    await seedSession(app, { ...seeded, playbookId, userId });
+    await seedSession(app, { ...seeded, userId });
+    await seedSession(app, { ...seeded, serviceUserId });
+    await seedSession(app, seeded);
     const counted = async (query: string) =>
       (await both(organizationId, 'sessions', `${spring}&${query}`)).sessions_created_count;
     expect(await counted(`playbook_id=playbook-${playbookId}`)).toBe(1);
@@ -184,9 +184,9 @@ describe('sessions, pull requests and usage', () => {
   });
 
   test('another enterprise’s and a deleted organization’s sessions are in no count', async () => {
-    const foreign = await plantForeignUsage(app, '2026-03-10');
+    const foreign = await seedForeignUsage(app, '2026-03-10');
     const gone = await makeOrganization(app);
-    await plantSession(app, { organizationId: gone, userId: newId(), createdAt: '2026-03-10' });
+    await seedSession(app, { organizationId: gone, userId: newId(), createdAt: '2026-03-10' });
     const counted = async (query = '') =>
       (await read(`${enterprise}/usage?${spring}${query}`)).body.sessions_count as number;
     const before = await counted();
@@ -246,12 +246,12 @@ describe('GET /v3/enterprise/queue', () => {
     try {
       const queue = async () => (await call(test, test.adminToken, 'GET', '/v3/enterprise/queue')).body;
       const queued = async (status: string, organizationId = test.organizationId) => {
-        const id = await plantSession(test, { organizationId, status });
+        const id = await seedSession(test, { organizationId, status });
         const run = 'insert into run (session_id, queued_at) values ($1, now())';
         await test.app.services.store.execute(run, [id]);
       };
       expect(await queue()).toEqual({ queue_size: 0, status: 'normal' });
-      const { organizationId: foreign } = await plantForeignUsage(test, '2026-03-10');
+      const { organizationId: foreign } = await seedForeignUsage(test, '2026-03-10');
       await queued('new', foreign);
       for (const status of ['new', 'claimed', 'resuming']) await queued(status);
       for (const status of ['running', 'exit', 'suspended', 'error']) await queued(status);

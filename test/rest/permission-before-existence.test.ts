@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Permission } from '../../src/auth/permissions.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { createUser } from '../../src/domain/identity/people/users.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { createUser } from '../../src/domain/people/users.ts';
 import { type Route, routesOf } from '../support/arbitraries-of-requests.ts';
 import { readText } from '../support/tree.ts';
 import { isWithoutFeature } from '../tenancy/exceptions.ts';
@@ -65,7 +65,7 @@ function targetOf(route: Route, isThere: boolean): string {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
   const last = names.filter((name) => name !== 'org_id' && name !== 'name').at(-1);
   return route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(name === last && !isThere ? newId() : (world.things[kindIn(route, name)] ?? 'walk')),
+    encodeURIComponent(name === last && !isThere ? newId() : (world.resourceIds[kindIn(route, name)] ?? 'walk')),
   );
 }
 
@@ -75,8 +75,8 @@ async function send(caller: Caller, route: Route, isThere: boolean): Promise<{ s
   const token = route.path.startsWith('/v3') ? caller.v3 : caller.v1;
   const target = targetOf(route, isThere);
   const { status, body: answer } = await call(world.test, token, route.method, target, body);
-  const { instance: _, ...said } = answer ?? {};
-  return { status, body: status < 400 ? null : said };
+  const { instance: _, ...problem } = answer ?? {};
+  return { status, body: status < 400 ? null : problem };
 }
 
 describe('who lacks a permission is told so, whether what it names is there or not', () => {

@@ -59,8 +59,8 @@ function edited(
   path: string,
   { at, how: { word, text } }: { at: number; how: { word: string; text: string } },
 ): string {
-  const place = at % (path.length + 1);
-  const [before, letter, after] = [path.slice(0, place), path.slice(place, place + 1), path.slice(place + 1)];
+  const index = at % (path.length + 1);
+  const [before, letter, after] = [path.slice(0, index), path.slice(index, index + 1), path.slice(index + 1)];
   const others: Record<string, string> = {
     drop: '',
     percent: letter === '' ? '' : percent(letter),

@@ -41,12 +41,12 @@ test.each([
     /must be (?:an integer|a number), but was too large\.$/,
   ],
   ['/sessions', '{"prompt":5}', 'prompt', /^"prompt" must be a string, but was a number\.$/],
-])('%s with %s: what should have come, and what came where it can be no secret', async (path, body, field, said) => {
+])('%s with %s: what should have come, and what came where it can be no secret', async (path, body, field, message) => {
   const type = { 'content-type': 'application/json' };
   const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
   expect(answer.status).toBe(422);
   expect(answer.body.errors).toEqual([
-    { loc: ['body', ...field.split('.')], msg: expect.stringMatching(said), type: expect.any(String) },
+    { loc: ['body', ...field.split('.')], msg: expect.stringMatching(message), type: expect.any(String) },
   ]);
 });
 
@@ -54,12 +54,12 @@ test.each([
   [1.5, '"expires_at" must be an integer, but was 1.5.'],
   ['soon', '"expires_at" must be a number, but was a string.'],
   [-1e30, expect.stringMatching(/^"expires_at" must be at least -\d+, but was -1e\+30\.$/)],
-])('a time that is %j', async (time, said) => {
+])('a time that is %j', async (time, message) => {
   const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
   const path = `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`;
   const { status, body } = await call(app, app.adminToken, 'POST', path, { name: 'key', expires_at: time });
   expect(status).toBe(422);
-  expect(body.errors[0]).toMatchObject({ loc: ['body', 'expires_at'], msg: said });
+  expect(body.errors[0]).toMatchObject({ loc: ['body', 'expires_at'], msg: message });
 });
 
 test('a Last-Event-ID that is none is named, not `after`; HEAD of a stream answers as GET', async () => {

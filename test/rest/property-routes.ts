@@ -92,7 +92,7 @@ async function fillingOf(world: PropertyWorld, route: Route): Promise<Filling> {
     const kind = kindIn(route, name);
     // An archived session, too, is none that anything else may be tried on.
     const isDoomed = (route.method === 'DELETE' && route.path.endsWith(`{${name}}`)) || isSessionAct(route, name);
-    const found = isDoomed ? [await world.make(kind), await world.make(kind)] : [world.things[kind] ?? 'walk'];
+    const found = isDoomed ? [await world.make(kind), await world.make(kind)] : [world.resourceIds[kind] ?? 'walk'];
     ids.set(
       name,
       found.flatMap((id) => formsOf(kind, id)),
@@ -102,7 +102,7 @@ async function fillingOf(world: PropertyWorld, route: Route): Promise<Filling> {
   }
   const own = new Set(names.map((name) => idKindOf(kindIn(route, name))));
   const isOther = ([kind]: readonly [string, string]) => !own.has(idKindOf(kind));
-  const foreign = Object.entries(world.things)
+  const foreign = Object.entries(world.resourceIds)
     .filter(isOther)
     .flatMap(([kind, id]) => formsOf(kind, id));
   const never = ['0'.repeat(32), 'f'.repeat(32), newId(), `user-${newId()}`, '0', '-1', 'null'];

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText, roughTexts } from '../support/arbitraries.ts';
 import { countRows } from '../support/rows.ts';
-import { keptFiles, linkOf, multipart, type Part, sendParts } from '../support/uploads.ts';
+import { linkOf, multipart, type Part, readStoredFiles, sendParts } from '../support/uploads.ts';
 import { inTime } from './property-answers.ts';
 import { factor, seed } from './property-seed.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
 /** The largest file that is taken, in bytes. */
-const most = 4_096;
+const maxBytes = 4_096;
 
 let app: TestApp;
 let path: string;
 beforeAll(async () => {
-  app = await startApp({ maxAttachmentBytes: most });
+  app = await startApp({ maxAttachmentBytes: maxBytes });
   path = `/v3/organizations/${app.organizationId}/attachments`;
 });
 afterAll(() => app.close());
@@ -29,7 +29,7 @@ const file = (name: string, content: string | Uint8Array): Part => ({
 
 /** A refusal is one of version 3's form, and keeps nothing. */
 async function refused(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<number | null> {
-  const before = { files: await keptFiles(app), rows: await countRows(app) };
+  const before = { files: await readStoredFiles(app), rows: await countRows(app) };
   const answer = await inTime(
     { body: Buffer.from(body).toString('latin1'), headers },
     sendParts(app, app.adminToken, path, body, headers),
@@ -39,11 +39,11 @@ async function refused(body: Uint8Array<ArrayBuffer>, headers: Record<string, st
   expect([400, 413, 422]).toContain(answer.status);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   if (answer.status === 422) expect(answer.body.detail[0].loc).toEqual(['body', 'file']);
-  expect({ files: await keptFiles(app), rows: await countRows(app) }).toEqual(before);
+  expect({ files: await readStoredFiles(app), rows: await countRows(app) }).toEqual(before);
   return answer.status;
 }
 
-const walks = [
+const traversals = [
   '../',
   '..\\',
   '/',
@@ -72,10 +72,10 @@ const endings = [
   '__proto__',
   'a.html',
 ];
-const pathTrick = fc.tuple(fc.array(fc.constantFrom(...walks), { maxLength: 6 }), fc.constantFrom(...endings));
+const pathTrick = fc.tuple(fc.array(fc.constantFrom(...traversals), { maxLength: 6 }), fc.constantFrom(...endings));
 const fileName = fc
   .oneof(
-    pathTrick.map(([walk, end]) => walk.join('') + end),
+    pathTrick.map(([traversal, end]) => traversal.join('') + end),
     anyText,
   )
   // A line's end would be the header's.
@@ -93,11 +93,13 @@ test('whatever a file is called, it is kept under an id, and comes back as it wa
     expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
   });
   await hold(property, 80);
-  expect((await keptFiles(app)).filter((kept) => !/^attachments\/[0-9a-f]{32}$/.test(kept))).toEqual([]);
+  expect((await readStoredFiles(app)).filter((storedPath) => !/^attachments\/[0-9a-f]{32}$/.test(storedPath))).toEqual(
+    [],
+  );
 });
 
 test('a file of which a byte is too much is refused, however much too much it is', async () => {
-  const size = fc.oneof(fc.constantFrom(most + 1, most * 2), fc.integer({ min: most + 1, max: 300_000 }));
+  const size = fc.oneof(fc.constantFrom(maxBytes + 1, maxBytes * 2), fc.integer({ min: maxBytes + 1, max: 300_000 }));
   const property = fc.asyncProperty(size, async (bytes) => {
     expect(await refused(multipart([file('a.bin', Buffer.alloc(bytes))]))).toBe(413);
   });
@@ -125,7 +127,7 @@ test('one file in the right field is taken, and nothing else is', async () => {
       fc.constant(null),
       fc.constantFrom('a.txt', '', ...roughTexts.filter((text) => !/[\r\n]/.test(text))),
     ),
-    size: fc.constantFrom(0, 1, 100, most, most + 1),
+    size: fc.constantFrom(0, 1, 100, maxBytes, maxBytes + 1),
   });
   const property = fc.asyncProperty(fc.array(part, { maxLength: 4 }), async (parts) => {
     const body = multipart(
@@ -138,7 +140,7 @@ test('one file in the right field is taken, and nothing else is', async () => {
     const texts = parts.filter(({ name }) => name === null);
     const isGood =
       files.length === 1 &&
-      files.every(({ field: name, size }) => name === 'file' && size <= most) &&
+      files.every(({ field: name, size }) => name === 'file' && size <= maxBytes) &&
       texts.every(({ field: name }) => name !== 'file');
     expect((await refused(body)) === null).toBe(isGood);
   });
@@ -148,7 +150,7 @@ test('one file in the right field is taken, and nothing else is', async () => {
 test('a text in the field before the file is refused, and does not wait for ever', async () => {
   const text = { disposition: disposition('file', null), content: '' };
   expect(await refused(multipart([text, file('a.txt', 'hello')]))).toBe(422);
-  expect(await refused(multipart([text, file('a.txt', 'x'.repeat(most + 1))]))).toBe(422);
+  expect(await refused(multipart([text, file('a.txt', 'x'.repeat(maxBytes + 1))]))).toBe(422);
 });
 
 test('bytes that are others than they should be are refused or make another file, and nothing fails', async () => {

@@ -7,7 +7,7 @@ import { asAdministrator, call, makeServiceUser, makeUser, startApp, type TestAp
 export interface PropertyWorld {
   readonly test: TestApp;
   /** By their kinds, bare or as they are called. */
-  readonly things: Readonly<Record<string, string>>;
+  readonly resourceIds: Readonly<Record<string, string>>;
   /** Makes one more of a kind, for requests that may delete it: its bare id. */
   make(kind: string): Promise<string>;
 }
@@ -24,7 +24,7 @@ export async function startPropertyWorld(): Promise<PropertyWorld> {
   const makers = makersOf(test);
   const elsewhere = await makers.organization();
   const file = await uploadTo(test, organizationId, { name: 'walk.txt', content: 'hello' });
-  const things: Record<string, string> = {
+  const resourceIds: Record<string, string> = {
     folder: await makeFolders(await asAdministrator(test), { organizationId }, 'Backend'),
     attachment: bare(file.attachment_id),
     attachmentUrl: file.url,
@@ -32,18 +32,18 @@ export async function startPropertyWorld(): Promise<PropertyWorld> {
   };
   const world = {
     test,
-    things,
+    things: resourceIds,
     async make(kind: string) {
       if (kind === 'outsider') return (await makeUser(test, elsewhere)).userId;
-      if (kind === 'apiKey') return makeKey(test, things.serviceUser ?? '');
+      if (kind === 'apiKey') return makeKey(test, resourceIds.serviceUser ?? '');
       // A request before this one may have set a limit that no session can start under.
       if (kind === 'session')
         await store.execute('update organization set max_session_acu_limit = null where id = $1', [organizationId]);
       return (await makers[kind as keyof typeof makers]?.()) ?? kind;
     },
   };
-  for (const kind of [...Object.keys(makers), 'apiKey', 'outsider']) things[kind] = await world.make(kind);
-  return { ...world, things: { ...things, organization: organizationId } };
+  for (const kind of [...Object.keys(makers), 'apiKey', 'outsider']) resourceIds[kind] = await world.make(kind);
+  return { ...world, resourceIds: { ...resourceIds, organization: organizationId } };
 }
 
 async function post(test: TestApp, path: string, body: unknown, field: string): Promise<string> {
@@ -58,8 +58,8 @@ const makeKey = (test: TestApp, serviceUserId: string) =>
 function makersOf(test: TestApp) {
   const inside = `/v3/organizations/${test.organizationId}`;
   const make = (path: string, body: unknown, field: string) => post(test, path, body, field);
-  const robot = async (place: { organizationId?: string; roleId: string }) =>
-    (await makeServiceUser(test, place)).serviceUserId;
+  const robot = async (input: { organizationId?: string; roleId: string }) =>
+    (await makeServiceUser(test, input)).serviceUserId;
   return {
     organization: () => make('/v3/enterprise/organizations', { name: 'Another' }, 'org_id'),
     session: () => make(`${inside}/sessions`, { prompt: 'say hello' }, 'session_id'),
@@ -118,9 +118,9 @@ let count = 0;
 
 /** A body that a route takes, with all that it may hold; names that must be unique are new each time. */
 export function goodBody(world: PropertyWorld, route: string, fields: readonly string[]): Record<string, unknown> {
-  const { things } = world;
+  const { resourceIds } = world;
   count += 1;
-  const wire = (kind: IdKind, id = things[kind]) => prefixedId(kind, id ?? '');
+  const wire = (kind: IdKind, id = resourceIds[kind]) => prefixedId(kind, id ?? '');
   const isEnterprise = route.includes('/enterprise/') && !route.includes('{org_id}');
   const known: Record<string, unknown> = {
     name: `Name ${count}`,
@@ -158,7 +158,7 @@ export function goodBody(world: PropertyWorld, route: string, fields: readonly s
     knowledge_ids: [wire('note')],
     secret_ids: [wire('secret')],
     session_secrets: [{ key: 'TOKEN', value: 'c4n4ry-value', sensitive: true }],
-    attachment_urls: [things.attachmentUrl],
+    attachment_urls: [resourceIds.attachmentUrl],
     structured_output_schema: { type: 'object' },
     create_as_user_id: wire('user'),
     message_as_user_id: wire('user'),

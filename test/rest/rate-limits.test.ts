@@ -38,7 +38,7 @@ describe.each([
       retry_after: 50,
     },
   ],
-] as const)('%s', (_version, make, path, said) => {
+] as const)('%s', (_version, make, path, problem) => {
   it('says what is left, and answers 429 when nothing is, until the next minute', async () => {
     const key = await make();
     for (const left of [2, 1, 0]) {
@@ -51,7 +51,7 @@ describe.each([
       limits: '3,0,50',
       wait: '50',
     });
-    expect(body).toEqual(said);
+    expect(body).toEqual(problem);
     clock.advance(49_000);
     expect((await get(key, path)).headers.get('retry-after')).toBe('1');
     clock.advance(1_000);

@@ -1,10 +1,10 @@
 import { authenticate } from '../../src/auth/authenticate.ts';
 import type { Permission } from '../../src/auth/permissions.ts';
 import type { Context } from '../../src/domain/context.ts';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { createServiceUser } from '../../src/domain/people/service-users.ts';
-import { createUser } from '../../src/domain/people/users.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { createServiceUser } from '../../src/domain/identity/people/service-users.ts';
+import { createUser } from '../../src/domain/identity/people/users.ts';
 import { call, type TestApp } from '../support/app.ts';
 
 export { call, startApp, type TestApp } from '../support/app.ts';
@@ -59,10 +59,10 @@ export async function makeUser(
 /** A new service user's `cog_` token; without an organization it is one of the enterprise. */
 export async function makeServiceUser(
   test: TestApp,
-  place: { organizationId?: string; roleId: string },
+  input: { organizationId?: string; roleId: string },
 ): Promise<{ serviceUserId: string; token: string }> {
   const context = await asAdministrator(test);
-  const { id: serviceUserId } = await createServiceUser(context, { name: 'Robot', organizationId: null, ...place });
+  const { id: serviceUserId } = await createServiceUser(context, { name: 'Robot', organizationId: null, ...input });
   const { token } = await createApiKey(context, { kind: 'SERVICE_USER', name: 'robot', serviceUserId });
   return { serviceUserId, token };
 }

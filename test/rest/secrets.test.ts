@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findSecrets } from '../../src/domain/secrets/secrets.ts';
+import { findSecrets } from '../../src/domain/library/secrets/secrets.ts';
 import { secretCanary } from '../support/leaks.ts';
 import {
   asAdministrator,
@@ -253,8 +253,8 @@ test('a value is bound to its organization and its row: moved elsewhere it canno
   );
   const sealed = rows.find((row) => row.id === bare(one))?.sealed ?? '';
   expect(keyring.open(sealed, `${id}:${bare(one)}`)).toBe(value);
-  for (const place of [`${id}:${bare(two)}`, `${app.organizationId}:${bare(one)}`, '']) {
-    expect(() => keyring.open(sealed, place)).toThrow('cannot be opened');
+  for (const associatedData of [`${id}:${bare(two)}`, `${app.organizationId}:${bare(one)}`, '']) {
+    expect(() => keyring.open(sealed, associatedData)).toThrow('cannot be opened');
   }
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRest, type Rest } from '../../src/api/rest/router.ts';
 import type { Log } from '../../src/domain/context.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { createRest, type Rest } from '../../src/rest/router.ts';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -68,9 +68,9 @@ test('v1: details that fail half way end in a broken transfer, not in a short an
   const reader = response.body.getReader();
   await reader.read();
   await breakTable('log_entry');
-  const readOn = async () => {
+  const readRest = async () => {
     while (!(await reader.read()).done);
   };
-  await expect(readOn()).rejects.toThrow(/log_entry/);
+  await expect(readRest()).rejects.toThrow(/log_entry/);
   expect(logged.map(({ message }) => message)).toEqual(['The messages of a session could not be read to their end.']);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditedActs, makeFolders } from '../support/knowledge.ts';
+import { makeFolders, readAuditActions } from '../support/knowledge.ts';
 import {
   asAdministrator,
   call,
@@ -33,12 +33,12 @@ describe('/v1/knowledge', () => {
   test('POST gives all its fields, and who made it', async () => {
     const { mine, userId, organizationId, serviceKey } = await open();
     const folder = await makeFolders(await asAdministrator(app), { organizationId }, 'Team/Ops');
-    const given = { ...note, parent_folder_id: `folder-${folder}`, pinned_repo: 'acme/api', macro: '!deploys' };
-    const made = await mine('POST', path, given);
+    const input = { ...note, parent_folder_id: `folder-${folder}`, pinned_repo: 'acme/api', macro: '!deploys' };
+    const made = await mine('POST', path, input);
     expect(made.status).toBe(200);
     expect(made.body).toEqual({
       id: expect.stringMatching(/^note-[0-9a-f]{32}$/),
-      ...given,
+      ...input,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
       created_by: { full_name: expect.stringMatching(/^Person/), id: `user-${userId}`, image_url: null },
     });
@@ -71,7 +71,7 @@ describe('/v1/knowledge', () => {
       body: { detail: 'The requested resource does not exist' },
     });
     expect((await mine('PUT', `${path}/${made.id}`, note)).status).toBe(404);
-    expect((await auditedActs(app, organizationId, '_knowledge')).map(({ action }) => action)).toEqual([
+    expect((await readAuditActions(app, organizationId, '_knowledge')).map(({ action }) => action)).toEqual([
       'create_knowledge',
       'edit_knowledge',
       'delete_knowledge',

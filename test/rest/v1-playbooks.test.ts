@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditedActs } from '../support/knowledge.ts';
+import { readAuditActions } from '../support/knowledge.ts';
 import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -60,10 +60,10 @@ describe('/v1/playbooks', () => {
     const { mine, organizationId } = await open();
     const made = (await mine('POST', path, { ...playbook, macro: '!m' })).body;
     const to = `${path}/${made.playbook_id}`;
-    const kept = (await mine('PUT', to, { ...playbook, title: 'New' })).body;
-    expect(kept).toEqual({ ...made, title: 'New', updated_at: kept.updated_at });
+    const updated = (await mine('PUT', to, { ...playbook, title: 'New' })).body;
+    expect(updated).toEqual({ ...made, title: 'New', updated_at: updated.updated_at });
     expect((await mine('PUT', to, { ...playbook, macro: null })).body.macro).toBeNull();
-    expect((await auditedActs(app, organizationId, '_playbook')).map(({ action }) => action)).toEqual([
+    expect((await readAuditActions(app, organizationId, '_playbook')).map(({ action }) => action)).toEqual([
       'create_playbook',
       'update_playbook',
       'update_playbook',
@@ -73,8 +73,8 @@ describe('/v1/playbooks', () => {
   test('PUT leaves the schema alone, of which this version knows nothing', async () => {
     const { mine, organizationId } = await open();
     const at = `/v3/organizations/${organizationId}/playbooks`;
-    const given = { ...playbook, structured_output_schema: { type: 'object' } };
-    const { playbook_id } = (await call(app, app.adminToken, 'POST', at, given)).body;
+    const input = { ...playbook, structured_output_schema: { type: 'object' } };
+    const { playbook_id } = (await call(app, app.adminToken, 'POST', at, input)).body;
     await mine('PUT', `${path}/${playbook_id}`, { ...playbook, title: 'New' });
     expect((await call(app, app.adminToken, 'GET', `${at}/${playbook_id}`)).body).toMatchObject({
       title: 'New',

@@ -27,12 +27,12 @@ describe('200', () => {
     const { status, body, headers } = await read(id, v1Key);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json');
-    const message = (type: string, text: string, who: object) => ({
+    const message = (type: string, text: string, author: object) => ({
       type,
       event_id: expect.stringMatching(/^event-[0-9a-f]{32}$/),
       message: text,
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      ...who,
+      ...author,
     });
     const user = { username: expect.stringMatching(/^Person/), user_id: `user-${userId}` };
     expect(body).toEqual({

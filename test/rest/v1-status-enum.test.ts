@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type StatusFields, statusEnum, v1Statuses } from '../../src/api/rest/v1/status-enum.ts';
 import { sessionStatusDetails, sessionStatuses } from '../../src/domain/sessions/status.ts';
-import { type StatusFields, statusEnum, v1Statuses } from '../../src/rest/v1/status-enum.ts';
 
 const at = (fields: Partial<StatusFields>): StatusFields => ({
   status: 'running',

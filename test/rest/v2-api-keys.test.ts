@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import {
   asAdministrator,
   call,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { plantForeignUsage, plantSession, use } from '../support/usage.ts';
+import { seedForeignUsage, seedSession, use } from '../support/usage.ts';
 import {
   call,
   makeOrganization,
@@ -27,16 +27,16 @@ describe(`GET ${daily}`, () => {
     const { userId } = await makeUser(app, one);
     const { serviceUserId } = await makeServiceUser(app, { organizationId: two, roleId: 'org_member' });
     const createdAt = '2025-06-01';
-    const ofUser = await plantSession(app, { organizationId: one, userId, createdAt });
-    const ofRobot = await plantSession(app, { organizationId: two, serviceUserId, createdAt });
-    const ofKey = await plantSession(app, { organizationId: two, createdAt });
-    const ofGone = await plantSession(app, { organizationId: gone, userId, createdAt });
+    const ofUser = await seedSession(app, { organizationId: one, userId, createdAt });
+    const ofRobot = await seedSession(app, { organizationId: two, serviceUserId, createdAt });
+    const ofKey = await seedSession(app, { organizationId: two, createdAt });
+    const ofGone = await seedSession(app, { organizationId: gone, userId, createdAt });
     await use(app, ofUser, 0.1, '2025-06-09T23:59:59.999Z');
     await use(app, ofUser, 0.2, '2025-06-10T00:00:00.000Z');
     await use(app, ofRobot, 4, '2025-06-10T07:59:59.999Z');
     await use(app, ofKey, 8, '2025-06-11T12:00:00.000Z');
     await use(app, ofGone, 100, '2025-06-10T12:00:00.000Z');
-    await plantForeignUsage(app, '2025-06-10T12:00:00.000Z');
+    await seedForeignUsage(app, '2025-06-10T12:00:00.000Z');
     await call(app, app.adminToken, 'DELETE', `/v3/enterprise/organizations/${gone}`);
     const expected = {
       total_acus: 12.3,
@@ -71,7 +71,7 @@ describe(`GET ${daily}`, () => {
   });
 
   test('200: without bounds it is the current cycle', async () => {
-    const session = await plantSession(app, { organizationId: app.organizationId });
+    const session = await seedSession(app, { organizationId: app.organizationId });
     const now = new Date();
     const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
     const before = (await read(daily)).body.total_acus;
@@ -97,7 +97,7 @@ describe(`GET ${cycles}`, () => {
     const test = await startApp();
     try {
       const at = async (path: string) => (await call(test, test.v1Key, 'GET', path)).body;
-      const session = await plantSession(test, { organizationId: test.organizationId, createdAt: '2024-01-01' });
+      const session = await seedSession(test, { organizationId: test.organizationId, createdAt: '2024-01-01' });
       const now = new Date();
       const month = (back: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1);
       await use(test, session, 1, new Date(month(13)));

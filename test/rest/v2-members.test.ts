@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { createUser } from '../../src/domain/people/users.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { createUser } from '../../src/domain/identity/people/users.ts';
 import {
   asAdministrator,
   call,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { createUser } from '../../src/domain/people/users.ts';
-import { auditedActs } from '../support/knowledge.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { createUser } from '../../src/domain/identity/people/users.ts';
+import { readAuditActions } from '../support/knowledge.ts';
 import { asAdministrator, call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -34,7 +34,7 @@ describe(`POST ${path}`, () => {
     });
     const { items } = (await call(app, app.adminToken, 'GET', `/v3/organizations/${body.org_id}/members/users`)).body;
     expect(items.map(({ email }: any) => email)).toEqual(['admin@localhost']);
-    expect(await auditedActs(app, bare(body.org_id), 'add_members_to_org')).toHaveLength(1);
+    expect(await readAuditActions(app, bare(body.org_id), 'add_members_to_org')).toHaveLength(1);
   });
 
   test('200: nobody does where that is not wanted', async () => {

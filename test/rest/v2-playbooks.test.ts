@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditedActs } from '../support/knowledge.ts';
+import { readAuditActions } from '../support/knowledge.ts';
 import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -25,7 +25,7 @@ test('DELETE marks playbooks of the enterprise and of its organizations as delet
     expect((await call(app, app.v1Key, 'DELETE', `${path}/${id}`)).status).toBe(404);
     expect(await make(at)).not.toBe(id);
   }
-  expect(await auditedActs(app, organizationId, 'delete_playbook')).toHaveLength(1);
+  expect(await readAuditActions(app, organizationId, 'delete_playbook')).toHaveLength(1);
 });
 
 test('keys that are no administrator’s get 403, whatever the id', async () => {

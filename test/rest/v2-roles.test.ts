@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { asAdministrator, call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;

@@ -118,13 +118,13 @@ describe('what is refused', () => {
       ['actions', '0', 'session', 'tags'],
       /50/,
     ],
-  ])('%s is 422 at its place, and nothing is written', async (_what, change, loc, said) => {
+  ])('%s is 422 at its place, and nothing is written', async (_what, change, loc, message) => {
     const id = await makeOrganization(app);
     const refused = await admin('POST', automationsOf(id), wrong(change));
     expect(refused.status).toBe(422);
     const at = refused.body.errors.find((each: { loc: string[] }) => each.loc.join('.') === ['body', ...loc].join('.'));
     expect(at, JSON.stringify(refused.body.errors)).toBeDefined();
-    expect(at.msg).toMatch(said);
+    expect(at.msg).toMatch(message);
     expect((await admin('GET', automationsOf(id))).body.items).toEqual([]);
     const made = (await admin('POST', automationsOf(id), automation)).body;
     expect((await admin('PATCH', `${automationsOf(id)}/${made.automation_id}`, change)).status).toBe(422);
@@ -142,12 +142,12 @@ describe('what is refused', () => {
     ['every minute', 'FREQ=MINUTELY', /15 minutes/],
     ['every 14 minutes', 'FREQ=MINUTELY;INTERVAL=14', /15 minutes/],
     ['twice in a morning', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0,5', /15 minutes/],
-  ])('%s is 422 at the rule', async (_what, value, said) => {
+  ])('%s is 422 at the rule', async (_what, value, message) => {
     const id = await makeOrganization(app);
     const refused = await admin('POST', automationsOf(id), { ...automation, triggers: [recurring(value)] });
     expect(refused.status).toBe(422);
     expect(refused.body.detail[0].loc).toEqual(['body', ...inCondition, 'value']);
-    expect(refused.body.detail[0].msg).toMatch(said);
+    expect(refused.body.detail[0].msg).toMatch(message);
   });
 
   test('every 15 minutes is taken', async () => {

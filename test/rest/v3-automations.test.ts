@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { auditedActs } from '../support/knowledge.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { readAuditActions } from '../support/knowledge.ts';
 import {
   asAdministrator,
   call,
@@ -52,11 +52,12 @@ const options = {
 describe('an automation of an organization', () => {
   test('whose rules take long holds up nobody else while it is made and shown', async () => {
     const id = await makeOrganization(app);
-    const dear = (n: number) => `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=${n};BYMINUTE=0;BYSECOND=0`;
+    const expensiveRule = (n: number) =>
+      `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=${n};BYMINUTE=0;BYSECOND=0`;
     let isMade = false;
     const making = admin('POST', automationsOf(id), {
       ...automation,
-      triggers: [1, 2, 3, 4, 5].map(dear).map(recurring),
+      triggers: [1, 2, 3, 4, 5].map(expensiveRule).map(recurring),
     });
     void making.then(() => {
       isMade = true;
@@ -109,7 +110,7 @@ describe('an automation of an organization', () => {
     expect(cleared).toEqual({ ...made, name: 'Mop', limits: null, metadata: null, updated_at: cleared.updated_at });
     expect((await admin('PATCH', path, { limits: { max_acu_limit: 9 } })).body.limits).toEqual({ max_acu_limit: 9 });
     expect((await admin('PATCH', path, {})).body.name).toBe('Mop');
-    expect((await auditedActs(app, id, '_automation')).map(({ action, data }) => [action, data])).toEqual([
+    expect((await readAuditActions(app, id, '_automation')).map(({ action, data }) => [action, data])).toEqual([
       ['create_automation', { name: 'Sweep' }],
       ['update_automation', { name: 'Sweep', changed: 'enabled' }],
       ['update_automation', { name: 'Mop', changed: 'name enabled options' }],
@@ -206,10 +207,10 @@ describe('an incoming webhook', () => {
 describe('references', () => {
   test('a playbook and a session of elsewhere are as unknown as ones that never were', async () => {
     const [id, elsewhere] = [await makeOrganization(app), await makeOrganization(app)];
-    const playbookIn = async (place: string) =>
-      (await admin('POST', `/v3/organizations/${place}/playbooks`, { title: 'P', body: 'B' })).body.playbook_id;
-    const sessionIn = async (place: string) =>
-      (await admin('POST', `/v3/organizations/${place}/sessions`, { prompt: 'Hello' })).body.session_id;
+    const playbookIn = async (org: string) =>
+      (await admin('POST', `/v3/organizations/${org}/playbooks`, { title: 'P', body: 'B' })).body.playbook_id;
+    const sessionIn = async (org: string) =>
+      (await admin('POST', `/v3/organizations/${org}/sessions`, { prompt: 'Hello' })).body.session_id;
     const withPlaybook = (playbookId: string) => [{ ...start, session: { playbook_id: playbookId } }];
     const to = (sessionId: string) => [{ type: 'message_session', prompt: 'Again', target_devin_id: sessionId }];
     const own = await playbookIn(id);
@@ -296,8 +297,8 @@ describe('who may', () => {
     expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'run_as', 'type'] }] } });
 
     const path = `${automationsOf(id)}/${made.body.automation_id}`;
-    const keeper = await makeManager(app, 'ReadAccountMeta');
-    expect((await call(app, keeper, 'PATCH', path, { enabled: false })).status).toBe(403);
+    const manager = await makeManager(app, 'ReadAccountMeta');
+    expect((await call(app, manager, 'PATCH', path, { enabled: false })).status).toBe(403);
     const other = await makeUser(app, id, 'org_admin');
     const taken = (await call(app, creator.v3Token, 'PATCH', path, { run_as: { type: 'organization' } })).body;
     expect(taken.run_as).toEqual({ type: 'organization' });

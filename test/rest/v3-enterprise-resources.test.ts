@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { plantSession, use } from '../support/usage.ts';
+import { seedSession, use } from '../support/usage.ts';
 import { call, makeManager, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -12,14 +12,14 @@ const admin = (method: string, path: string, body?: unknown) => call(app, app.ad
 
 const resources = [
   {
-    thing: 'note',
+    resource: 'note',
     of: '/knowledge/notes',
     permission: 'ManageAccountKnowledge',
     body: { name: 'Deploys', trigger: 'When deploying', body: 'Never on a Friday.' },
     change: { name: 'Releases' },
   },
   {
-    thing: 'playbook',
+    resource: 'playbook',
     of: '/playbooks',
     permission: 'ManageAccountPlaybooks',
     body: { title: 'Release', body: 'Tag, build, publish.' },
@@ -27,11 +27,11 @@ const resources = [
   },
 ] as const;
 
-describe.each(resources)('a $thing of the enterprise', ({ thing, of, permission, body, change }) => {
+describe.each(resources)('a $resource of the enterprise', ({ resource, of, permission, body, change }) => {
   const collection = `/v3/enterprise${of}`;
-  const missing = `${collection}/${thing}-${'0'.repeat(32)}`;
+  const missing = `${collection}/${resource}-${'0'.repeat(32)}`;
   const make = async (at = collection) => (await admin('POST', at, body)).body;
-  const idOf = (made: Record<string, string>) => made[`${thing}_id`] as string;
+  const idOf = (made: Record<string, string>) => made[`${resource}_id`] as string;
 
   test('GET, PUT and DELETE {id} give it, as it was and as it is; then it is gone', async () => {
     const made = await make();
@@ -91,13 +91,13 @@ test('GET …/consumption/daily/service-users/{service_user_id} of an organizati
     [here, other.serviceUserId, 8],
   ] as const;
   for (const [organizationId, robot, acus] of sessions) {
-    const session = await plantSession(app, { organizationId, serviceUserId: robot, createdAt });
+    const session = await seedSession(app, { organizationId, serviceUserId: robot, createdAt });
     await use(app, session, acus, '2026-03-02T12:00:00.000Z');
   }
   const after = Date.parse('2026-03-01') / 1_000;
-  const asked = `?time_after=${after}&time_before=${after + 10 * 86_400}`;
+  const query = `?time_after=${after}&time_before=${after + 10 * 86_400}`;
   const read = (id: string, robot: string) =>
-    admin('GET', `/v3/organizations/${id}/consumption/daily/service-users/${robot}${asked}`);
+    admin('GET', `/v3/organizations/${id}/consumption/daily/service-users/${robot}${query}`);
   expect(await read(here, serviceUserId)).toMatchObject({ status: 200, body: { total_acus: 2 } });
   expect((await read(there, serviceUserId)).body.total_acus).toBe(4);
   expect((await read(here, `service-user-${other.serviceUserId}`)).body.total_acus).toBe(8);

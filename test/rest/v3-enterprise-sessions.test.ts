@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { upload } from '../support/uploads.ts';
 import {
   asAdministrator,
@@ -125,8 +125,8 @@ describe('one session', () => {
       'Missing permission ViewAccountSessions',
     );
     for (const path of read) {
-      const said = await call(app, viewer, 'GET', `${enterprise}/devin-${id}${path}`);
-      expect({ path, status: said.status }).toEqual({ path, status: 200 });
+      const answer = await call(app, viewer, 'GET', `${enterprise}/devin-${id}${path}`);
+      expect({ path, status: answer.status }).toEqual({ path, status: 200 });
       const refused = await call(app, manager, 'GET', `${enterprise}/${id}${path}`);
       expect({ path, status: refused.status, detail: refused.body.detail }).toEqual({
         path,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
-import { auditedActs, makeFolders } from '../support/knowledge.ts';
+import { deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
+import { makeFolders, readAuditActions } from '../support/knowledge.ts';
 import { asAdministrator, call, makeOrganization, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -21,9 +21,9 @@ describe('folders', () => {
     const id = await makeOrganization(app);
     expect((await admin('GET', foldersOf(id))).body).toEqual({ folders: [], root_note_count: 0 });
     const context = await asAdministrator(app);
-    const place = { organizationId: id };
-    const zoo = await makeFolders(context, place, 'zoo');
-    const databases = await makeFolders(context, place, 'Backend/Databases');
+    const scope = { organizationId: id };
+    const zoo = await makeFolders(context, scope, 'zoo');
+    const databases = await makeFolders(context, scope, 'Backend/Databases');
     await makeFolders(context, { organizationId: await makeOrganization(app) }, 'Elsewhere');
     for (const folderId of [null, databases, databases, zoo])
       await admin('POST', notesOf(id), { ...note, folder_id: folderId });
@@ -68,22 +68,22 @@ describe('folders', () => {
   test('a renamed and moved folder takes its notes along; a deleted one leaves them in no folder', async () => {
     const id = await makeOrganization(app);
     const context = await asAdministrator(app);
-    const place = { organizationId: id };
-    const target = await makeFolders(context, place, 'Target');
-    const inner = await makeFolders(context, place, 'Outer/Inner');
+    const scope = { organizationId: id };
+    const target = await makeFolders(context, scope, 'Target');
+    const inner = await makeFolders(context, scope, 'Outer/Inner');
     const { note_id: noteId } = (await admin('POST', notesOf(id), { ...note, folder_id: inner })).body;
     const pathNow = async () => (await admin('GET', `${notesOf(id)}/${noteId}`)).body.folder_path;
     const outer = bare((await admin('GET', foldersOf(id))).body.folders[0].folder_id);
     await updateFolder(context, outer, { name: 'Moved', parentId: target });
     expect(await pathNow()).toBe('Target/Moved/Inner');
-    await deleteFolder(context, outer, place);
+    await deleteFolder(context, outer, scope);
     expect(await pathNow()).toBe('');
     expect((await admin('GET', foldersOf(id))).body).toMatchObject({
       root_note_count: 1,
       folders: [{ path: 'Target' }],
     });
-    const acts = await auditedActs(app, id, '_folder');
-    expect(acts.slice(-2).map(({ action, data }) => [action, data])).toEqual([
+    const auditActions = await readAuditActions(app, id, '_folder');
+    expect(auditActions.slice(-2).map(({ action, data }) => [action, data])).toEqual([
       ['update_folder', { name: 'Moved', changed: 'parentId name' }],
       ['delete_folder', { name: 'Moved', folders: 2, notes: 1 }],
     ]);
@@ -91,13 +91,13 @@ describe('folders', () => {
 
   test('no rings, no deeper than 8, no two of a name side by side, nothing across places', async () => {
     const context = await asAdministrator(app);
-    const place = { organizationId: await makeOrganization(app) };
+    const scope = { organizationId: await makeOrganization(app) };
     const other = { organizationId: await makeOrganization(app) };
-    const seventh = await makeFolders(context, place, '1/2/3/4/5/6/7');
+    const seventh = await makeFolders(context, scope, '1/2/3/4/5/6/7');
     await makeFolders(context, other, '1');
-    const top = bare((await admin('GET', foldersOf(place.organizationId))).body.folders[0].folder_id);
-    const pair = await makeFolders(context, place, 'a/b');
-    const a = bare((await admin('GET', foldersOf(place.organizationId))).body.folders.at(-2).folder_id);
+    const top = bare((await admin('GET', foldersOf(scope.organizationId))).body.folders[0].folder_id);
+    const pair = await makeFolders(context, scope, 'a/b');
+    const a = bare((await admin('GET', foldersOf(scope.organizationId))).body.folders.at(-2).folder_id);
     await expect(updateFolder(context, top, { parentId: seventh })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(updateFolder(context, top, { parentId: top })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(updateFolder(context, a, { parentId: seventh })).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
@@ -107,20 +107,20 @@ describe('folders', () => {
     await expect(updateFolder(context, pair, { name: 'x/y' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     const foreign = bare((await admin('GET', foldersOf(other.organizationId))).body.folders[0].folder_id);
     await expect(updateFolder(context, a, { parentId: foreign })).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
-    await expect(deleteFolder(context, foreign, place)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(deleteFolder(context, foreign, scope)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await updateFolder(context, pair, { parentId: seventh });
-    expect((await admin('GET', foldersOf(place.organizationId))).body.folders.at(-2).path).toBe('1/2/3/4/5/6/7/b');
+    expect((await admin('GET', foldersOf(scope.organizationId))).body.folders.at(-2).path).toBe('1/2/3/4/5/6/7/b');
   });
 
   test('two moves at once that would make a ring: one is refused', async () => {
     const context = await asAdministrator(app);
-    const place = { organizationId: await makeOrganization(app) };
-    const [one, two] = [await makeFolders(context, place, 'one'), await makeFolders(context, place, 'two')];
+    const scope = { organizationId: await makeOrganization(app) };
+    const [one, two] = [await makeFolders(context, scope, 'one'), await makeFolders(context, scope, 'two')];
     const moves = await Promise.allSettled([
       updateFolder(context, one, { parentId: two }),
       updateFolder(context, two, { parentId: one }),
     ]);
     expect(moves.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect((await admin('GET', foldersOf(place.organizationId))).body.folders).toHaveLength(2);
+    expect((await admin('GET', foldersOf(scope.organizationId))).body.folders).toHaveLength(2);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditedActs, makeFolders, readIds } from '../support/knowledge.ts';
+import { makeFolders, readAuditActions, readIds } from '../support/knowledge.ts';
 import {
   asAdministrator,
   call,
@@ -48,7 +48,7 @@ describe('a note of an organization', () => {
     for (const form of [made.body.note_id, bare(made.body.note_id), `note-${made.body.note_id}`]) {
       expect((await admin('GET', `${notesOf(id)}/${form}`)).body).toEqual(made.body);
     }
-    const [entry] = await auditedActs(app, id, '_knowledge');
+    const [entry] = await readAuditActions(app, id, '_knowledge');
     expect(entry).toEqual({ action: 'create_knowledge', targetId: bare(made.body.note_id), data: { name: 'Deploys' } });
   });
 
@@ -65,8 +65,8 @@ describe('a note of an organization', () => {
     expect(cleared.body).toBe('Only on Mondays.');
     expect((await admin('PUT', path, { ...full, is_enabled: null })).body.is_enabled).toBe(false);
     expect((await admin('PUT', path, { ...full, is_enabled: true })).body.is_enabled).toBe(true);
-    const acts = await auditedActs(app, id, 'edit_knowledge');
-    expect(acts.map(({ data }) => data)).toEqual([
+    const auditActions = await readAuditActions(app, id, 'edit_knowledge');
+    expect(auditActions.map(({ data }) => data)).toEqual([
       { name: 'Deploys', changed: 'pinnedRepo' },
       { name: 'Deploys', changed: 'folderId body pinnedRepo' },
       { name: 'Deploys', changed: 'folderId body pinnedRepo' },
@@ -93,15 +93,15 @@ describe('a note of an organization', () => {
 
   test('a name, a trigger and a body need one character, whichever', async () => {
     const id = await makeOrganization(app);
-    const shortest = { name: ' ', trigger: ' ', body: ' ' };
-    expect(await admin('POST', notesOf(id), shortest)).toMatchObject({ status: 200, body: shortest });
+    const minimal = { name: ' ', trigger: ' ', body: ' ' };
+    expect(await admin('POST', notesOf(id), minimal)).toMatchObject({ status: 200, body: minimal });
   });
 
   test('PUT of what it is already writes nothing', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', notesOf(id), note)).body;
     expect((await admin('PUT', `${notesOf(id)}/${made.note_id}`, note)).body).toEqual(made);
-    expect(await auditedActs(app, id, 'edit_knowledge')).toEqual([]);
+    expect(await readAuditActions(app, id, 'edit_knowledge')).toEqual([]);
   });
 
   test('DELETE answers 200 with what it was, and it is gone', async () => {
@@ -112,7 +112,9 @@ describe('a note of an organization', () => {
     for (const method of ['GET', 'DELETE']) expect((await admin(method, path)).status).toBe(404);
     expect((await admin('PUT', path, note)).status).toBe(404);
     expect((await admin('GET', notesOf(id))).body.items).toEqual([]);
-    expect((await auditedActs(app, id, 'delete_knowledge')).map(({ data }) => data)).toEqual([{ name: 'Deploys' }]);
+    expect((await readAuditActions(app, id, 'delete_knowledge')).map(({ data }) => data)).toEqual([
+      { name: 'Deploys' },
+    ]);
   });
 
   test.each([
@@ -132,7 +134,7 @@ describe('a note of an organization', () => {
     ['a repository with a space', { pinned_repo: 'acme/my api' }, 'pinned_repo', /owner\/repo/],
     ['a repository as an address', { pinned_repo: 'https://github.com/acme/api' }, 'pinned_repo', /owner\/repo/],
     ['no boolean', { is_enabled: 'yes' }, 'is_enabled', /boolean/],
-  ])('%s is 422 at the field, and nothing is written', async (_what, wrong, field, said) => {
+  ])('%s is 422 at the field, and nothing is written', async (_what, wrong, field, message) => {
     const id = await makeOrganization(app);
     const { note_id: noteId } = (await admin('POST', notesOf(id), note)).body;
     for (const [method, path] of [
@@ -141,7 +143,7 @@ describe('a note of an organization', () => {
     ] as const) {
       const { status, body } = await admin(method, path, { ...note, ...wrong });
       expect({ status, loc: body.detail[0].loc }).toEqual({ status: 422, loc: ['body', field] });
-      expect(body.detail[0].msg).toMatch(said);
+      expect(body.detail[0].msg).toMatch(message);
     }
     expect((await admin('GET', notesOf(id))).body.items).toMatchObject([note]);
   });
@@ -217,7 +219,7 @@ describe('notes of the enterprise', () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', enterpriseNotes, { ...note, name: 'For all' })).body;
     expect(made).toMatchObject({ access_type: 'enterprise', org_id: null });
-    expect((await auditedActs(app, null, 'create_knowledge')).at(-1)?.targetId).toBe(bare(made.note_id));
+    expect((await readAuditActions(app, null, 'create_knowledge')).at(-1)?.targetId).toBe(bare(made.note_id));
     const path = `${notesOf(id)}/${made.note_id}`;
     const { v3Token } = await makeUser(app, id, 'org_admin');
     expect((await call(app, v3Token, 'GET', path)).body).toEqual(made);
@@ -284,8 +286,8 @@ describe('lists', () => {
   test('filters: search, folder_path, pinned_repo', async () => {
     const id = await makeOrganization(app);
     const context = await asAdministrator(app);
-    const place = { organizationId: id };
-    const backend = await makeFolders(context, place, 'Backend');
+    const scope = { organizationId: id };
+    const backend = await makeFolders(context, scope, 'Backend');
     const inner = await makeFolders(context, { organizationId: id }, 'Frontend/Style Guide');
     const make = async (more: object) => (await admin('POST', notesOf(id), { ...note, ...more })).body.note_id;
     const [root, named, triggered, bodied] = [

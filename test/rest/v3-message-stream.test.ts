@@ -150,21 +150,21 @@ describe('refusals come before the stream begins', () => {
 });
 
 describe('a stream ends', () => {
-  const untilQuiet = () =>
+  const waitUntilQuiet = () =>
     vi.waitFor(() => expect([app.app.watches.active(), app.app.services.liveViewers.count()]).toEqual([0, 0]));
 
   test('when its client leaves, and nothing is left of it', async () => {
-    await untilQuiet();
+    await waitUntilQuiet();
     const { path, token } = await oneSession();
     const streams = [await openMessages(path, token), await openMessages(path, token)];
     for (const stream of streams) await stream.take(1);
     expect(app.app.services.liveViewers.count()).toBe(2);
     for (const stream of streams) stream.leave();
-    await untilQuiet();
+    await waitUntilQuiet();
   });
 
   test('at once for HEAD', async () => {
-    await untilQuiet();
+    await waitUntilQuiet();
     const { path, token } = await oneSession();
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
     const response = await fetch(app.url + path, { method: 'HEAD', headers });
@@ -180,7 +180,7 @@ describe('a stream ends', () => {
     await stream.take(1);
     expect((await call(app, app.adminToken, 'DELETE', `/v3/enterprise/members/users/user-${userId}`)).status).toBe(200);
     expect(await stream.rest()).toEqual([]);
-    await untilQuiet();
+    await waitUntilQuiet();
   });
 
   test('with the role that let it read', async () => {
@@ -195,7 +195,7 @@ describe('a stream ends', () => {
       expect(app.app.watches.active()).toBe(0);
     });
     await stream.rest();
-    await untilQuiet();
+    await waitUntilQuiet();
   });
 
   test('with the service, cleanly', async () => {
@@ -225,9 +225,9 @@ test('a client that does not read is not read for', { timeout: 60_000 }, async (
   await store.execute('update session_head set next_seq = 5000 where session_id = $1', [id]);
   let read = 0;
   const original = app.app.watches.read;
-  app.app.watches.read = async (...asked) => {
-    const batch = await original.call(app.app.watches, ...asked);
-    if (asked[0] === id) read += batch.entries.length;
+  app.app.watches.read = async (...args) => {
+    const batch = await original.call(app.app.watches, ...args);
+    if (args[0] === id) read += batch.entries.length;
     return batch;
   };
   onTestFinished(() => {

@@ -32,22 +32,22 @@ it('messages that come at once land each once, in the order of their sessions, a
   const member = await makeUser(test, here);
   const own = (await call(test, member.v3Token, 'POST', pathOf(here), { prompt: 'say hello' })).body.session_id;
 
-  const asked: [id: string, token: string, status: number][] = [];
+  const requests: [id: string, token: string, status: number][] = [];
   for (let round = 0; round < 12; round += 1) {
-    for (const id of awake) asked.push([id, test.adminToken, 200]);
-    asked.push([asleep, test.adminToken, 200], [archived, test.adminToken, 409], [terminated, test.adminToken, 409]);
-    asked.push([foreign, test.adminToken, 404], ['0'.repeat(32), test.adminToken, 404]);
-    asked.push(
+    for (const id of awake) requests.push([id, test.adminToken, 200]);
+    requests.push([asleep, test.adminToken, 200], [archived, test.adminToken, 409], [terminated, test.adminToken, 409]);
+    requests.push([foreign, test.adminToken, 404], ['0'.repeat(32), test.adminToken, 404]);
+    requests.push(
       [own, member.v3Token, 200],
       [own, test.adminToken, 200],
       [awake[0] as string, member.v3Token, 403],
       [foreign, member.v3Token, 403],
     );
   }
-  const answers = await Promise.all(asked.map(([id, token], n) => send(here, id, `message ${n}`, token)));
-  expect(answers.map(({ status }) => status)).toEqual(asked.map(([, , status]) => status));
+  const answers = await Promise.all(requests.map(([id, token], n) => send(here, id, `message ${n}`, token)));
+  expect(answers.map(({ status }) => status)).toEqual(requests.map(([, , status]) => status));
   for (const [n, { status, body }] of answers.entries())
-    if (status === 200) expect(body.session_id).toBe(asked[n]?.[0]);
+    if (status === 200) expect(body.session_id).toBe(requests[n]?.[0]);
 
   const ids = [...awake, asleep, archived, terminated, foreign, own];
   const entries = await query(
@@ -55,19 +55,19 @@ it('messages that come at once land each once, in the order of their sessions, a
       where session_id = any($1) and message_type = 'user_message' order by session_id, seq`,
     ids,
   );
-  const expected = asked.flatMap(([id, , status], n) => (status === 200 ? [`${id} message ${n}`] : []));
+  const expected = requests.flatMap(([id, , status], n) => (status === 200 ? [`${id} message ${n}`] : []));
   expect(entries.map((each) => `${each.session_id} ${each.body}`).toSorted()).toEqual(expected.toSorted());
   // Two write to the same session at the same time, each as who it is.
   for (const { body, user_id: userId } of entries.filter(({ session_id: id }) => id === own)) {
-    const [, token] = asked[Number(body.replace('message ', ''))] ?? [];
+    const [, token] = requests[Number(body.replace('message ', ''))] ?? [];
     expect(userId === member.userId).toBe(token === member.v3Token);
   }
   const heads = await query(
-    `select h.next_seq - 1 as last, max(e.seq) as seq, count(*)::int as count, count(distinct e.seq)::int as places
+    `select h.next_seq - 1 as last, max(e.seq) as seq, count(*)::int as count, count(distinct e.seq)::int as "distinctSeqs"
        from session_head h join log_entry e using (session_id) where h.session_id = any($1) group by h.session_id`,
     ids,
   );
-  for (const { last, seq, count, places } of heads) expect([last, count]).toEqual([seq, places]);
+  for (const { last, seq, count, distinctSeqs } of heads) expect([last, count]).toEqual([seq, distinctSeqs]);
   const audited = await query(
     `select target_id, session_id, organization_id from audit_entry where action = 'send_message' and session_id = any($1)`,
     ids,
@@ -97,14 +97,14 @@ it('messages to one session have places without gaps', async () => {
 it('what holds one session holds up no message to another', async ({ skip }) => {
   const { store } = test.app.services;
   if (store.dialect === 'pglite') skip('The embedded database has one connection.');
-  const [held, ...others] = (await makeSessions(test.organizationId, 6)) as [string, ...string[]];
+  const [lockedId, ...others] = (await makeSessions(test.organizationId, 6)) as [string, ...string[]];
   for (const table of ['session where id', 'run where session_id', 'session_head where session_id']) {
     const late = { landed: false };
     const waiting = await store.transact(async (tx) => {
-      await tx.query(`select 1 from ${table} = $1 for update`, [held]);
+      await tx.query(`select 1 from ${table} = $1 for update`, [lockedId]);
       // More of them than the process has connections.
       const sent = Array.from({ length: 30 }, () =>
-        send(test.organizationId, held, 'held').finally(() => {
+        send(test.organizationId, lockedId, 'held').finally(() => {
           late.landed = true;
         }),
       );
@@ -118,7 +118,7 @@ it('what holds one session holds up no message to another', async ({ skip }) => 
   }
   const [{ count }] = await query(
     `select count(*)::int as count from log_entry where session_id = $1 and body = 'held'`,
-    held,
+    lockedId,
   );
   expect(count).toBe(90);
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-const untilOpen = (stream: number) =>
+const waitForOpen = (stream: number) =>
   expect.poll(() => app.app.streams.count(), { interval: 5, timeout: 5_000 }).toEqual({ socket: 0, stream });
 
 async function oneSession() {
@@ -29,14 +29,14 @@ async function open(path: string, token: string, method = 'GET') {
 }
 
 test('streams of messages are counted for each principal, together with those of GraphQL', async () => {
-  await untilOpen(0);
+  await waitForOpen(0);
   const { organizationId, id, token, path } = await oneSession();
   const one = await open(path, token);
   const two = await open(path, token);
   const three = await openStream(app.url, token, messages, { id });
   await three.take(1);
   expect([one.response.status, two.response.status, three.response.status]).toEqual([200, 200, 200]);
-  await untilOpen(3);
+  await waitForOpen(3);
 
   const { response } = await open(path, token);
   expect(response.status).toBe(429);
@@ -49,7 +49,7 @@ test('streams of messages are counted for each principal, together with those of
   expect(byGraphql.response.status).toBe(429);
   await byGraphql.response.body?.cancel();
   expect((await open(path, token, 'HEAD')).response.status).toBe(429);
-  await untilOpen(3);
+  await waitForOpen(3);
   // What opens nothing goes on, and so does everybody else.
   expect((await call(app, token, 'GET', path)).status).toBe(200);
   const { token: another } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
@@ -59,18 +59,18 @@ test('streams of messages are counted for each principal, together with those of
 
   // Every way of leaving gives the place back, and what opened no stream took none.
   one.leave();
-  await untilOpen(2);
+  await waitForOpen(2);
   const again = await open(path, token);
   expect(again.response.status).toBe(200);
-  await untilOpen(3);
+  await waitForOpen(3);
   three.abort();
   two.leave();
   again.leave();
-  await untilOpen(0);
+  await waitForOpen(0);
 });
 
 test('what is refused, and HEAD, leave no place taken', async () => {
-  await untilOpen(0);
+  await waitForOpen(0);
   const { path, token } = await oneSession();
   for (let n = 0; n < 4; n++) {
     expect((await open(`${path}?after=nonsense`, token)).response.status).toBe(422);

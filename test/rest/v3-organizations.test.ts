@@ -191,20 +191,20 @@ describe('an organization’s limit for a session', () => {
 
   test('and the others may be up to 2^53 - 1, which GraphQL shows as the largest Int', async () => {
     const id = await makeOrganization(app, 'Generous');
-    const most = Number.MAX_SAFE_INTEGER;
-    const limits = { max_cycle_acu_limit: most, max_session_acu_limit: most };
+    const maximum = Number.MAX_SAFE_INTEGER;
+    const limits = { max_cycle_acu_limit: maximum, max_session_acu_limit: maximum };
     expect(await admin('PATCH', `${organizations}/${id}`, limits)).toMatchObject({ status: 200, body: limits });
     expect((await admin('GET', `${organizations}/${id}`)).body).toMatchObject(limits);
     const list = (await admin('GET', '/v3/enterprise/consumption/acu-limits/devin?first=200')).body.items;
-    expect(list).toContainEqual({ scope: 'org', cycle_acu_limit: most, org_id: `org-${id}`, user_id: null });
+    expect(list).toContainEqual({ scope: 'org', cycle_acu_limit: maximum, org_id: `org-${id}`, user_id: null });
     const { v1Key } = await makeUser(app, id);
     for (const made of [
-      await start(id, { max_acu_limit: most }),
-      await call(app, v1Key, 'POST', '/v1/sessions', { prompt: 'x', max_acu_limit: most }),
+      await start(id, { max_acu_limit: maximum }),
+      await call(app, v1Key, 'POST', '/v1/sessions', { prompt: 'x', max_acu_limit: maximum }),
     ]) {
       expect(made.status).toBe(200);
       const sessionId = made.body.session_id.replace('devin-', '');
-      expect(await limitOf(sessionId)).toBe(most);
+      expect(await limitOf(sessionId)).toBe(maximum);
       const { data, errors } = await graphql(
         app,
         app.adminToken,
@@ -218,12 +218,12 @@ describe('an organization’s limit for a session', () => {
         organization: { maxCycleAcuLimit: shown, maxSessionAcuLimit: shown },
       });
     }
-    const { status, body } = await start(id, { max_acu_limit: most + 1 });
+    const { status, body } = await start(id, { max_acu_limit: maximum + 1 });
     expect({ status, msg: body.detail[0].msg }).toEqual({
       status: 422,
-      msg: `"max_acu_limit" must be at most ${most}.`,
+      msg: `"max_acu_limit" must be at most ${maximum}.`,
     });
-    expect((await admin('PATCH', `${organizations}/${id}`, { max_cycle_acu_limit: most + 1 })).status).toBe(422);
+    expect((await admin('PATCH', `${organizations}/${id}`, { max_cycle_acu_limit: maximum + 1 })).status).toBe(422);
   });
 
   test('does not stand in the way of what was made under its key before', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPlaybooks } from '../../src/domain/playbooks/playbooks.ts';
-import { auditedActs, readIds } from '../support/knowledge.ts';
+import { findPlaybooks } from '../../src/domain/library/playbooks/playbooks.ts';
+import { readAuditActions, readIds } from '../support/knowledge.ts';
 import {
   asAdministrator,
   call,
@@ -31,14 +31,14 @@ describe('a playbook of an organization', () => {
   test('POST gives all its fields, GET the same by any form of its id', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
-    const given = { ...playbook, macro: '!release-2_x', structured_output_schema: schema };
-    const made = await call(app, v3Token, 'POST', playbooksOf(id), given);
+    const input = { ...playbook, macro: '!release-2_x', structured_output_schema: schema };
+    const made = await call(app, v3Token, 'POST', playbooksOf(id), input);
     expect(made.status).toBe(200);
     expect(made.body).toEqual({
       playbook_id: expect.stringMatching(/^playbook-[0-9a-f]{32}$/),
       access_type: 'org',
       org_id: `org-${id}`,
-      ...given,
+      ...input,
       created_at: expect.any(Number),
       created_by: `user-${userId}`,
       updated_at: made.body.created_at,
@@ -55,16 +55,16 @@ describe('a playbook of an organization', () => {
   test('PUT keeps a macro and a schema that are left out, and clears them for null', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
-    const given = { ...playbook, macro: '!keep', structured_output_schema: schema };
-    const made = (await admin('POST', playbooksOf(id), given)).body;
+    const input = { ...playbook, macro: '!keep', structured_output_schema: schema };
+    const made = (await admin('POST', playbooksOf(id), input)).body;
     const path = `${playbooksOf(id)}/${made.playbook_id}`;
-    const kept = (await call(app, v3Token, 'PUT', path, { title: 'New', body: 'Other' })).body;
-    expect(kept).toMatchObject({ ...given, title: 'New', body: 'Other', updated_by: `user-${userId}` });
-    expect(kept.created_by).toBe(made.created_by);
+    const updated = (await call(app, v3Token, 'PUT', path, { title: 'New', body: 'Other' })).body;
+    expect(updated).toMatchObject({ ...input, title: 'New', body: 'Other', updated_by: `user-${userId}` });
+    expect(updated.created_by).toBe(made.created_by);
     const cleared = { ...playbook, macro: null, structured_output_schema: null };
     expect((await admin('PUT', path, cleared)).body).toMatchObject(cleared);
     expect((await admin('GET', path)).body).toMatchObject(cleared);
-    expect((await auditedActs(app, id, '_playbook')).map(({ action, data }) => [action, data])).toEqual([
+    expect((await readAuditActions(app, id, '_playbook')).map(({ action, data }) => [action, data])).toEqual([
       ['create_playbook', { title: 'Release' }],
       ['update_playbook', { title: 'New', changed: 'title body' }],
       ['update_playbook', { title: 'Release', changed: 'title body macro structuredOutputSchema' }],
@@ -93,7 +93,7 @@ describe('a playbook of an organization', () => {
     const turned = Object.fromEntries(Object.entries(schema).reverse());
     const again = { ...playbook, structured_output_schema: turned };
     expect((await admin('PUT', `${playbooksOf(id)}/${made.playbook_id}`, again)).body).toEqual(made);
-    expect(await auditedActs(app, id, 'update_playbook')).toEqual([]);
+    expect(await readAuditActions(app, id, 'update_playbook')).toEqual([]);
   });
 
   test.each([
@@ -122,7 +122,7 @@ describe('a playbook of an organization', () => {
       /64 KB/,
     ],
     ['a list as schema', { structured_output_schema: [] }, 'structured_output_schema', /object/],
-  ])('%s is 422 at the field, and nothing is written', async (_what, wrong, field, said) => {
+  ])('%s is 422 at the field, and nothing is written', async (_what, wrong, field, message) => {
     const id = await makeOrganization(app);
     const { playbook_id: playbookId } = (await admin('POST', playbooksOf(id), playbook)).body;
     for (const [method, path] of [
@@ -131,7 +131,7 @@ describe('a playbook of an organization', () => {
     ] as const) {
       const { status, body } = await admin(method, path, { ...playbook, ...wrong });
       expect({ status, loc: body.detail[0].loc }).toEqual({ status: 422, loc: ['body', field] });
-      expect(body.detail[0].msg).toMatch(said);
+      expect(body.detail[0].msg).toMatch(message);
     }
     expect((await admin('GET', playbooksOf(id))).body.items).toMatchObject([playbook]);
   });
@@ -141,7 +141,7 @@ describe('macros', () => {
   test('are one playbook’s in each place, upper and lower case alike', async () => {
     const [id, other] = [await makeOrganization(app), await makeOrganization(app)];
     const macro = `!m${id}`;
-    const make = (path: string, given = macro) => admin('POST', path, { ...playbook, macro: given });
+    const make = (path: string, ownMacro = macro) => admin('POST', path, { ...playbook, macro: ownMacro });
     const first = (await make(playbooksOf(id))).body;
     const taken = await make(playbooksOf(id), macro.toUpperCase());
     expect(taken).toMatchObject({
@@ -182,7 +182,9 @@ describe('a deleted playbook', () => {
     for (const method of ['GET', 'DELETE']) expect((await admin(method, path)).status).toBe(404);
     expect((await admin('PUT', path, playbook)).status).toBe(404);
     expect((await admin('GET', playbooksOf(id))).body.items).toEqual([]);
-    expect((await auditedActs(app, id, 'delete_playbook')).map(({ data }) => data)).toEqual([{ title: 'Release' }]);
+    expect((await readAuditActions(app, id, 'delete_playbook')).map(({ data }) => data)).toEqual([
+      { title: 'Release' },
+    ]);
   });
 
   test('is still found by the sessions that followed it, and starts no others', async () => {
@@ -244,13 +246,13 @@ describe('sessions', () => {
     const foreign = (await admin('POST', playbooksOf(there), playbook)).body.playbook_id;
     const note = { name: 'n', trigger: 't', body: 'b' };
     const foreignNote = (await admin('POST', `/v3/organizations/${there}/knowledge/notes`, note)).body.note_id;
-    for (const [field, value, given] of [
+    for (const [field, value, reference] of [
       ['playbook_id', foreign, foreign],
       ['playbook_id', missing, missing],
       ['knowledge_ids', foreignNote, [foreignNote]],
       ['knowledge_ids', 'note-nonsense', ['note-nonsense']],
     ]) {
-      const refused = await admin('POST', sessionsOf(id), { prompt: 'x', [field as string]: given });
+      const refused = await admin('POST', sessionsOf(id), { prompt: 'x', [field as string]: reference });
       expect(refused.status).toBe(400);
       expect(refused.body.detail).toBe(`"${field}" refers to "${value}", which does not exist.`);
     }
@@ -328,23 +330,23 @@ describe('lists and the enterprise', () => {
       const refused = await call(app, v3Token, method, path, body);
       expect(refused).toMatchObject({ status: 403, body: { detail: 'Missing permission ManageAccountPlaybooks' } });
     }
-    expect((await auditedActs(app, null, 'create_playbook')).at(-1)?.targetId).toBe(bare(made.playbook_id));
+    expect((await readAuditActions(app, null, 'create_playbook')).at(-1)?.targetId).toBe(bare(made.playbook_id));
   });
 
   test('each playbook comes once, newest first, while others are made and deleted; the enterprise lists all', async () => {
     const own = await startApp();
     try {
       const mine = (method: string, path: string, body?: unknown) => call(own, own.adminToken, method, path, body);
-      const places = [playbooksOf(own.organizationId), playbooksOf(await makeOrganization(own)), enterprisePlaybooks];
+      const paths = [playbooksOf(own.organizationId), playbooksOf(await makeOrganization(own)), enterprisePlaybooks];
       const made: { id: string; path: string }[] = [];
       for (let n = 0; n < 9; n++) {
-        const path = places[n % 3] as string;
+        const path = paths[n % 3] as string;
         made.unshift({ path, id: (await mine('POST', path, { ...playbook, title: `p${n}` })).body.playbook_id });
       }
       let page = 0;
       const list = { token: own.adminToken, path: enterprisePlaybooks, id: 'playbook_id' };
       const seen = await readIds(own, list, async () => {
-        await mine('POST', places[page % 3] as string, { ...playbook, title: 'later' });
+        await mine('POST', paths[page % 3] as string, { ...playbook, title: 'later' });
         await mine('DELETE', `${enterprisePlaybooks}/${made[page++]?.id}`);
       });
       expect(seen).toEqual(made.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { auditedActs } from '../support/knowledge.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { readAuditActions } from '../support/knowledge.ts';
 import {
   asAdministrator,
   call,
@@ -64,7 +64,7 @@ describe('making one', () => {
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
     const playbook = { title: 'P', body: 'B' };
     const playbookId = (await admin('POST', `/v3/organizations/${id}/playbooks`, playbook)).body.playbook_id;
-    const given = {
+    const input = {
       ...schedule,
       agent: 'data_analyst',
       bypass_approval: true,
@@ -75,13 +75,13 @@ describe('making one', () => {
       slack_team_id: 'T1',
       tags: ['floor'],
     };
-    const made = await call(app, v3Token, 'POST', schedulesOf(id), { ...given, playbook_id: playbookId });
+    const made = await call(app, v3Token, 'POST', schedulesOf(id), { ...input, playbook_id: playbookId });
     expect(made.status).toBe(200);
     expect(made.body).toEqual({
       scheduled_session_id: expect.stringMatching(/^automation-[0-9a-f]{32}$/),
       org_id: `org-${id}`,
       enabled: true,
-      ...given,
+      ...input,
       playbook: { playbook_id: playbookId, title: 'P' },
       schedule_type: 'recurring',
       scheduled_at: null,
@@ -103,7 +103,7 @@ describe('making one', () => {
       has_next_page: false,
       total: null,
     });
-    expect((await auditedActs(app, id, '_automation')).map(({ action }) => action)).toEqual(['create_automation']);
+    expect((await readAuditActions(app, id, '_automation')).map(({ action }) => action)).toEqual(['create_automation']);
   });
 
   // 1 December 2026 is a Tuesday.
@@ -166,14 +166,14 @@ describe('making one', () => {
     ['an unknown playbook', { ...schedule, playbook_id: 'playbook-1' }, 400, 'playbook_id', /playbook_id/],
     ['an unknown session', { ...once, target_devin_id: '0'.repeat(32) }, 400, 'target_devin_id', /target_devin_id/],
     ['an unknown user', { ...schedule, create_as_user_id: 'user-1' }, 400, 'create_as_user_id', /create_as_user_id/],
-  ])('%s is refused', async (_what, body, status, field, said) => {
+  ])('%s is refused', async (_what, body, status, field, message) => {
     const id = await makeEarlier();
     const sessionId = (await admin('POST', `/v3/organizations/${id}/sessions`, { prompt: 'Hello' })).body.session_id;
     const own = 'target_devin_id' in body && body.target_devin_id === 'own' ? { target_devin_id: sessionId } : {};
     const refused = await admin('POST', schedulesOf(id), { ...body, ...own });
     expect(refused.status).toBe(status);
     if (status === 422) expect(refused.body.detail[0].loc).toEqual(['body', field]);
-    expect(JSON.stringify(refused.body.detail).replaceAll('\\"', '"')).toMatch(said);
+    expect(JSON.stringify(refused.body.detail).replaceAll('\\"', '"')).toMatch(message);
   });
 });
 
@@ -307,7 +307,7 @@ test('pages go by limit and offset, newest first', async () => {
 test('every route needs ManageOrgSchedules, and shows nothing of elsewhere', async () => {
   const [id, elsewhere] = [await makeEarlier(), await makeEarlier()];
   const member = (await makeUser(app, id)).v3Token;
-  const keeper = (await makeUser(app, id, 'org_admin')).v3Token;
+  const manager = (await makeUser(app, id, 'org_admin')).v3Token;
   const foreign = (await make(elsewhere)).scheduled_session_id;
   const own = (await make(id)).scheduled_session_id;
   for (const [method, path, body] of [
@@ -322,9 +322,9 @@ test('every route needs ManageOrgSchedules, and shows nothing of elsewhere', asy
   }
   for (const scheduleId of [foreign, missing]) {
     for (const [method, body] of [['GET'], ['PATCH', {}], ['DELETE']] as const) {
-      const absent = await call(app, keeper, method, `${schedulesOf(id)}/${scheduleId}`, body);
+      const absent = await call(app, manager, method, `${schedulesOf(id)}/${scheduleId}`, body);
       expect(absent).toMatchObject({ status: 404, body: { detail: 'There is no such schedule.' } });
     }
   }
-  expect((await call(app, keeper, 'GET', schedulesOf(elsewhere))).status).toBe(403);
+  expect((await call(app, manager, 'GET', schedulesOf(elsewhere))).status).toBe(403);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unassignRole } from '../../src/domain/people/role-assignments.ts';
-import { createServiceUser } from '../../src/domain/people/service-users.ts';
+import { unassignRole } from '../../src/domain/identity/people/role-assignments.ts';
+import { createServiceUser } from '../../src/domain/identity/people/service-users.ts';
 import { asAdministrator, call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -93,8 +93,8 @@ describe('service users of the enterprise', () => {
     const home = await makeOrganization(app);
     const { serviceUserId, token } = await makeServiceUser(app, { organizationId: home, roleId: 'org_member' });
     expect(await statusOf(token, enterprise)).toBe(403);
-    const given = await admin('POST', `${enterprise}/${serviceUserId}`, { role_id: 'account_admin' });
-    expect(given).toMatchObject({
+    const updated = await admin('POST', `${enterprise}/${serviceUserId}`, { role_id: 'account_admin' });
+    expect(updated).toMatchObject({
       status: 200,
       body: { role_assignments: [{ org_id: null, role: { role_id: 'account_admin' } }, { org_id: `org-${home}` }] },
     });
@@ -159,7 +159,7 @@ describe('lists of service users', () => {
       expired.replace('service-user-', ''),
       new Date(Date.now() - 1_000),
     ]);
-    const walk = async (query: string) => {
+    const readPages = async (query: string) => {
       const found: any[] = [];
       for (let after = ''; ; ) {
         const { body } = await admin('GET', `${managed(organizationId)}?first=2${query}${after}`);
@@ -169,10 +169,10 @@ describe('lists of service users', () => {
         after = `&after=${body.end_cursor}`;
       }
     };
-    expect((await walk('')).map((each) => each.service_user_id)).toEqual(
+    expect((await readPages('')).map((each) => each.service_user_id)).toEqual(
       ids.filter((id) => id !== deleted && id !== expired),
     );
-    const all = await walk('&include_inactive=true');
+    const all = await readPages('&include_inactive=true');
     expect(all.map((each) => each.service_user_id)).toEqual(ids);
     expect(all.map((each) => each.deleted_at !== null)).toEqual(ids.map((id) => id === deleted));
     expect(all.map((each) => each.expires_at !== null)).toEqual(ids.map((id) => id === expired));

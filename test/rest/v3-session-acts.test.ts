@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
-import { readMessages } from '../support/watching.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
+import { readMessages } from '../support/session-waits.ts';
 import {
   asAdministrator,
   call,

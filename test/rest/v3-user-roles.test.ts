@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRole } from '../../src/domain/people/change-roles.ts';
+import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { asAdministrator, call, makeManager, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -23,7 +23,7 @@ const orgAdmin = { role_id: 'org_admin', role_name: 'Admin', role_type: 'org' };
 const accountMember = { role_id: 'account_member', role_name: 'Member', role_type: 'enterprise' };
 
 /** All items of a list, walked in pages of 2, and how long each page was. */
-async function walk(path: string): Promise<any[]> {
+async function readPages(path: string): Promise<any[]> {
   const items: any[] = [];
   for (let after = ''; ; ) {
     const { body } = await admin('GET', `${path}?first=2${after}`);
@@ -60,12 +60,12 @@ describe('roles in an organization', () => {
     expect((await admin('GET', `${enterprise}/${userId}`)).body.role_assignments).toEqual([
       { org_id: `org-${app.organizationId}`, role: member },
     ]);
-    const place = { organizationId };
+    const scope = { organizationId };
     expect((await audited(userId)).slice(1)).toEqual([
-      { action: 'add_members_to_org', ...place, data: { role: 'org_member' } },
-      { action: 'assign_roles', ...place, data: { role: 'org_admin', roleBefore: 'org_member' } },
-      { action: 'assign_roles', ...place, data: { role: 'org_member', roleBefore: 'org_admin' } },
-      { action: 'remove_members_from_org', ...place, data: { role: null, roleBefore: 'org_member' } },
+      { action: 'add_members_to_org', ...scope, data: { role: 'org_member' } },
+      { action: 'assign_roles', ...scope, data: { role: 'org_admin', roleBefore: 'org_member' } },
+      { action: 'assign_roles', ...scope, data: { role: 'org_member', roleBefore: 'org_admin' } },
+      { action: 'remove_members_from_org', ...scope, data: { role: null, roleBefore: 'org_member' } },
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('GET /v3/enterprise/roles', () => {
     for (const scope of ['organization', 'enterprise'] as const) {
       own.unshift(await createRole(context, { name: `Listed ${scope}`, scope, permissions: ['UseSessions'] }));
     }
-    const roles = await walk('/v3/enterprise/roles');
+    const roles = await readPages('/v3/enterprise/roles');
     expect(roles.slice(0, 2)).toEqual([
       { role_id: own[0]?.id, role_name: 'Listed enterprise', role_type: 'enterprise' },
       { role_id: own[1]?.id, role_name: 'Listed organization', role_type: 'org' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../src/domain/keys/api-keys.ts';
+import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { asAdministrator, call, makeManager, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -23,7 +23,7 @@ const member = { role_id: 'org_member', role_name: 'Member', role_type: 'org' };
 const accountMember = { role_id: 'account_member', role_name: 'Member', role_type: 'enterprise' };
 
 /** All items of a list, walked in pages of 2, and how long each page was. */
-async function walk(path: string): Promise<any[]> {
+async function readPages(path: string): Promise<any[]> {
   const items: any[] = [];
   for (let after = ''; ; ) {
     const { body } = await admin('GET', `${path}?first=2${after}`);
@@ -39,7 +39,7 @@ describe('GET /v3/enterprise/members/users', () => {
     const organizationId = await makeOrganization(app, 'Listed');
     const users = [];
     for (let n = 0; n < 3; n++) users.unshift(await makeUser(app, organizationId));
-    const items = await walk(enterprise);
+    const items = await readPages(enterprise);
     expect(items.slice(0, 3)).toEqual(
       users.map(({ userId, email }) => ({
         user_id: `user-${userId}`,
@@ -140,9 +140,9 @@ describe('an organization’s list', () => {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.unshift(`user-${(await makeUser(app, organizationId)).userId}`);
     await admin('POST', `${managed(organizationId)}/${early.userId}`, { role_id: 'org_member' });
-    const walked = await walk(managed(organizationId));
+    const walked = await readPages(managed(organizationId));
     expect(walked.map(({ user_id }) => user_id)).toEqual([`user-${early.userId}`, ...ids]);
-    expect(await walk(own(organizationId))).toEqual(walked);
+    expect(await readPages(own(organizationId))).toEqual(walked);
     const found = await admin('GET', `${own(organizationId)}?email=${early.email.toUpperCase()}`);
     expect(found.body.items).toEqual([walked[0]]);
     const elsewhere = await makeUser(app, app.organizationId);
@@ -152,11 +152,11 @@ describe('an organization’s list', () => {
 
 describe('POST /v3/enterprise/members/users', () => {
   test('makes a user of each new address; one that is known is given back as it is', async () => {
-    const known = await makeUser(app, app.organizationId);
-    const stamp = known.userId.slice(-8);
+    const existing = await makeUser(app, app.organizationId);
+    const stamp = existing.userId.slice(-8);
     const emails = [
       `B${stamp}@example.com`,
-      known.email.toUpperCase(),
+      existing.email.toUpperCase(),
       `a${stamp}@example.com`,
       `b${stamp}@EXAMPLE.com`,
     ];
@@ -166,8 +166,8 @@ describe('POST /v3/enterprise/members/users', () => {
     expect(body).toEqual([
       { user_id: expect.stringMatching(/^user-/), email: emails[0], ...invited },
       {
-        user_id: `user-${known.userId}`,
-        email: known.email,
+        user_id: `user-${existing.userId}`,
+        email: existing.email,
         name: expect.any(String),
         role_assignments: [{ org_id: `org-${app.organizationId}`, role: member }],
       },
@@ -176,7 +176,7 @@ describe('POST /v3/enterprise/members/users', () => {
     expect(await audited(body[0].user_id.replace('user-', ''))).toEqual([
       { action: 'add_members_to_enterprise', organizationId: null, data: { role: 'account_member' } },
     ]);
-    expect((await audited(known.userId)).map(({ action }) => action)).toEqual(['add_member']);
+    expect((await audited(existing.userId)).map(({ action }) => action)).toEqual(['add_member']);
     const again = await admin('POST', enterprise, { emails, enterprise_role_id: 'account_admin' });
     expect(again.body).toEqual(body);
   });

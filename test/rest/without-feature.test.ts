@@ -95,15 +95,15 @@ test.each(pages)('GET %s: an empty page with %s, and 403 without it', async (pat
     expect((await call(app, orgAdmin, 'GET', at(path))).status).toBe(200);
     for (const id of [otherId, newId(), 'x']) {
       const { status, body } = await call(app, orgAdmin, 'GET', at(path, id));
-      expect({ status, said: body.detail }).toEqual({
+      expect({ status, detail: body.detail }).toEqual({
         status: 403,
-        said: 'You do not have access to this organization.',
+        detail: 'You do not have access to this organization.',
       });
     }
   } else {
     for (const token of [orgAdmin, member]) {
       const { status, body } = await call(app, token, 'GET', at(path));
-      expect({ status, said: body.detail }).toEqual({ status: 403, said: `Missing permission ${permission}` });
+      expect({ status, detail: body.detail }).toEqual({ status: 403, detail: `Missing permission ${permission}` });
     }
   }
   if (path.includes('{org_id}')) expect((await call(app, app.adminToken, 'GET', at(path, newId()))).status).toBe(404);
@@ -117,9 +117,9 @@ test.each(pages)('GET %s: an empty page with %s, and 403 without it', async (pat
   }
 });
 
-test.each(others)('%s %s %j: %i, and 403 without the permission', async (method, path, body, status, said) => {
+test.each(others)('%s %s %j: %i, and 403 without the permission', async (method, path, body, status, detail) => {
   const answer = await call(app, app.adminToken, method, at(path), body);
-  expect({ status: answer.status, said: answer.body.detail }).toEqual({ status, said });
+  expect({ status: answer.status, detail: answer.body.detail }).toEqual({ status, detail });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect((await call(app, member, method, at(path), body)).status).toBe(403);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { auditActions } from '../../src/domain/audit.ts';
-import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit-actions.ts';
+import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit/audit-actions.ts';
+import { auditActions } from '../../src/domain/audit/record-audit.ts';
 import { readText, treeFiles } from '../support/tree.ts';
 
 const page = 'docs/wire/audit-log.md';
@@ -59,7 +59,10 @@ test('no word stands twice in the enumerations', () => {
 
 test('an entry is written with audit() only, so that none lacks its actor, address or key', () => {
   const found = treeFiles()
-    .filter((path) => /^src\/.*\.ts$/.test(path) && !path.startsWith('src/store/') && path !== 'src/domain/audit.ts')
+    .filter(
+      (path) =>
+        /^src\/.*\.ts$/.test(path) && !path.startsWith('src/store/') && path !== 'src/domain/audit/record-audit.ts',
+    )
     .filter((path) => /insert\s+into\s+audit_entry|auditEntry\.(?:create|update|upsert|delete)/.test(readText(path)));
-  expect(found, `Call audit() of src/domain/audit.ts:\n${found.join('\n')}`).toEqual([]);
+  expect(found, `Call audit() of src/domain/audit/record-audit.ts:\n${found.join('\n')}`).toEqual([]);
 });

@@ -83,12 +83,12 @@ test('every decision has its three parts in at most 40 lines', () => {
     .filter((path) => path.startsWith('docs/decisions/') && !path.endsWith('/README.md'))
     .flatMap((path) => {
       const text = readText(path);
-      const complaints = ['Background', 'Decision', 'Consequences']
+      const problems = ['Background', 'Decision', 'Consequences']
         .filter((part) => !text.includes(`\n## ${part}\n`))
         .map((part) => `has no "## ${part}"`);
-      if (!/\/\d{4}-[a-z0-9-]+\.md$/.test(path)) complaints.push('is not named NNNN-title.md');
-      if (text.trimEnd().split('\n').length > 40) complaints.push('is longer than 40 lines');
-      return complaints.map((complaint) => `${path} ${complaint}`);
+      if (!/\/\d{4}-[a-z0-9-]+\.md$/.test(path)) problems.push('is not named NNNN-title.md');
+      if (text.trimEnd().split('\n').length > 40) problems.push('is longer than 40 lines');
+      return problems.map((problem) => `${path} ${problem}`);
     });
   expect(wrong, wrong.join('\n')).toEqual([]);
 });
@@ -101,11 +101,11 @@ test('docs/security.md says of every permission which built-in roles hold it', (
       ?.split('|')
       .map((name) => name.trim()) ?? [];
   const rows = [...page.matchAll(/^\| `(\w+)` \|((?: *(?:yes)? *\|){4})$/gm)].map(([, permission = '', cells = '']) => {
-    const held = cells
+    const grants = cells
       .split('|')
       .slice(0, -1)
       .map((cell) => cell.trim() === 'yes');
-    return [permission, columns.filter((_, index) => held[index])];
+    return [permission, columns.filter((_, index) => grants[index])];
   });
   const all: RolePermission[] = [...enterprisePermissions, ...organizationPermissions, manageOwnSessions];
   const holders = (permission: RolePermission) =>

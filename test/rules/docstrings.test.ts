@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { place, sourceFiles } from '../support/tree.ts';
+import { sourceFiles, sourceLocation } from '../support/tree.ts';
 
 /** Exports that need no docstring, as `file#name`, each with its reason. */
 const exceptions: Record<string, string> = {};
@@ -23,7 +23,11 @@ function declarations(file: ts.SourceFile, statement: ts.Statement): Declared[] 
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations
       .filter((one) => ts.isIdentifier(one.name) && isFunction(one.initializer))
-      .map((one) => ({ name: one.name.getText(file), at: place(file, one), documented: isDocumented(statement) }));
+      .map((one) => ({
+        name: one.name.getText(file),
+        at: sourceLocation(file, one),
+        documented: isDocumented(statement),
+      }));
   }
   if (
     ts.isFunctionDeclaration(statement) ||
@@ -32,7 +36,7 @@ function declarations(file: ts.SourceFile, statement: ts.Statement): Declared[] 
     ts.isTypeAliasDeclaration(statement)
   ) {
     const name = statement.name?.text ?? 'default';
-    return [{ name, at: place(file, statement), documented: isDocumented(statement) }];
+    return [{ name, at: sourceLocation(file, statement), documented: isDocumented(statement) }];
   }
   return [];
 }

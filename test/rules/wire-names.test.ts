@@ -1,10 +1,10 @@
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { place, sourceFiles } from '../support/tree.ts';
+import { sourceFiles, sourceLocation } from '../support/tree.ts';
 
 /**
  * Names of the wires that our own code never uses for itself. Biome (wire-names.grit) refuses unquoted snake_case
- * properties; these stay in src/rest even when quoted, and when read.
+ * properties; these stay in src/api/rest even when quoted, and when read.
  */
 const wireNames = new Set([
   'devin_id',
@@ -23,7 +23,7 @@ const wirePrefix = /^(?:devin-|service-user-|audit_log-)/;
 /** The one file below the doors that knows the prefixes: it reads ids for all of them (pinned in docs/glossary.md). */
 const idParser = 'src/domain/ids.ts';
 
-const isOutsideRest = (file: ts.SourceFile) => !file.fileName.startsWith('src/rest/');
+const isOutsideRest = (file: ts.SourceFile) => !file.fileName.startsWith('src/api/rest/');
 
 /** Every node of a file, in order. */
 function* nodes(node: ts.Node): Generator<ts.Node> {
@@ -54,29 +54,29 @@ function propertyName(node: ts.Node): string | null {
   return null;
 }
 
-test('wire names are properties in src/rest only', () => {
+test('wire names are properties in src/api/rest only', () => {
   const found = sourceFiles()
     .filter(isOutsideRest)
     .flatMap((file) =>
       [...nodes(file)]
         .map((node) => ({ node, name: propertyName(node) }))
         .filter(({ name }) => name !== null && wireNames.has(name))
-        .map(({ node, name }) => `${place(file, node)} ${name}`),
+        .map(({ node, name }) => `${sourceLocation(file, node)} ${name}`),
     );
   expect(
     found,
-    `Use our name from docs/glossary.md; in SQL, name the column with "as". Wire names stand in src/rest:\n${found.join('\n')}`,
+    `Use our name from docs/glossary.md; in SQL, name the column with "as". Wire names stand in src/api/rest:\n${found.join('\n')}`,
   ).toEqual([]);
 });
 
-test('id prefixes are written in src/rest and domain/ids.ts only', () => {
+test('id prefixes are written in src/api/rest and domain/ids.ts only', () => {
   const found = sourceFiles()
     .filter((file) => isOutsideRest(file) && file.fileName !== idParser)
     .flatMap((file) =>
       [...nodes(file)]
         .filter((node) => ts.isStringLiteralLike(node) || ts.isTemplateHead(node))
         .filter((node) => wirePrefix.test(node.text))
-        .map((node) => `${place(file, node)} ${node.getText(file)}`),
+        .map((node) => `${sourceLocation(file, node)} ${node.getText(file)}`),
     );
   expect(found, `Ids are bare inside: parse and print them with ${idParser}:\n${found.join('\n')}`).toEqual([]);
 });

@@ -45,10 +45,10 @@ describe('a sealed value', () => {
     });
     const cut = Array.from(bytes, (_, n) => `${version}.${id}.${bytes.subarray(0, n).toString('base64url')}`);
     const wrong = ['', 'v1', `v2.${id}.${body}`, `v1.0000000000000000.${body}`, ...changed, ...cut];
-    const said = wrong.map((each) => messageOf(() => keyring.open(each, 'session:KEY')));
-    said.push(messageOf(() => keyring.open(sealed, 'session:OTHER')));
-    said.push(messageOf(() => before.open(sealed, 'session:KEY')));
-    for (const message of said) {
+    const messages = wrong.map((each) => messageOf(() => keyring.open(each, 'session:KEY')));
+    messages.push(messageOf(() => keyring.open(sealed, 'session:OTHER')));
+    messages.push(messageOf(() => before.open(sealed, 'session:KEY')));
+    for (const message of messages) {
       expect(message).toMatch(/^A sealed value .*\./);
       expect(message).not.toContain('hunter2');
       expect(message).not.toContain('secret key,');

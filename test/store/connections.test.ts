@@ -36,7 +36,7 @@ async function open(limits: Partial<typeof defaultConnectionLimits>, databaseUrl
 it('answers pings and heartbeats while the whole pool is taken, and refuses who has waited too long', async () => {
   const store = await open({ poolSize: 2, connectMs: 300 });
   let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   const begun: Promise<unknown>[] = [];
@@ -46,7 +46,7 @@ it('answers pings and heartbeats while the whole pool is taken, and refuses who 
     return store.transact(async (tx) => {
       await tx.query('select 1');
       resolve();
-      await held;
+      await released;
     });
   });
   await Promise.all(begun);

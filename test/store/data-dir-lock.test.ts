@@ -26,8 +26,8 @@ async function holder(): Promise<ChildProcess> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
-  const [said] = await once(child.stdout, 'data');
-  expect(String(said)).toContain('held');
+  const [output] = await once(child.stdout, 'data');
+  expect(String(output)).toContain('held');
   return child;
 }
 
@@ -97,9 +97,9 @@ it('refuses while the heartbeat of another machine goes on, and takes over when 
   await expect(lockDataDir(dataDir, watching)).rejects.toThrow('on elsewhere');
   await lock.release();
   expect((await stat(join(dataDir, 'lock'))).isFile()).toBe(true);
-  const said: string[] = [];
-  const next = await lockDataDir(dataDir, { ...watching, onWait: (sentence) => said.push(sentence) });
-  expect(said).toHaveLength(1);
+  const messages: string[] = [];
+  const next = await lockDataDir(dataDir, { ...watching, onWait: (sentence) => messages.push(sentence) });
+  expect(messages).toHaveLength(1);
   await next.release();
 });
 

@@ -16,8 +16,8 @@ const at = new Date('2026-11-01T00:00:00Z');
 
 async function insert(table: string, row: Record<string, unknown>): Promise<void> {
   const names = Object.keys(row);
-  const places = names.map((_, n) => `$${n + 1}`);
-  await driver.query(`insert into ${table} (${names}) values (${places})`, Object.values(row));
+  const placeholders = names.map((_, n) => `$${n + 1}`);
+  await driver.query(`insert into ${table} (${names}) values (${placeholders})`, Object.values(row));
 }
 
 /** Writes a session and its run as the version before did. */
@@ -93,8 +93,8 @@ it('takes the rows of the version before into this one', async () => {
   expect(await runOf('suspended')).toEqual(run);
   expect(await runOf('asleep')).toEqual({ ...run, isTurnOpen: true });
   expect(await driver.query('select id from console_session', [])).toEqual([]);
-  const walks = await driver.query('select key, head_count as "headCount" from offset_walk', []);
-  expect(walks).toEqual([{ key: 'w', headCount: 3 }]);
+  const snapshots = await driver.query('select key, head_count as "headCount" from offset_walk', []);
+  expect(snapshots).toEqual([{ key: 'w', headCount: 3 }]);
   const limits = `select e.max_cycle_acu_limit as e, o.max_cycle_acu_limit as o, o.max_concurrent_sessions as c, s.max_acu_limit as s
     from enterprise e, organization o, session s where s.id = 'old'`;
   expect(await driver.query(limits, [])).toEqual([{ e: 7, o: 2_147_483_647, c: null, s: 9 }]);
@@ -124,14 +124,14 @@ it('keeps the messages of a turn that a worker of the version before starts', as
               turn_count = $3, is_turn_open = true where session_id = $1`,
       ['turns', lastSeq, turn],
     );
-  const noteAnswer = 'update run set answered_seqs = answered_seqs || $2::int[] where session_id = $1';
+  const recordAnswer = 'update run set answered_seqs = answered_seqs || $2::int[] where session_id = $1';
   const takeBackAnswer = `update run set answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq <> all($2::int[]))
     where session_id = $1`;
   const turnSeqs = async () => (await runOf('turns'))?.turnSeqs;
 
   await startTurn(3, 1);
   expect(await turnSeqs()).toEqual([1, 3]);
-  await driver.query(noteAnswer, ['turns', [5, 7]]);
+  await driver.query(recordAnswer, ['turns', [5, 7]]);
   expect(await turnSeqs()).toEqual([1, 3, 5, 7]);
   await driver.query(takeBackAnswer, ['turns', [5]]);
   expect(await turnSeqs()).toEqual([1, 3, 7]);

@@ -62,25 +62,25 @@ it('loses nothing that was acknowledged, and opens at once, after kill -9', asyn
   const child = spawn(process.execPath, ['--import', 'tsx', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
+  let output = '';
   for await (const data of child.stdout) {
-    said += String(data);
-    if (said.length > 7 * 200) break;
+    output += String(data);
+    if (output.length > 7 * 200) break;
   }
   child.kill('SIGKILL');
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  const acknowledged = said.split('\n').filter((line) => line.length === 6);
+  const acknowledged = output.split('\n').filter((line) => line.length === 6);
   expect(acknowledged.length).toBeGreaterThan(150);
   const store = await openStore({ dataDir, databaseUrl, log });
-  const kept = new Set((await store.query<{ id: string }>(ids)).map(({ id }) => id));
-  expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  const stored = new Set((await store.query<{ id: string }>(ids)).map(({ id }) => id));
+  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   await store.close();
 });
 
 const onPostgres = it.skipIf(testDatabase !== 'postgres');
 
 /** All that an error says, its causes and fields included. */
-async function complaintOf(refused: Promise<unknown>): Promise<{ message: string; all: string }> {
+async function failureOf(refused: Promise<unknown>): Promise<{ message: string; all: string }> {
   const error = (await refused.then(
     () => null,
     (reason: unknown) => reason,
@@ -95,7 +95,7 @@ onPostgres(
     url.password = 'hunter2';
     url.pathname = '/no_such_database';
     url.search = '';
-    const { message, all } = await complaintOf(openStore({ dataDir, databaseUrl: url.href, log }));
+    const { message, all } = await failureOf(openStore({ dataDir, databaseUrl: url.href, log }));
     expect(message).toBe(
       `PostgreSQL at 127.0.0.1:${url.port}, database "no_such_database" cannot be used: database "no_such_database" does not exist.`,
     );
@@ -110,10 +110,10 @@ onPostgres(
 onPostgres('names host and port of a server that is not there', async () => {
   // Port 1 (tcpmux) answers nowhere any more.
   const databaseUrl = 'postgresql://somebody:hunter2@127.0.0.1:1/switchyard';
-  const told: string[] = [];
-  const patience = { ms: 300, onWait: (sentence: string) => told.push(sentence) };
-  const { message, all } = await complaintOf(waitForServer(databaseUrl, patience));
-  expect(told).toEqual([
+  const messages: string[] = [];
+  const waitOptions = { ms: 300, onWait: (sentence: string) => messages.push(sentence) };
+  const { message, all } = await failureOf(waitForServer(databaseUrl, waitOptions));
+  expect(messages).toEqual([
     'PostgreSQL at 127.0.0.1:1, database "switchyard" does not answer yet (ECONNREFUSED): waiting 0.3 seconds for it.',
   ]);
   expect(message).toMatch(/^PostgreSQL at 127\.0\.0\.1:1, database "switchyard" cannot be used: .*ECONNREFUSED/);

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** Which cluster it is, and what it has rows in; it must take what is written. */
-async function lookInto(home: PgliteHome): Promise<{ cluster: string; filled: string[] }> {
+async function readContents(home: PgliteHome): Promise<{ cluster: string; filled: string[] }> {
   const driver = await openPglite(home);
   try {
     await migrate(driver);
@@ -48,14 +48,14 @@ async function lookInto(home: PgliteHome): Promise<{ cluster: string; filled: st
 }
 
 it('is what new databases begin as: each is migrated, and has nothing in it that another could have too', async () => {
-  const one = await lookInto({ directory });
-  const other = await lookInto({ directory: join(root, 'other') });
+  const one = await readContents({ directory });
+  const other = await readContents({ directory: join(root, 'other') });
   expect(one.filled).toEqual(['_prisma_migrations']);
   // That both say the same shows that neither was made anew.
   expect(other).toEqual(one);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   // A database that is there stays: it has what was written.
-  await expect(lookInto({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
+  await expect(readContents({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
 });
 
 it('is not taken when it is of another PGlite or of other migrations: the database is made anew', {
@@ -66,9 +66,9 @@ it('is not taken when it is of another PGlite or of other migrations: the databa
   await cp(built, join(templatesDir, basename(built).replace(/-\d[^-]*-/, '-0.0.1-')));
   await cp(built, join(templatesDir, basename(built).replace(/[0-9a-f]{16}\.gz$/, '0123456789abcdef.gz')));
   expect(await readdir(templatesDir)).toHaveLength(2);
-  const anew = await lookInto({ directory, templatesDir });
+  const anew = await readContents({ directory, templatesDir });
   expect(anew.filled).toEqual(['_prisma_migrations']);
-  expect(anew.cluster).not.toBe((await lookInto({ directory: join(root, 'other') })).cluster);
+  expect(anew.cluster).not.toBe((await readContents({ directory: join(root, 'other') })).cluster);
 });
 
 it('leaves nothing in the way of the next start when one is killed over it', async () => {
@@ -82,6 +82,6 @@ it('leaves nothing in the way of the next start when one is killed over it', asy
   await rm(directory, { recursive: true, force: true });
   await rm(join(`${directory}.new`, 'global'), { recursive: true, force: true });
   await writeFile(join(`${directory}.new`, 'PG_VERSION'), 'half');
-  expect((await lookInto({ directory })).filled).toEqual(['_prisma_migrations']);
+  expect((await readContents({ directory })).filled).toEqual(['_prisma_migrations']);
   expect(existsSync(`${directory}.new`)).toBe(false);
 });

@@ -72,14 +72,14 @@ it('means UTC by the times that Prisma writes', async () => {
 it('refuses anything but the transaction inside a transaction, instead of waiting for itself', async () => {
   const { store } = test;
   const captured = store.prisma;
-  const said = /Inside transact\(\) only the transaction itself/;
-  await expect(store.transact(() => store.query('select 1'))).rejects.toThrow(said);
-  await expect(store.transact(() => store.execute('select 1'))).rejects.toThrow(said);
-  await expect(store.transact(() => store.ping())).rejects.toThrow(said);
-  await expect(store.transact(() => store.transact(() => Promise.resolve()))).rejects.toThrow(said);
-  await expect(store.transact(async () => store.prisma.enterprise.count())).rejects.toThrow(said);
-  await expect(store.transact(() => captured.enterprise.count())).rejects.toThrow(said);
-  await expect(store.transact(() => captured.$transaction(() => Promise.resolve()))).rejects.toThrow(said);
+  const message = /Inside transact\(\) only the transaction itself/;
+  await expect(store.transact(() => store.query('select 1'))).rejects.toThrow(message);
+  await expect(store.transact(() => store.execute('select 1'))).rejects.toThrow(message);
+  await expect(store.transact(() => store.ping())).rejects.toThrow(message);
+  await expect(store.transact(() => store.transact(() => Promise.resolve()))).rejects.toThrow(message);
+  await expect(store.transact(async () => store.prisma.enterprise.count())).rejects.toThrow(message);
+  await expect(store.transact(() => captured.enterprise.count())).rejects.toThrow(message);
+  await expect(store.transact(() => captured.$transaction(() => Promise.resolve()))).rejects.toThrow(message);
 });
 
 it('lets what a transaction has started use the store once the transaction is over', async () => {
@@ -265,8 +265,8 @@ it.skipIf(testDatabase !== 'postgres')(
   'runs a transaction again that lost a deadlock, with SQL and with Prisma',
   async () => {
     const { store } = test;
-    for (const way of ['sql', 'prisma'] as const) {
-      const ids = [`${way} 1`, `${way} 2`] as const;
+    for (const api of ['sql', 'prisma'] as const) {
+      const ids = [`${api} 1`, `${api} 2`] as const;
       for (const id of ids) await store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise(id) }));
       let waiting = 0;
       let open: () => void = () => undefined;
@@ -278,7 +278,7 @@ it.skipIf(testDatabase !== 'postgres')(
         store.transact(async (tx) => {
           runs += 1;
           for (const id of order) {
-            if (way === 'sql') await tx.query(`update enterprise set name = name || '!' where id = $1`, [id]);
+            if (api === 'sql') await tx.query(`update enterprise set name = name || '!' where id = $1`, [id]);
             else await tx.prisma.enterprise.update({ where: { id }, data: { name: 'Acme!' } });
             waiting += 1;
             if (waiting === 2) open();
@@ -313,12 +313,12 @@ it.skipIf(testDatabase !== 'postgres')(
     await store.execute('create table shape (a int)');
     await store.execute('insert into shape values (1)');
     const inside = () => store.transact((tx) => tx.query('select * from shape'));
-    const outside = () => store.query('select * from shape where true');
+    const outsideTransaction = () => store.query('select * from shape where true');
     expect(await inside()).toEqual([{ a: 1 }]);
-    expect(await outside()).toEqual([{ a: 1 }]);
+    expect(await outsideTransaction()).toEqual([{ a: 1 }]);
     await store.execute('alter table shape add b int default 2');
     expect(await inside()).toEqual([{ a: 1, b: 2 }]);
-    expect(await outside()).toEqual([{ a: 1, b: 2 }]);
+    expect(await outsideTransaction()).toEqual([{ a: 1, b: 2 }]);
   },
 );
 

@@ -36,22 +36,22 @@ afterEach(async () => {
 // uses connections, and says so after each piece of work that succeeded.
 const program = (url: string) => `
   import { openStore } from ${JSON.stringify(new URL('../../src/store/store.ts', import.meta.url).href)};
-  import { createBell } from ${JSON.stringify(new URL('../../src/events/create-bell.ts', import.meta.url).href)};
+  import { createNotifier } from ${JSON.stringify(new URL('../../src/realtime/create-notifier.ts', import.meta.url).href)};
   const databaseUrl = ${JSON.stringify(url)};
   const log = { warn() {}, error() {} };
   const store = await openStore({ dataDir: ${JSON.stringify(dataDir)}, databaseUrl, log });
-  const bell = createBell({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
-  await bell.start();
+  const notifier = createNotifier({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
+  await notifier.start();
   let n = 0;
-  const ways = {
+  const operations = {
     query: () => store.query('select pg_sleep(0.002)'),
     transaction: () => store.transact((tx) => tx.query('select pg_sleep(0.002)')),
     prisma: () => store.prisma.enterprise.findMany(),
     joined: () => store.transact((tx) => tx.prisma.enterprise.findMany()),
     ping: () => store.ping(),
-    bell: async () => bell.ring('session:' + n++),
+    notifier: async () => notifier.notify('session:' + n++),
   };
-  for (const [name, act] of Object.entries(ways)) for (let lane = 0; lane < 6; lane++) (async () => {
+  for (const [name, act] of Object.entries(operations)) for (let copy = 0; copy < 6; copy++) (async () => {
     for (;;) await act().then(() => console.log(name), () => undefined).then(() => new Promise((go) => setTimeout(go, 1)));
   })();
 `;
@@ -64,12 +64,12 @@ it(`survives when the server ends all connections of a busy process, ${rounds} t
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  let complaint = '';
+  let stderr = '';
   child.stderr.on('data', (data) => {
-    complaint += String(data);
+    stderr += String(data);
   });
   const exited = once(child, 'exit').then(([code, signal]) => {
-    throw new Error(`The process ended by itself (${code ?? signal}): ${complaint.slice(-2_000)}`);
+    throw new Error(`The process ended by itself (${code ?? signal}): ${stderr.slice(-2_000)}`);
   });
   exited.catch(() => undefined);
   const done = new Map<string, number>();
@@ -83,12 +83,12 @@ it(`survives when the server ends all connections of a busy process, ${rounds} t
     const before = new Map(done);
     const isMore = (name: string) => (done.get(name) ?? 0) >= (before.get(name) ?? 0) + 3;
     return new Promise<void>((resolve) => {
-      const look = () => {
-        if (!['query', 'transaction', 'prisma', 'joined', 'ping', 'bell'].every(isMore)) return;
-        waiting.delete(look);
+      const check = () => {
+        if (!['query', 'transaction', 'prisma', 'joined', 'ping', 'notifier'].every(isMore)) return;
+        waiting.delete(check);
         resolve();
       };
-      waiting.add(look);
+      waiting.add(check);
     });
   };
   let ended = 0;

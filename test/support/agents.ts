@@ -12,8 +12,8 @@ import {
   type Agents,
   type AgentUpdate,
 } from '../../src/agents/agent.ts';
-import type { Isolation } from '../../src/agents/isolation/isolation.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
+import type { Sandbox } from '../../src/agents/sandbox/sandbox.ts';
 import { scriptedCommand } from './programs.ts';
 import type { Script } from './scripted-agent.ts';
 
@@ -24,7 +24,7 @@ export interface LaunchedAgent {
   readonly updates: AgentUpdate[];
   readonly workspaceDir: string;
   /** The updates without tool and plan noise: what was said. */
-  said(): string[];
+  messages(): string[];
   /** How often an update was given before the one before it was done. */
   overlaps(): number;
   /** Resolves with the first update, past or coming, of a type. */
@@ -52,12 +52,12 @@ export interface LaunchOptions {
   readonly env?: Record<string, string>;
   readonly timeouts?: NonNullable<AgentsOptions['timeouts']>;
   /** Left out: none. */
-  readonly isolation?: Isolation;
+  readonly isolation?: Sandbox;
   readonly safeLength?: (text: string) => number;
   /** Those of an earlier launch. */
   readonly agents?: Agents;
   /** What every update waits for before it is taken. */
-  readonly held?: Promise<unknown>;
+  readonly gate?: Promise<unknown>;
 }
 
 /** Launches the demo agent, or a profile made from it, as a real child process; stopped at the test's end. */
@@ -79,7 +79,7 @@ export async function launchAgent(
       workerId: `test-${randomUUID()}`,
       spoolDir: dirs.spoolDir,
       timeouts: options.timeouts ?? {},
-      ...(options.isolation && { isolation: options.isolation }),
+      ...(options.isolation && { sandbox: options.isolation }),
       log,
     }));
   const updates: AgentUpdate[] = [];
@@ -96,8 +96,8 @@ export async function launchAgent(
       if (isBusy) overlaps++;
       isBusy = true;
       updates.push(update);
-      for (const look of waiting) look();
-      await (options.held ?? setImmediate());
+      for (const check of waiting) check();
+      await (options.gate ?? setImmediate());
       isBusy = false;
     },
   });
@@ -108,15 +108,15 @@ export async function launchAgent(
     updates,
     workspaceDir: dirs.workspaceDir,
     overlaps: () => overlaps,
-    said: () => updates.flatMap((update) => (update.type === 'message' ? [update.text] : [])),
+    messages: () => updates.flatMap((update) => (update.type === 'message' ? [update.text] : [])),
     next: (type) =>
       new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           const found = updates.find((update) => update.type === type);
           if (found) resolve(found as never);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
   };
 }
@@ -134,7 +134,7 @@ export function launchScripted(
 }
 
 /** One text block. */
-export const text = (words: string) => [{ type: 'text' as const, text: words }];
+export const text = (body: string) => [{ type: 'text' as const, text: body }];
 
 /** A scripted agent whose session is open. */
 export async function launchOpened(...how: Parameters<typeof launchScripted>): ReturnType<typeof launchScripted> {

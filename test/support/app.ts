@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { requestErrorCodes } from '../../src/api/graphql/error-codes.ts';
 import { type App, type AppParts, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { FirstStart } from '../../src/domain/bootstrap.ts';
-import { requestErrorCodes } from '../../src/graphql/error-codes.ts';
-import { holdToDescription } from './described.ts';
 import { exchangeJson } from './http-client.ts';
-import { tellOfKeyChanges } from './key-changes.ts';
+import { notifyKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';
+import { validateAgainstOpenApi } from './openapi-validation.ts';
 import { openTestStore } from './test-store.ts';
 
 /** A running Switchyard on a database of its own, in this process. */
@@ -66,8 +66,8 @@ async function wrap(
   firstStart: FirstStart,
   cleanUp: () => Promise<unknown>,
 ): Promise<TestApp> {
-  const described = holdToDescription(app);
-  tellOfKeyChanges(app);
+  const described = validateAgainstOpenApi(app);
+  notifyKeyChanges(app);
   const { url } = await app.start();
   return {
     app,

@@ -9,7 +9,7 @@ import {
   type JsonSchema,
   nested,
   type Path,
-  placesIn,
+  pathsIn,
   toJson,
 } from './arbitraries.ts';
 
@@ -96,8 +96,13 @@ export function encoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : `${encodeURIComponent(text.toWellFormed())}%ED%A0%80`;
 }
 
-function targetOf(route: Route, filling: Filling, given: Readonly<Record<string, string>> = {}, search = ''): string {
-  const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name) => given[name] ?? filling.ids(name)[0] ?? '');
+function targetOf(
+  route: Route,
+  filling: Filling,
+  pathValues: Readonly<Record<string, string>> = {},
+  search = '',
+): string {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name) => pathValues[name] ?? filling.ids(name)[0] ?? '');
   const needed = route.query.filter(({ name, required }) => required === true && !search.startsWith(`${name}=`));
   // What must be given are days.
   const query = [...needed.map(({ name }) => `${name}=2026-01-01`), ...(search === '' ? [] : [search])].join('&');
@@ -125,25 +130,25 @@ export function refusedRequests(route: Route, filling: Filling): fc.Arbitrary<At
   if (namesIn(route.path).some((name) => name.endsWith('_id'))) add(2, wrongIds(route, filling));
   return fc.tuple(fc.oneof(...kinds), transport).map(([wrong, isOverSocket]) => {
     const { method, ...good } = goodRequest(route, filling);
-    const isBare = ['GET', 'HEAD', 'OPTIONS'].includes(wrong.method ?? method);
+    const isBodyless = ['GET', 'HEAD', 'OPTIONS'].includes(wrong.method ?? method);
     const merged = { method, ...good, ...wrong, isOverSocket };
-    return isBare ? { ...merged, headers: {}, body: null } : merged;
+    return isBodyless ? { ...merged, headers: {}, body: null } : merged;
   });
 }
 
 function wrongMembers(route: Route, schema: JsonSchema, filling: Filling): fc.Arbitrary<Wrong> {
-  const places = placesIn(schema, filling.body());
-  if (places.length === 0) return wrongBodies;
+  const paths = pathsIn(schema, filling.body());
+  if (paths.length === 0) return wrongBodies;
   const value = fc.oneof({ weight: 1, arbitrary: fc.constant(absent) }, { weight: 5, arbitrary: anyValue });
   return fc
-    .tuple(fc.constantFrom(...places), value)
-    .map(([place, to]) => ({ place, body: changed(filling.body(), place, to) }))
+    .tuple(fc.constantFrom(...paths), value)
+    .map(([path, to]) => ({ place: path, body: changed(filling.body(), path, to) }))
     .filter(({ body }) => !route.isAllowed(body))
-    .map(({ place, body }) => ({ body: toJson(body), statuses: [422], names: ['body', ...place] }));
+    .map(({ place: path, body }) => ({ body: toJson(body), statuses: [422], names: ['body', ...path] }));
 }
 
 const tooDeep = toJson({ deep: nested(200) });
-const bytes = (...given: number[]) => new Uint8Array(given);
+const bytes = (...values: number[]) => new Uint8Array(values);
 
 const wrongBodies: fc.Arbitrary<Wrong> = fc.oneof(
   {
@@ -260,10 +265,10 @@ export function wildRequests(route: Route, filling: Filling): fc.Arbitrary<Attem
 
 /** One member is anything. */
 function wildMembers(schema: JsonSchema, filling: Filling): fc.Arbitrary<Wrong> {
-  const places = placesIn(schema, filling.body());
-  if (places.length === 0) return fc.constant({});
-  const place = fc.constantFrom(...places);
-  return fc.tuple(place, anyValue).map(([at, to]) => ({
+  const paths = pathsIn(schema, filling.body());
+  if (paths.length === 0) return fc.constant({});
+  const anyPath = fc.constantFrom(...paths);
+  return fc.tuple(anyPath, anyValue).map(([at, to]) => ({
     body: toJson(changed(filling.body(), at, to)),
     names: ['body', ...at],
   }));
@@ -295,22 +300,22 @@ function wildParts(route: Route, filling: Filling): fc.Arbitrary<Wrong> {
   const end = route.method === 'DELETE' ? fc.constant('') : fc.constantFrom('', '', '/', '//');
   return fc
     .tuple(path, wildSearch(route), method, end, wildBody(route, filling))
-    .map(([given, search, sent, slash, body]) => ({
+    .map(([pathValues, search, sent, slash, body]) => ({
       method: sent,
-      target: targetOf({ ...route, path: route.path + slash }, filling, given, search),
+      target: targetOf({ ...route, path: route.path + slash }, filling, pathValues, search),
       body,
     }));
 }
 
 function wildSearch(route: Route): fc.Arbitrary<string> {
-  const known = route.query.map(({ name }) => name);
-  const name = fc.constantFrom(...known, 'qs', '__proto__', 'constructor', 'unknown', '');
+  const parameterNames = route.query.map(({ name }) => name);
+  const name = fc.constantFrom(...parameterNames, 'qs', '__proto__', 'constructor', 'unknown', '');
   const style = fc.constantFrom('', '', '[]', '[0]', '[a][b]', '%5B%5D');
   const value = fc.oneof(
     anyText.map(encoded),
     fc.constantFrom('1', '5', 'true', 'false', '1,2', '%', '%zz', '%FF', '%00', '0', '1700000000', '2026-01-01', '+'),
     fc
-      .dictionary(fc.constantFrom(...known, '__proto__', 'x'), anyValue, { maxKeys: 3 })
+      .dictionary(fc.constantFrom(...parameterNames, '__proto__', 'x'), anyValue, { maxKeys: 3 })
       .map((qs) => encoded(toJson(qs))),
   );
   const part = fc.tuple(name, style, value).map(([key, suffix, text]) => `${key}${suffix}=${text}`);
@@ -321,9 +326,9 @@ function wildBody(route: Route, filling: Filling): fc.Arbitrary<Sent['body']> {
   const raw = wrongBodies.map(({ body = null }) => body);
   if (!route.body) return fc.oneof(fc.constant(null), raw, anyValue.map(toJson));
   const good = Object.keys(filling.body());
-  const mixed = fc.tuple(allowedBy(route.body), fc.subarray(good)).map(([value, kept]) => {
+  const mixed = fc.tuple(allowedBy(route.body), fc.subarray(good)).map(([value, subset]) => {
     const fresh = filling.body();
-    return toJson({ ...(value as object), ...Object.fromEntries(kept.map((name) => [name, fresh[name]])) });
+    return toJson({ ...(value as object), ...Object.fromEntries(subset.map((name) => [name, fresh[name]])) });
   });
   return fc.oneof(
     { weight: 4, arbitrary: mixed },

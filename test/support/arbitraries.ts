@@ -190,9 +190,9 @@ function allowedObject({ properties = {}, required = [], additionalProperties }:
 }
 
 /** Every place of a value with a schema: its members, those that it lacks, and what is inside them. */
-export function placesIn(schema: JsonSchema, value: unknown, at: Path = []): Path[] {
+export function pathsIn(schema: JsonSchema, value: unknown, at: Path = []): Path[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item, n) => [[...at, `${n}`], ...placesIn(schema.items ?? {}, item, [...at, `${n}`])]);
+    return value.flatMap((item, n) => [[...at, `${n}`], ...pathsIn(schema.items ?? {}, item, [...at, `${n}`])]);
   }
   if (value === null || typeof value !== 'object') return [];
   const choice = (schema.oneOf ?? schema.anyOf)?.find(({ properties = {} }) =>
@@ -201,7 +201,7 @@ export function placesIn(schema: JsonSchema, value: unknown, at: Path = []): Pat
   const { properties = {} } = choice ?? schema;
   return Object.entries(properties).flatMap(([name, inner]) => {
     const path = [...at, name];
-    return [path, ...placesIn(inner, (value as Record<string, unknown>)[name], path)];
+    return [path, ...pathsIn(inner, (value as Record<string, unknown>)[name], path)];
   });
 }
 

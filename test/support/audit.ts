@@ -2,7 +2,7 @@ import { newId, parseId } from '../../src/domain/ids.ts';
 import type { TestApp } from './app.ts';
 
 /** An entry as a test plants it; all that is left out is null, the time is now. Ids are bare. */
-export interface PlantedEntry {
+export interface SeededEntry {
   readonly action: string;
   readonly organizationId?: string | null;
   readonly enterpriseId?: string;
@@ -14,7 +14,7 @@ export interface PlantedEntry {
 }
 
 /** Writes entries, all in one statement, as if they had come by themselves; their bare ids in the same order. */
-export async function plantEntries(test: TestApp, entries: readonly PlantedEntry[]): Promise<string[]> {
+export async function seedAuditEntries(test: TestApp, entries: readonly SeededEntry[]): Promise<string[]> {
   const { enterpriseId } = test.app.installation;
   const rows = entries.map((entry) => ({
     'enterprise_id': enterpriseId,
@@ -31,7 +31,7 @@ export async function plantEntries(test: TestApp, entries: readonly PlantedEntry
   return rows.map(({ id }) => id);
 }
 
-function columnsOf({ action, organizationId, enterpriseId, userId, serviceUserId, apiKeyId, targetId }: PlantedEntry) {
+function columnsOf({ action, organizationId, enterpriseId, userId, serviceUserId, apiKeyId, targetId }: SeededEntry) {
   return {
     action,
     'organization_id': organizationId ? parseId('organization', organizationId) : null,

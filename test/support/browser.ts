@@ -15,11 +15,11 @@ interface Page {
   /** What an expression gives in the page; a promise is waited for. */
   run<T>(expression: string): Promise<T>;
   /** Until an expression gives something true; rejects after twenty seconds. */
-  until(expression: string): Promise<void>;
+  waitFor(expression: string): Promise<void>;
   /** Types into what has the focus. */
   type(text: string): Promise<void>;
   /** What the page wrote of errors: refused loads, exceptions. */
-  readonly complaints: readonly string[];
+  readonly consoleErrors: readonly string[];
   close(): Promise<void>;
 }
 
@@ -32,25 +32,26 @@ export async function openPage(): Promise<Page> {
   });
   const exited = new Promise((resolve) => browser.once('exit', resolve));
   const address = await new Promise<string>((resolve, reject) => {
-    let said = '';
+    let output = '';
     browser.stderr.on('data', (data: Buffer) => {
-      said += data.toString();
-      const [, found] = /DevTools listening on (ws:\S+)/.exec(said) ?? [];
+      output += data.toString();
+      const [, found] = /DevTools listening on (ws:\S+)/.exec(output) ?? [];
       if (found) resolve(found);
     });
-    browser.once('exit', () => reject(new Error(`The browser ended: ${said}`)));
+    browser.once('exit', () => reject(new Error(`The browser ended: ${output}`)));
   });
   const socket = new WebSocket(address);
   await new Promise((resolve) => socket.once('open', resolve));
   const waiting = new Map<number, (answer: any) => void>();
-  const complaints: string[] = [];
+  const consoleErrors: string[] = [];
   socket.on('message', (data) => {
     const message = JSON.parse(data.toString());
     waiting.get(message.id)?.(message);
     waiting.delete(message.id);
-    if (message.method === 'Runtime.exceptionThrown') complaints.push(JSON.stringify(message.params.exceptionDetails));
+    if (message.method === 'Runtime.exceptionThrown')
+      consoleErrors.push(JSON.stringify(message.params.exceptionDetails));
     if (message.method === 'Log.entryAdded' && message.params.entry.level === 'error') {
-      complaints.push(message.params.entry.text);
+      consoleErrors.push(message.params.entry.text);
     }
   });
   let count = 0;
@@ -73,7 +74,7 @@ export async function openPage(): Promise<Page> {
     if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
     return result.value;
   };
-  const until = (expression: string) =>
+  const waitFor = (expression: string) =>
     run(`new Promise((resolve, reject) => {
       const last = Date.now() + 20000;
       const look = () => {
@@ -85,11 +86,11 @@ export async function openPage(): Promise<Page> {
     })`);
   return {
     run,
-    until,
-    complaints,
+    waitFor,
+    consoleErrors,
     async open(url) {
       await ask('Page.navigate', { url });
-      await until(`document.readyState === 'complete' && location.href !== 'about:blank'`);
+      await waitFor(`document.readyState === 'complete' && location.href !== 'about:blank'`);
     },
     type: (text) => ask('Input.insertText', { text }),
     async close() {

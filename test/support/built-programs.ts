@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** The modules that start programs and threads of the service's own. */
 const starters = [
-  'agents/isolation/own-code',
+  'agents/sandbox/own-code',
   'agents/profiles/ready',
   'agents/acp/parse-line',
   'domain/structured-output/check-output',
@@ -21,9 +21,9 @@ export const builtPrograms: Plugin = {
   name: 'built-programs',
   enforce: 'pre',
   transform(code, id) {
-    const place = relative(resolve(root, 'src'), id).replace(/\.ts$/, '');
-    if (!starters.includes(place)) return null;
-    const built = pathToFileURL(resolve(root, 'dist', `${place}.js`)).href;
+    const modulePath = relative(resolve(root, 'src'), id).replace(/\.ts$/, '');
+    if (!starters.includes(modulePath)) return null;
+    const built = pathToFileURL(resolve(root, 'dist', `${modulePath}.js`)).href;
     return { code: code.replaceAll('import.meta.url', JSON.stringify(built)), map: null };
   },
 };

@@ -47,8 +47,8 @@ async function takeLock(): Promise<boolean> {
     () => true,
     () => false,
   );
-  const heldAt = (await stat(lock).catch(() => null))?.mtimeMs ?? Date.now();
-  if (!isMine && Date.now() - heldAt > staleLockMs) await rm(lock, { recursive: true, force: true });
+  const lockedAt = (await stat(lock).catch(() => null))?.mtimeMs ?? Date.now();
+  if (!isMine && Date.now() - lockedAt > staleLockMs) await rm(lock, { recursive: true, force: true });
   return isMine;
 }
 

@@ -31,7 +31,7 @@ export function openBrowser(): Promise<Browser> {
 export interface Window {
   readonly page: Page;
   /** What the page complained of, but for answers that say that nobody is signed in. */
-  readonly complaints: readonly string[];
+  readonly consoleErrors: readonly string[];
   /** Addresses that it asked of anybody else than the service. */
   readonly foreign: readonly string[];
   /** Keeps a picture of it, as `name-desktop-light.png`, where TEST_SCREENSHOTS names a directory. */
@@ -39,7 +39,7 @@ export interface Window {
   /** Four pictures of the page as it stands: on a desktop and a phone, in both themes. */
   pictures(name: string): Promise<void>;
   /** What is seen in both themes, one after the other: the page that is shown changes its colours, and nothing else. */
-  inThemes(look: (theme: string) => Promise<void>): Promise<void>;
+  inThemes(body: (theme: string) => Promise<void>): Promise<void>;
 }
 
 /** The windows that pages are made for. */
@@ -77,12 +77,12 @@ export async function openWindow(
   });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  const complaints: string[] = [];
+  const consoleErrors: string[] = [];
   const foreign: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => consoleErrors.push(error.message));
   page.on('console', (message) => {
     const isExpected = /status of 401|WebSocket connection|ERR_CONNECTION/.test(message.text());
-    if (message.type() === 'error' && !isExpected) complaints.push(message.text());
+    if (message.type() === 'error' && !isExpected) consoleErrors.push(message.text());
   });
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
@@ -91,7 +91,7 @@ export async function openWindow(
   const directory = process.env.TEST_SCREENSHOTS;
   const window: Window = {
     page,
-    complaints,
+    consoleErrors,
     foreign,
     async picture(name) {
       if (!directory) return;
@@ -107,11 +107,11 @@ export async function openWindow(
         await window.inThemes(() => window.picture(name));
       }
     },
-    async inThemes(look) {
+    async inThemes(body) {
       for (theme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme: theme });
         await settle(page);
-        await look(theme);
+        await body(theme);
       }
     },
   };
@@ -146,7 +146,7 @@ export async function halvesOf(page: Page): Promise<Required<Halves>> {
 /** Signs a page's browser in as the page of the sign-in does, and then tells no other tab. */
 export async function signInAlone(page: Page, token: string): Promise<void> {
   const status = await page.evaluate(
-    async ([key, given]) => {
+    async ([key, signInToken]) => {
       const response = await fetch('/console/session', {
         method: 'POST',
         headers: {
@@ -154,7 +154,7 @@ export async function signInAlone(page: Page, token: string): Promise<void> {
           'switchyard-client': 'console',
           'switchyard-page-secret': localStorage.getItem(key) ?? '',
         },
-        body: JSON.stringify({ token: given }),
+        body: JSON.stringify({ token: signInToken }),
       });
       localStorage.setItem(key, (await response.json()).pageSecret);
       return response.status;
@@ -166,18 +166,18 @@ export async function signInAlone(page: Page, token: string): Promise<void> {
 
 /** Holds back what a page says on its sockets, from when it is loaded next until the function that it gives is called. */
 export async function holdSockets(page: Page): Promise<() => void> {
-  let letOn: () => void = () => undefined;
-  const isLetOn = new Promise<void>((resolve) => {
-    letOn = resolve;
+  let resume: () => void = () => undefined;
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve;
   });
   await page.routeWebSocket(/graphql/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage(async (message) => {
-      await isLetOn;
+      await resumed;
       server.send(message);
     });
   });
-  return letOn;
+  return resume;
 }
 
 /** Chooses from one of the lists that are found by typing. */

@@ -26,10 +26,10 @@ export function send(
 /** Both halves of a sign-in with a token or a link. `headers`: sent as well, such as the halves of the sign-in before. */
 export async function signIn(
   test: Pick<TestApp, 'url'>,
-  given: string | { readonly link: string | null },
+  credential: string | { readonly link: string | null },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Required<Halves>> {
-  const body = typeof given === 'string' ? { token: given } : given;
+  const body = typeof credential === 'string' ? { token: credential } : credential;
   const answer = await send(test, 'POST', body, headers);
   const [cookie] = answer.headers.getSetCookie();
   if (answer.status !== 200 || !cookie) throw new Error(`Signing in answered ${answer.status}.`);

@@ -32,10 +32,10 @@ export function costByDirectives(
     (each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION,
   );
   if (!operation) throw new Error('The document has no operation.');
-  const given: Record<string, unknown> = { ...variables };
+  const variableValues: Record<string, unknown> = { ...variables };
   for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
     const { value: name } = variable.name;
-    if (given[name] === undefined && defaultValue) given[name] = valueFromASTUntyped(defaultValue);
+    if (variableValues[name] === undefined && defaultValue) variableValues[name] = valueFromASTUntyped(defaultValue);
   }
   const fragments = new Map(
     definitions.flatMap((each): [string, FragmentDefinitionNode][] =>
@@ -86,14 +86,17 @@ export function costByDirectives(
 
   const sizeOf = (field: FieldNode, list: Readonly<Record<string, unknown>>): number => {
     const args = Object.fromEntries(
-      (field.arguments ?? []).map((argument) => [argument.name.value, valueFromASTUntyped(argument.value, given)]),
+      (field.arguments ?? []).map((argument) => [
+        argument.name.value,
+        valueFromASTUntyped(argument.value, variableValues),
+      ]),
     );
-    const most = (list.maximumSize ?? Number.POSITIVE_INFINITY) as number;
+    const maxSize = (list.maximumSize ?? Number.POSITIVE_INFINITY) as number;
     for (const path of list.slicingArguments as string[]) {
       const value = path.split('.').reduce<unknown>((of, name) => (of as Record<string, unknown> | null)?.[name], args);
       if (value == null || (Array.isArray(value) && value.length === 0)) continue;
       const size = Array.isArray(value) ? value.length : Number(value);
-      return size > 0 ? Math.min(size, most) : most;
+      return size > 0 ? Math.min(size, maxSize) : maxSize;
     }
     return Number(list.assumedSize);
   };
@@ -111,6 +114,6 @@ function directiveOf(
   const applied = directives?.find((each: ConstDirectiveNode) => each.name.value === name);
   if (!applied) return null;
   const defaults = schema.getDirective(name)?.args.map((argument) => [argument.name, argument.defaultValue]);
-  const given = applied.arguments?.map(({ name: { value }, value: node }) => [value, valueFromASTUntyped(node)]);
-  return { ...Object.fromEntries(defaults ?? []), ...Object.fromEntries(given ?? []) };
+  const specified = applied.arguments?.map(({ name: { value }, value: node }) => [value, valueFromASTUntyped(node)]);
+  return { ...Object.fromEntries(defaults ?? []), ...Object.fromEntries(specified ?? []) };
 }

@@ -42,7 +42,7 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
     ? { path: `${folder}/.s.PGSQL.${url.port || 5432}` }
     : { host: url.hostname, port: Number(url.port || 5432) };
   const pairs = new Set<Pair>();
-  let isHeld = false;
+  let isPaused = false;
   let isRefusing = false;
   let accepted = 0;
 
@@ -54,8 +54,8 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
       return;
     }
     const server = connect(target);
-    const toServer = createPipe(client, server, 0, () => isHeld);
-    const toClient = createPipe(server, client, bufferMs, () => isHeld);
+    const toServer = createPipe(client, server, 0, () => isPaused);
+    const toClient = createPipe(server, client, bufferMs, () => isPaused);
     const pair: Pair = {
       client,
       server,
@@ -87,10 +87,10 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
     count: () => pairs.size,
     accepted: () => accepted,
     hold() {
-      isHeld = true;
+      isPaused = true;
     },
     heal() {
-      isHeld = false;
+      isPaused = false;
       for (const pair of pairs) pair.flush();
     },
     refuse() {
@@ -109,13 +109,13 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
 }
 
 /** Forwards one direction; gives the function that sends what was held back. */
-function createPipe(from: Socket, to: Socket, bufferMs: number, isHeld: () => boolean): () => void {
+function createPipe(from: Socket, to: Socket, bufferMs: number, isPaused: () => boolean): () => void {
   let waiting: Buffer[] = [];
   let hasEnded = false;
   let isPlanned = false;
   const flush = () => {
     isPlanned = false;
-    if (isHeld()) return;
+    if (isPaused()) return;
     if (waiting.length > 0 && !to.destroyed) to.write(Buffer.concat(waiting));
     waiting = [];
     if (hasEnded) to.end();

@@ -17,7 +17,7 @@ const agent = new Agent({ keepAlive: true });
 export async function exchangeJson(
   url: string,
   method: string,
-  given: Readonly<Record<string, string>>,
+  requestHeaders: Readonly<Record<string, string>>,
   body?: unknown,
 ): Promise<HttpAnswer> {
   const payload = body === undefined ? null : JSON.stringify(body);
@@ -26,7 +26,7 @@ export async function exchangeJson(
     payload === null
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) };
-  const headers = { accept: '*/*', 'accept-encoding': 'identity', ...described, ...given };
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', ...described, ...requestHeaders };
   const sent = request(url, { method, headers, agent });
   sent.end(payload ?? undefined);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

@@ -7,13 +7,13 @@ const ofKeys =
 export const isOfSigningIn = (sql: string): boolean => sql.includes('key_epoch');
 
 /** What a test changes of keys in the database itself is told as the service tells of its own acts. */
-export function tellOfKeyChanges({ services: { store, knownKeys } }: App): void {
+export function notifyKeyChanges({ services: { store, keyCache } }: App): void {
   const { execute } = store;
   store.execute = async <Row>(sql: string, values?: readonly unknown[]) => {
     const rows = await execute<Row>(sql, values);
     if (!ofKeys.test(sql)) return rows;
     await execute('update installation set key_epoch = key_epoch + 1');
-    knownKeys.forget();
+    keyCache.invalidate();
     return rows;
   };
 }

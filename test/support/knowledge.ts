@@ -1,26 +1,26 @@
 import type { Context } from '../../src/domain/context.ts';
-import { createFolder } from '../../src/domain/knowledge/change-folders.ts';
-import type { Place } from '../../src/domain/organizations/place.ts';
+import type { Scope } from '../../src/domain/identity/organizations/scope.ts';
+import { createFolder } from '../../src/domain/library/knowledge/change-folders.ts';
 import { call, type TestApp } from './app.ts';
 
 /** Makes the folders of a path such as `Backend/Databases`, none of which are there yet; the bare id of the last. */
-export async function makeFolders(context: Context, place: Place, path: string): Promise<string> {
+export async function makeFolders(context: Context, scope: Scope, path: string): Promise<string> {
   let parentId: string | null = null;
-  for (const name of path.split('/')) parentId = (await createFolder(context, place, { name, parentId })).id;
+  for (const name of path.split('/')) parentId = (await createFolder(context, scope, { name, parentId })).id;
   if (parentId === null) throw new Error('A path has at least one name.');
   return parentId;
 }
 
 /** What an organization's audit log says of some kind of thing, oldest first; null: what the enterprise's own says. */
-export async function auditedActs(
+export async function readAuditActions(
   test: TestApp,
   organizationId: string | null,
-  word: string,
+  actionSuffix: string,
 ): Promise<{ action: string; targetId: string; data: Record<string, unknown> }[]> {
   return test.app.services.store.query(
     `select action, target_id as "targetId", data from audit_entry
       where coalesce(organization_id, '') = coalesce($1::text, '') and action like '%' || $2::text order by created_at, id`,
-    [organizationId, word],
+    [organizationId, actionSuffix],
   );
 }
 

@@ -13,10 +13,10 @@ export async function requireNoSecrets(store: Store): Promise<void> {
     `select quote_ident(table_name) as name from information_schema.tables
       where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
   );
-  const looks = tables.map(
+  const selects = tables.map(
     ({ name }) =>
       `(select '${name}' as name, substring(t::text from $1) as found from ${name} t where t::text ~ $1 limit 3)`,
   );
-  const found = await store.query<{ name: string; found: string }>(looks.join(' union all '), [forbidden]);
+  const found = await store.query<{ name: string; found: string }>(selects.join(' union all '), [forbidden]);
   if (found.length > 0) throw new Error(`The database holds what it must not: ${JSON.stringify(found)}`);
 }

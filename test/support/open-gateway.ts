@@ -22,16 +22,16 @@ export async function openTestGateway(
   api: ProviderGateway['api'] = 'openai',
 ): Promise<OpenGateway> {
   const usages: OpenGateway['usages'] = [];
-  let tell: (usage: unknown) => void = () => undefined;
+  let resolveUsage: (usage: unknown) => void = () => undefined;
   const firstUsage = new Promise((resolve) => {
-    tell = resolve;
+    resolveUsage = resolve;
   });
   const gateway = await openGateway({
     provider: behindGateway(url, api),
     socketPath: null,
     onUsage: (usage) => {
       usages.push(usage);
-      tell(usage);
+      resolveUsage(usage);
     },
     ...options,
   });

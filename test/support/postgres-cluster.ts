@@ -57,27 +57,27 @@ export async function startPostgresCluster(
   const port = await freePort();
   const more = settings.map((setting) => `-c ${setting}`).join(' ');
   // A session of its own, so that Ctrl-C in the terminal reaches vitest first and the server stops after the tests.
-  const keeper = spawn('sh', ['-c', keeperScript, 'sh', binaries, folder, String(port), more, standbyOf], {
+  const supervisor = spawn('sh', ['-c', supervisorScript, 'sh', binaries, folder, String(port), more, standbyOf], {
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, LANG: 'C', HOME: folder },
     ...owner,
   });
-  const ended = new Promise<void>((resolve) => keeper.once('close', () => resolve()));
+  const ended = new Promise<void>((resolve) => supervisor.once('close', () => resolve()));
   try {
-    await ready(keeper);
+    await ready(supervisor);
   } catch (error) {
-    keeper.stdin.destroy();
+    supervisor.stdin.destroy();
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
-  const control = async (act: 'restart' | 'promote', ...args: readonly string[]) => {
-    const all = [act, '-w', '-D', join(folder, 'data'), ...args];
+  const control = async (command: 'restart' | 'promote', ...args: readonly string[]) => {
+    const all = [command, '-w', '-D', join(folder, 'data'), ...args];
     const running = spawn(join(binaries, 'pg_ctl'), all, { cwd: folder, stdio: 'ignore', ...owner });
     const code = await new Promise((resolve) => running.once('exit', resolve));
-    if (code !== 0) throw new Error(`"pg_ctl ${act}" failed: ${code}.`);
+    if (code !== 0) throw new Error(`"pg_ctl ${command}" failed: ${code}.`);
   };
   return {
     url,
@@ -85,7 +85,7 @@ export async function startPostgresCluster(
     restart: () => control('restart', '-m', 'fast', '-l', join(folder, 'log')),
     promote: () => control('promote'),
     async stop() {
-      keeper.stdin.end();
+      supervisor.stdin.end();
       await ended;
     },
   };
@@ -95,7 +95,7 @@ export async function startPostgresCluster(
  * The server's keeper: starts it, says "ready", and waits for its standard input to close, which the kernel does for it
  * when the test process is gone. `-N` and `fsync=off`: the files need not outlive the tests.
  */
-const keeperScript = `
+const supervisorScript = `
 bin=$1 dir=$2 port=$3 more=$4 primary=$5
 trap 'rm -rf "$dir"' EXIT
 fail() { tail -n 20 "$dir/log" >&2; exit 1; }
@@ -113,17 +113,18 @@ cat >/dev/null
 `;
 
 /** Resolves when the keeper says so; throws with the end of the server's own log when it gives up. */
-async function ready(keeper: ChildProcess): Promise<void> {
-  let complaint = '';
-  keeper.stderr?.on('data', (data: Buffer) => {
-    complaint += data.toString();
+async function ready(supervisor: ChildProcess): Promise<void> {
+  let stderrText = '';
+  supervisor.stderr?.on('data', (data: Buffer) => {
+    stderrText += data.toString();
   });
-  const said = await new Promise<string>((resolve) => {
-    keeper.once('error', (error) => resolve(error.message));
-    keeper.once('close', () => resolve('it gave up'));
-    keeper.stdout?.once('data', (data: Buffer) => resolve(data.toString().trim()));
+  const output = await new Promise<string>((resolve) => {
+    supervisor.once('error', (error) => resolve(error.message));
+    supervisor.once('close', () => resolve('it gave up'));
+    supervisor.stdout?.once('data', (data: Buffer) => resolve(data.toString().trim()));
   });
-  if (said !== 'ready') throw new Error(`PostgreSQL for the tests did not start: ${said}. Its log ends:\n${complaint}`);
+  if (output !== 'ready')
+    throw new Error(`PostgreSQL for the tests did not start: ${output}. Its log ends:\n${stderrText}`);
 }
 
 /** The server refuses to run as root: whom to become instead, when we are root. */

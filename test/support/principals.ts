@@ -45,7 +45,7 @@ let users = 0;
 const organizations = new Map<string, string>();
 
 /** Notes the organization that whose token it is was made in. */
-export const noteOrganization = (token: string, organizationId: string) => organizations.set(token, organizationId);
+export const recordOrganization = (token: string, organizationId: string) => organizations.set(token, organizationId);
 
 /** The organization that a user or service user of the test was made in, by its token, for inputs that must name one. */
 export const organizationOfToken = (token: string): string | undefined => organizations.get(token);
@@ -68,7 +68,7 @@ export async function makeUser(
   const wanted = { email, roleId: 'org_member', scope, ...rest };
   const { user } = await run(test, 'createUser', 'user { userId }', wanted);
   const token = await makeKey(test, { kind: 'PERSONAL_ACCESS_TOKEN', userId: user.userId });
-  if (organizationId !== null) noteOrganization(token, String(organizationId));
+  if (organizationId !== null) recordOrganization(token, String(organizationId));
   return { userId: user.userId, email, token };
 }
 

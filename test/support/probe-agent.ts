@@ -7,13 +7,13 @@ import { createInterface } from 'node:readline';
 const require = createRequire(import.meta.url);
 const AsyncFunction = (async () => undefined).constructor as new (
   ...parts: string[]
-) => (...given: unknown[]) => unknown;
+) => (...args: unknown[]) => unknown;
 
 function put(message: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 }
 
-async function look(body: string): Promise<string> {
+async function inspect(body: string): Promise<string> {
   try {
     return JSON.stringify((await new AsyncFunction('require', body)(require)) ?? null);
   } catch (error) {
@@ -26,7 +26,7 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   if (method === 'initialize') put({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
   else if (method === 'session/new') put({ id, result: { sessionId: 's1' } });
   else if (method === 'session/prompt') {
-    const text = await look(params.prompt[0].text);
+    const text = await inspect(params.prompt[0].text);
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
     put({ method: 'session/update', params: { sessionId: 's1', update } });
     put({ id, result: { stopReason: 'end_turn' } });

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { type ClaimedRun, claimRuns } from '../../src/domain/execution/runs/claims.ts';
+import { type QuestionEntries, recordQuestion } from '../../src/domain/execution/runs/questions.ts';
+import { readInbox, startTurn } from '../../src/domain/execution/runs/turns.ts';
 import { newId, parseId, prefixedId } from '../../src/domain/ids.ts';
-import { type ClaimedRun, claimRuns } from '../../src/domain/runs/claims.ts';
-import { noteQuestion, type QuestionEntries } from '../../src/domain/runs/questions.ts';
-import { readInbox, startTurn } from '../../src/domain/runs/turns.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { graphql, type TestApp } from './app.ts';
 import type { Script } from './scripted-agent.ts';
@@ -30,14 +30,14 @@ export async function readPendingQuestion(test: Target, id: string): Promise<Pen
 }
 
 /** Resolves with the question of a session once its words hold these. */
-export async function untilAsked(test: Target, id: string, words: string): Promise<PendingQuestion> {
+export async function waitForQuestion(test: Target, id: string, text: string): Promise<PendingQuestion> {
   let question: PendingQuestion | null = null;
   await expect
     .poll(async () => {
       question = await readPendingQuestion(test, id);
       return question?.body;
     })
-    .toContain(words);
+    .toContain(text);
   return question as unknown as PendingQuestion;
 }
 
@@ -82,7 +82,7 @@ export async function readAnswers(test: Target, id: string): Promise<{ messages:
   };
 }
 
-const plantedOptions = [
+const seededOptions = [
   { id: '1', name: 'Allow', kind: 'allow_once' },
   { id: '2', name: 'Reject', kind: 'reject_once' },
 ];
@@ -91,7 +91,7 @@ const plantedOptions = [
  * Writes a question of an agent into a session of a service without workers, as a worker does that has claimed it. Gives the
  * question's id, and what asks another in the same turn.
  */
-export async function plantQuestion(
+export async function seedQuestion(
   test: TestApp,
   sessionId: string,
   reason: 'question' | 'permission',
@@ -104,12 +104,12 @@ export async function plantQuestion(
   const run = claimed.find((each) => each.sessionId === id) as ClaimedRun;
   await startTurn(context, run, { messages: await readInbox(context, run.sessionId), isAfterSuspension: false });
   const detail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
-  const ask = async (words: string) => {
+  const ask = async (text: string) => {
     const entries: QuestionEntries = [
-      { id: newId(), kind: 'QUESTION', body: words, data: { reason, options: plantedOptions } },
-      { kind: 'MESSAGE', messageType: 'agent_message', body: words },
+      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options: seededOptions } },
+      { kind: 'MESSAGE', messageType: 'agent_message', body: text },
     ];
-    return prefixedId('event', await noteQuestion(context, run, entries, detail));
+    return prefixedId('event', await recordQuestion(context, run, entries, detail));
   };
   return { questionId: await ask(body), ask };
 }

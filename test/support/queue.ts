@@ -1,7 +1,7 @@
 import type { Store } from '../../src/store/store.ts';
 
 /** Sessions to put into the queue, as copies of a session that exists. */
-export interface Crowd {
+export interface QueuedCopies {
   /** The session that is copied. */
   readonly of: string;
   readonly organizationId: string;
@@ -14,8 +14,8 @@ export interface Crowd {
 }
 
 /** Puts many sessions into the queue in three statements. */
-export async function plantQueue(store: Store, crowd: Crowd): Promise<void> {
-  const { of, organizationId, principalId, count, prefix, queuedAt } = crowd;
+export async function seedQueue(store: Store, copies: QueuedCopies): Promise<void> {
+  const { of, organizationId, principalId, count, prefix, queuedAt } = copies;
   await store.transact(async (tx) => {
     await tx.query(
       `insert into session select (jsonb_populate_record(s, jsonb_build_object('id', $2::text || n,

@@ -65,7 +65,7 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
   };
   const value = (name: string, type: GraphQLInputType): string | null => {
     const inner = getNamedType(type);
-    const given: [string, unknown] | null =
+    const scalar: [string, unknown] | null =
       inner.name === 'ID'
         ? [JSON.stringify(pick(ids)), pick(ids)]
         : inner.name === 'Int'
@@ -77,34 +77,34 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
               : isEnumType(inner)
                 ? ((each) => [each, each])(pick(inner.getValues()).name)
                 : null;
-    if (!given) return null;
+    if (!scalar) return null;
     const [literal, json] = isListType(isNonNullType(type) ? type.ofType : type)
-      ? [`[${given[0]}]`, [given[1]]]
-      : given;
+      ? [`[${scalar[0]}]`, [scalar[1]]]
+      : scalar;
     if (random() < 0.1 && !isNonNullType(type)) return random() < 0.5 ? 'null' : variable(String(type), null);
     return random() < 0.4 ? variable(String(type), json) : literal;
   };
   const argumentsOf = (field: GraphQLField<unknown, unknown>): string | null => {
-    const given: string[] = [];
+    const parts: string[] = [];
     for (const { name, type, defaultValue } of field.args) {
       const isNeeded = isNonNullType(type) && defaultValue === undefined;
       if (!isNeeded && random() < (name === 'first' ? 0.3 : 0.85)) continue;
       const written = value(name, type);
-      if (written !== null) given.push(`${name}: ${written}`);
+      if (written !== null) parts.push(`${name}: ${written}`);
       else if (isNeeded) return null;
     }
-    return given.length > 0 ? `(${given.join(', ')})` : '';
+    return parts.length > 0 ? `(${parts.join(', ')})` : '';
   };
   const fieldOf = (parent: string, field: GraphQLField<unknown, unknown>, depth: number): string => {
     if (without.has(`${parent}.${field.name}`)) return '';
     const type = getNamedType(field.type);
     if (depth === 0 && !isLeafType(type)) return '';
-    const given = argumentsOf(field);
-    if (given === null) return '';
+    const args = argumentsOf(field);
+    if (args === null) return '';
     budget--;
     // Whatever has arguments has a name of its own: fields of one name must have the same ones.
     const alias = field.args.length > 0 || random() < 0.1 ? `a${names++}: ` : '';
-    return `${alias}${field.name}${given}${condition()}${isLeafType(type) ? '' : ` ${selection(type, depth - 1)}`}`;
+    return `${alias}${field.name}${args}${condition()}${isLeafType(type) ? '' : ` ${selection(type, depth - 1)}`}`;
   };
   const selection = (type: GraphQLNamedType, depth: number): string => {
     const parts = ['__typename'];

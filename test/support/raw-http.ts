@@ -9,7 +9,7 @@ export interface WireRequest {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
   /** True if its end has come. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
@@ -21,7 +21,7 @@ export function readRequests(bytes: Buffer): WireRequest[] {
   let rest = bytes.toString('latin1');
   while (rest !== '') {
     const end = rest.indexOf('\r\n\r\n');
-    if (end < 0) return [...found, { line: rest, headers: [], body: '', isWhole: false }];
+    if (end < 0) return [...found, { line: rest, headers: [], body: '', isComplete: false }];
     const [line = '', ...lines] = rest.slice(0, end).split('\r\n');
     if (!/^[A-Z]+ \/\S* HTTP\/1\.1$/.test(line)) throw new Error(`No request line: ${JSON.stringify(line)}`);
     const headers = lines.map((each) => {
@@ -32,20 +32,20 @@ export function readRequests(bytes: Buffer): WireRequest[] {
     const [framing, ...others] = headers.filter(([name]) => name === 'content-length' || name === 'transfer-encoding');
     if (others.length > 0) throw new Error('The body is framed twice.');
     const body = readBody(rest.slice(end + 4), framing);
-    found.push({ line, headers, body: body.text, isWhole: body.isWhole });
-    if (!body.isWhole) return found;
+    found.push({ line, headers, body: body.text, isComplete: body.isComplete });
+    if (!body.isComplete) return found;
     rest = body.rest;
   }
   return found;
 }
 
 function readBody(text: string, framing: readonly [string, string] | undefined) {
-  if (framing === undefined) return { text: '', isWhole: true, rest: text };
+  if (framing === undefined) return { text: '', isComplete: true, rest: text };
   const [name, value] = framing;
   if (name === 'content-length') {
     if (!/^\d+$/.test(value)) throw new Error(`No length: ${value}`);
     const length = Number(value);
-    return { text: text.slice(0, length), isWhole: text.length >= length, rest: text.slice(length) };
+    return { text: text.slice(0, length), isComplete: text.length >= length, rest: text.slice(length) };
   }
   if (value !== 'chunked') throw new Error(`Another coding: ${value}`);
   let body = '';
@@ -53,10 +53,11 @@ function readBody(text: string, framing: readonly [string, string] | undefined) 
     const [head, size] = /^([0-9a-f]+)\r\n/i.exec(rest) ?? [];
     const length = Number.parseInt(size ?? '', 16);
     const chunk = head === undefined ? '' : rest.slice(head.length, head.length + length);
-    if (head === undefined || rest.length < head.length + length + 2) return { text: body, isWhole: false, rest: '' };
+    if (head === undefined || rest.length < head.length + length + 2)
+      return { text: body, isComplete: false, rest: '' };
     rest = rest.slice(head.length + length + 2);
     body += chunk;
-    if (length === 0) return { text: body, isWhole: true, rest };
+    if (length === 0) return { text: body, isComplete: true, rest };
   }
 }
 
@@ -67,7 +68,7 @@ export interface Wire {
   received(): Buffer;
   send(text: string | Buffer): void;
   /** Resolves with all that has come once it matches. Rejects when the connection closes before. */
-  until(pattern: RegExp): Promise<string>;
+  waitFor(pattern: RegExp): Promise<string>;
   /** Resolves with all that came when the connection is closed. Never rejects. */
   readonly closed: Promise<string>;
 }
@@ -75,11 +76,11 @@ export interface Wire {
 function wireOf(socket: Socket): Wire {
   const chunks: Buffer[] = [];
   const received = () => Buffer.concat(chunks);
-  let look: () => void = () => undefined;
+  let check: () => void = () => undefined;
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
     chunks.push(chunk);
-    look();
+    check();
   });
   const closed = new Promise<string>((resolve) => {
     socket.once('close', () => resolve(received().toString('latin1')));
@@ -88,13 +89,13 @@ function wireOf(socket: Socket): Wire {
     socket,
     received,
     send: (text) => void socket.write(text),
-    until: (pattern) =>
+    waitFor: (pattern) =>
       new Promise((resolve, reject) => {
-        look = () => {
+        check = () => {
           const text = received().toString('latin1');
           if (pattern.test(text)) resolve(text);
         };
-        look();
+        check();
         void closed.then((text) => reject(new Error(`Closed before ${pattern} came: ${JSON.stringify(text)}`)));
       }),
     closed,
@@ -143,7 +144,7 @@ export async function openRawProvider(
     const wire = wireOf(socket);
     let isAnswered = false;
     socket.on('data', () => {
-      if (isAnswered || !readRequests(wire.received())[0]?.isWhole) return;
+      if (isAnswered || !readRequests(wire.received())[0]?.isComplete) return;
       isAnswered = true;
       answer(wire);
     });

@@ -19,13 +19,13 @@ export interface Receiver {
   /** How each is answered from now on; 204 until it is said. */
   answer(how: (response: ServerResponse, received: Received) => void): void;
   /** Resolves with everything that came, once it is enough. */
-  until(isEnough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
+  waitFor(isEnough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
 }
 
 /** Starts one. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   let how: Parameters<Receiver['answer']>[0] = (response) => void response.writeHead(204).end();
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -39,7 +39,7 @@ export async function startReceiver(): Promise<Receiver> {
     };
     received.push(one);
     how(response, one);
-    for (const look of [...looks]) look();
+    for (const check of [...checks]) check();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,15 +55,15 @@ export async function startReceiver(): Promise<Receiver> {
     answer(next) {
       how = next;
     },
-    until: (isEnough) =>
+    waitFor: (isEnough) =>
       new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           if (!isEnough(received)) return;
-          looks.delete(look);
+          checks.delete(check);
           resolve([...received]);
         };
-        looks.add(look);
-        look();
+        checks.add(check);
+        check();
       }),
   };
 }

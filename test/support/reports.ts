@@ -1,5 +1,5 @@
 import { graphql, type TestApp } from './app.ts';
-import { readEvents } from './watching.ts';
+import { readEvents } from './session-waits.ts';
 
 /** What a session has to show. */
 export async function readSession(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<any> {

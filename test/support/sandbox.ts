@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AgentProfile, SandboxSettings } from '../../src/agents/agent.ts';
-import { createIsolation, type Isolation } from '../../src/agents/isolation/isolation.ts';
+import { createSandbox, type Sandbox } from '../../src/agents/sandbox/sandbox.ts';
 import { type LaunchedAgent, type LaunchOptions, launchAgent, makeDirs, text } from './agents.ts';
 import { builtProgram } from './programs.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
 /** An isolation as a worker opens it, with a directory of its own. */
-export async function openIsolation(hidden: readonly string[] = []): Promise<Isolation> {
+export async function openIsolation(hidden: readonly string[] = []): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return createIsolation({ choice: 'auto', directory, path: process.env.PATH ?? '', hidden, log: quiet });
+  return createSandbox({ choice: 'auto', directory, path: process.env.PATH ?? '', hidden, log: quiet });
 }
 
 /** Why there is no sandbox on this machine; null: there is one. */
@@ -21,7 +21,7 @@ export async function whyNoSandbox(): Promise<string | null> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   try {
     const options = { directory, path: process.env.PATH ?? '', hidden: [], log: quiet };
-    await createIsolation({ choice: 'bwrap', ...options });
+    await createSandbox({ choice: 'bwrap', ...options });
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -32,7 +32,7 @@ export async function whyNoSandbox(): Promise<string | null> {
 
 /** A sandbox of bubblewrap with other settings. */
 export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSettings {
-  const usual = {
+  const defaults = {
     driver: 'bwrap',
     command: [],
     network: 'shared',
@@ -41,13 +41,13 @@ export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSetting
     paths: null,
     stopCommand: [],
   } as const;
-  return { ...usual, ...settings };
+  return { ...defaults, ...settings };
 }
 
 /** An agent that looks around: see probe-agent.ts. */
 export interface Probe extends LaunchedAgent {
   /** Runs the body of an asynchronous function inside, which has `require`; gives its result, or `{failed: code}`. */
-  look(body: string): Promise<any>;
+  inspect(body: string): Promise<any>;
 }
 
 /** Launches a probe, by default in a sandbox. */
@@ -64,9 +64,9 @@ export async function launchProbe(
   await launched.agent.open(null);
   return {
     ...launched,
-    async look(body) {
+    async inspect(body) {
       await launched.agent.prompt(text(body));
-      return JSON.parse(launched.said().at(-1) ?? '');
+      return JSON.parse(launched.messages().at(-1) ?? '');
     },
   };
 }

@@ -23,7 +23,7 @@ export const bootstrapToken = `cog_${'a1B2'.repeat(10)}`;
 /** How many ports each process of the tests has to itself, from the first of its own on. */
 const portsEach = 500;
 const firstPort = 12_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 20) * portsEach;
-let portsGiven = Math.floor(Math.random() * portsEach);
+let nextPortOffset = Math.floor(Math.random() * portsEach);
 
 /**
  * A port on which nobody listens. A server that is killed and started again must find it free still: so it is none of those
@@ -31,7 +31,7 @@ let portsGiven = Math.floor(Math.random() * portsEach);
  */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < portsEach; tried++) {
-    const port = firstPort + (portsGiven++ % portsEach);
+    const port = firstPort + (nextPortOffset++ % portsEach);
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,
@@ -73,7 +73,7 @@ async function spawnServer(
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (more: string) => {
       text += more;
-      child.emit('said');
+      child.emit('output');
     });
   }
   return { child, output: () => text };
@@ -83,11 +83,11 @@ async function spawnServer(
 export async function startServer(env: Record<string, string>, inherited: Inherited = {}): Promise<ServerProcess> {
   const { child, output } = await spawnServer(env, inherited);
   const url = await new Promise<string>((resolve, reject) => {
-    const look = () => {
+    const check = () => {
       const address = /Switchyard is at (http:\S+?)\.\s/.exec(output())?.[1];
       if (address) resolve(address);
     };
-    child.on('said', look);
+    child.on('output', check);
     child.once('exit', () => reject(new Error(output())));
   });
   const gone = once(child, 'exit');

@@ -1,7 +1,7 @@
 import { parseId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { graphql, type TestApp } from './app.ts';
-import { keyInput, noteOrganization, organizationOfToken } from './principals.ts';
+import { keyInput, organizationOfToken, recordOrganization } from './principals.ts';
 
 /** Starts a session by GraphQL and gives its bare id. */
 export async function createSession(
@@ -33,11 +33,11 @@ export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: s
 }
 
 /** Writes agent messages into a session's log, as a worker does, and rings. */
-export async function say(test: TestApp, sessionId: string, ...words: string[]): Promise<void> {
-  const { store, bell, now } = test.app.services;
-  const entries = words.map((body): NewEntry => ({ kind: 'MESSAGE', messageType: 'agent_message', body }));
+export async function say(test: TestApp, sessionId: string, ...messages: string[]): Promise<void> {
+  const { store, notifier, now } = test.app.services;
+  const entries = messages.map((body): NewEntry => ({ kind: 'MESSAGE', messageType: 'agent_message', body }));
   await appendEntries(store, sessionId, null, entries, now());
-  bell.ring(`session:${sessionId}`);
+  notifier.notify(`session:${sessionId}`);
 }
 
 /** An organization of its own with a service user's token that is org_admin there. */
@@ -65,6 +65,6 @@ export async function makeOrganization(
     'mutation($input: CreateApiKeyInput!) { createApiKey(input: $input) { token userErrors { message } } }',
     keyInput({ kind: 'SERVICE_USER', serviceUserId }),
   );
-  noteOrganization(key.token, organizationId);
+  recordOrganization(key.token, organizationId);
   return { organizationId, token: key.token, serviceUserId };
 }

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { TestApp } from './app.ts';
 import { multipart } from './uploads.ts';
 
-const who = '{ viewer { permissions } }';
+const viewerQuery = '{ viewer { permissions } }';
 const subscription = 'subscription { sessionChanges { __typename } }';
 const file = multipart([{ disposition: 'name="file"; filename="a.txt"', content: 'x' }]);
 const multipartType = 'multipart/form-data; boundary=switchyard-test-boundary';
@@ -27,17 +27,17 @@ export async function tryEverywhere(
   const headers = { origin: url, 'switchyard-client': 'console', ...stolen };
   const json = { ...headers, 'content-type': 'application/json' };
   const events = { accept: 'text/event-stream' };
-  const asked = (query: string) => JSON.stringify({ query });
+  const toBody = (query: string) => JSON.stringify({ query });
   const queried = (query: string) => `${url}/graphql?query=${encodeURIComponent(query)}`;
   const uploaded = { method: 'POST', headers: { ...headers, 'content-type': multipartType }, body: file };
   const requests: Record<string, () => Promise<Response>> = {
-    'GraphQL by POST': () => fetch(`${url}/graphql`, { method: 'POST', headers: json, body: asked(who) }),
-    'GraphQL by GET': () => fetch(queried(who), { headers }),
+    'GraphQL by POST': () => fetch(`${url}/graphql`, { method: 'POST', headers: json, body: toBody(viewerQuery) }),
+    'GraphQL by GET': () => fetch(queried(viewerQuery), { headers }),
     'events by POST': () =>
-      fetch(`${url}/graphql`, { method: 'POST', headers: { ...json, ...events }, body: asked(subscription) }),
+      fetch(`${url}/graphql`, { method: 'POST', headers: { ...json, ...events }, body: toBody(subscription) }),
     'events by GET': () => fetch(queried(subscription), { headers: { ...headers, ...events } }),
     'events at /graphql/stream': () =>
-      fetch(`${url}/graphql/stream`, { method: 'POST', headers: { ...json, ...events }, body: asked(subscription) }),
+      fetch(`${url}/graphql/stream`, { method: 'POST', headers: { ...json, ...events }, body: toBody(subscription) }),
     'a single connection': () => fetch(`${url}/graphql/stream`, { method: 'PUT', headers }),
     'REST v1': () => fetch(`${url}/v1/sessions`, { headers }),
     'REST v2': () => fetch(`${url}/v2/enterprise/organizations`, { headers }),

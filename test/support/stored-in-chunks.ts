@@ -1,5 +1,5 @@
-import { createMask } from '../../src/domain/runs/masking.ts';
-import { createSafeLength } from '../../src/domain/runs/safe-length.ts';
+import { createMask } from '../../src/domain/execution/runs/masking.ts';
+import { createSafeLength } from '../../src/domain/execution/runs/safe-length.ts';
 
 /**
  * The masked text that the service stores when a text arrives in chunks of these sizes, over and over, and the agent pauses

@@ -76,8 +76,8 @@ export async function createDatabase(): Promise<string> {
   await withClient(adminUrl, async (admin) => {
     // Several test files start at once: one makes the template.
     await admin.query('select pg_advisory_lock(5)');
-    const known = await admin.query('select 1 from pg_database where datname = $1', [template]);
-    if (known.rowCount === 0) {
+    const existing = await admin.query('select 1 from pg_database where datname = $1', [template]);
+    if (existing.rowCount === 0) {
       await admin.query(`create database ${template}_new`);
       const driver = await openPostgres(onDatabase(adminUrl, `${template}_new`), silent);
       await migrate(driver);

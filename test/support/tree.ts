@@ -27,6 +27,6 @@ export function sourceFiles(): ts.SourceFile[] {
 }
 
 /** `path:line` of a node, as editors and terminals understand it. */
-export function place(file: ts.SourceFile, node: ts.Node): string {
+export function sourceLocation(file: ts.SourceFile, node: ts.Node): string {
   return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`;
 }

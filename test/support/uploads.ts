@@ -114,7 +114,7 @@ export async function uploadTo(
 }
 
 /** Every file that is kept, or was coming in, by its path below the data directory. */
-export async function keptFiles(test: Pick<TestApp, 'dataDir'>): Promise<string[]> {
+export async function readStoredFiles(test: Pick<TestApp, 'dataDir'>): Promise<string[]> {
   const found = await Promise.all(
     ['attachments', 'uploads'].map(async (folder) => {
       // With a bucket there is no folder.

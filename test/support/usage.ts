@@ -1,5 +1,5 @@
-import { recordUsage } from '../../src/domain/consumption/ledger.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { recordUsage } from '../../src/domain/usage/consumption/ledger.ts';
 import type { TestApp } from './app.ts';
 
 /** Writes an entry of the ledger as metering does; gives what the session has used in all. */
@@ -9,7 +9,7 @@ export function use(test: TestApp, sessionId: string, acus: number, usedAt: Date
 }
 
 /** What a planted session is; all else is as of a session that has ended. */
-export interface PlantedSession {
+export interface SeededSession {
   readonly organizationId: string;
   readonly createdAt?: Date | string;
   readonly userId?: string | null;
@@ -23,33 +23,33 @@ export interface PlantedSession {
 }
 
 /** Writes a session that was made at another time than now; its bare id. */
-export async function plantSession(test: TestApp, planted: PlantedSession): Promise<string> {
+export async function seedSession(test: TestApp, seeded: SeededSession): Promise<string> {
   const id = newId();
-  const at = new Date(planted.createdAt ?? Date.now());
+  const at = new Date(seeded.createdAt ?? Date.now());
   await test.app.services.store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, origin, prompt, user_id, service_user_id,
                           playbook_id, acus_consumed, pull_requests, tags, created_at, updated_at, ended_by)
      values ($1, $2, $3, false, $4, $5, 'say hello', $6, $7, $8, $9, $10::jsonb, '{}', $11, $11, $12)`,
     [
       id,
-      planted.organizationId,
+      seeded.organizationId,
       `Session ${id}`,
-      planted.status ?? 'exit',
-      planted.origin ?? 'api',
-      planted.userId ?? null,
-      planted.serviceUserId ?? null,
-      planted.playbookId ?? null,
-      planted.acusConsumed ?? 0,
-      JSON.stringify(planted.pullRequests ?? []),
+      seeded.status ?? 'exit',
+      seeded.origin ?? 'api',
+      seeded.userId ?? null,
+      seeded.serviceUserId ?? null,
+      seeded.playbookId ?? null,
+      seeded.acusConsumed ?? 0,
+      JSON.stringify(seeded.pullRequests ?? []),
       at,
-      planted.endedBy ?? null,
+      seeded.endedBy ?? null,
     ],
   );
   return id;
 }
 
 /** A session, with one entry of the ledger, in an organization of another enterprise. */
-export async function plantForeignUsage(
+export async function seedForeignUsage(
   test: TestApp,
   usedAt: Date | string,
 ): Promise<{ organizationId: string; sessionId: string; userId: string; serviceUserId: string }> {
@@ -70,7 +70,7 @@ export async function plantForeignUsage(
     enterpriseId,
     now,
   ]);
-  const sessionId = await plantSession(test, { organizationId, userId, createdAt: usedAt });
+  const sessionId = await seedSession(test, { organizationId, userId, createdAt: usedAt });
   await use(test, sessionId, 1_000, usedAt);
   return { organizationId, sessionId, userId, serviceUserId };
 }

@@ -28,7 +28,7 @@ export async function readEndpoint(test: TestApp, token: string, id: string): Pr
 }
 
 /** Waits until what was sent to an endpoint, as the API shows it, is as wanted; gives the endpoint as it is then. */
-export async function untilSent(
+export async function waitForDeliveries(
   test: TestApp,
   token: string,
   id: string,

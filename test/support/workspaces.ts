@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { sessionsIn } from '../../src/domain/execution/workspaces/session-directories.ts';
+import { emptyDeleted, type SweepOptions, sweepWorkspaces } from '../../src/domain/execution/workspaces/sweep.ts';
 import { asSystem } from '../../src/domain/sessions/as-system.ts';
-import { sessionsIn } from '../../src/domain/workspaces/session-directories.ts';
-import { emptyDeleted, type SweepOptions, sweepWorkspaces } from '../../src/domain/workspaces/sweep.ts';
 import { graphql, type TestApp } from './app.ts';
 
 const dayMs = 86_400_000;
@@ -24,14 +24,14 @@ export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
 export async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
   const context = asSystem(test.app.services, test.app.installation.enterpriseId);
   const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
-  const isHeld = never;
-  const count = await sweepWorkspaces(context, { dataDir: test.dataDir, ...times, isHeld, ...options }, never);
+  const isLeased = never;
+  const count = await sweepWorkspaces(context, { dataDir: test.dataDir, ...times, isLeased, ...options }, never);
   await emptyDeleted(context, test.dataDir, never);
   return count;
 }
 
 /** Resolves when no worker holds the session. */
-export const untilReleased = (test: TestApp, id: string) =>
+export const waitUntilReleased = (test: TestApp, id: string) =>
   expect
     .poll(() => test.app.services.store.query('select 1 from lease where session_id = $1', [id]), { interval: 20 })
     .toEqual([]);

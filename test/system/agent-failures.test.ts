@@ -7,8 +7,8 @@ import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import { readCalls } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 function scripted(id: string, script: Script, settings: object = {}) {
   const file = join(tmpdir(), `switchyard-failures-${process.pid}-${id}.json`);
@@ -43,7 +43,7 @@ it('shows the team what an agent wrote last when it crashed, without secrets', a
   const prompt = 'spell CRASH_KEY\ncrash';
   const sessionSecrets = [{ key: 'CRASH_KEY', value }];
   const id = await createSession(test, { prompt, sessionSecrets });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const [notice, error] = await readNotices(id);
   expect(notice).toMatchObject({ kind: 'NOTICE', failure: 'AGENT_FAILED' });
   expect(error).toMatchObject({ kind: 'ERROR', body: 'The agent process ended unexpectedly (exit code 1).' });
@@ -55,7 +55,7 @@ it('shows the team what an agent wrote last when it crashed, without secrets', a
 
 it('shows the last two thousand characters of why an agent did not start', async () => {
   const id = await createSession(test, { agent: 'unready' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const error = (await readNotices(id)).at(-1);
   expect(error).toMatchObject({ kind: 'ERROR', failure: 'AGENT_FAILED' });
   expect(error?.agentOutput).toMatch(/^x+ no display$/);
@@ -70,19 +70,19 @@ it('blots a secret out before it cuts what is wrong with an output', async () =>
   const prompt = `mcp set_structured_output {"output": {"${name}": 1}}`;
   const sessionSecrets = [{ key: 'FIELD', value }];
   const id = await createSession(test, { prompt, sessionSecrets, structuredOutputSchema });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { body } = await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`);
-  const [given] = await readCalls(test, id);
-  expect(given?.output).toContain('xxx********');
-  expect(JSON.stringify([given, body])).not.toContain('c4n4ry');
+  const [firstCall] = await readCalls(test, id);
+  expect(firstCall?.output).toContain('xxx********');
+  expect(JSON.stringify([firstCall, body])).not.toContain('c4n4ry');
 });
 
 it('does not call it an interruption that a request was refused', async () => {
   const id = await createSession(test, { agent: 'busy' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const refused = 'The agent refused "session/prompt": Too many requests.';
   const again = `${refused} Trying again in 0.01 s.`;
   expect((await readNotices(id)).map(({ body }) => body)).toEqual([again, again, refused]);
-  const said = `AGENT_MESSAGE: The session stopped with an error: ${refused} Send a message to try again.`;
-  expect((await readMessages(test, id)).at(-1)).toBe(said);
+  const message = `AGENT_MESSAGE: The session stopped with an error: ${refused} Send a message to try again.`;
+  expect((await readMessages(test, id)).at(-1)).toBe(message);
 });

@@ -14,13 +14,19 @@ import {
   askingInTurn,
   readAnswers,
   readPendingQuestion,
-  untilAsked,
+  waitForQuestion,
 } from '../support/questions.ts';
 import { sendMessage } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-answers-'));
 let test: TestApp;
@@ -53,7 +59,7 @@ async function start(input: { readonly prompt: string; readonly agent?: string }
 
 const allow = { optionId: '1' };
 const reject = { optionId: '2' };
-const said = async (id: string) => (await readMessages(test, id)).filter((each) => each.includes('outcome'));
+const outcomes = async (id: string) => (await readMessages(test, id)).filter((each) => each.includes('outcome'));
 const byRest = {
   v1: (id: string, message: string) => call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message }),
   v3: (id: string, message: string) =>
@@ -68,7 +74,7 @@ const signalAgents = (id: string, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => 
 
 it('answers the question that is named, and says in the log which option was chosen', async () => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
-  const first = await untilAsked(test, id, 'May I run ls?');
+  const first = await waitForQuestion(test, id, 'May I run ls?');
   expect(first).toMatchObject({
     reason: 'PERMISSION',
     options: [
@@ -87,10 +93,10 @@ it('answers the question that is named, and says in the log which option was cho
     },
     userErrors: [],
   });
-  const second = await untilAsked(test, id, 'May I run make?');
+  const second = await waitForQuestion(test, id, 'May I run make?');
   expect((await answerQuestion(test, id, second.questionId, allow)).userErrors).toEqual([]);
-  await untilOver(test, id);
-  expect(await said(id)).toEqual([expect.stringContaining('"no"'), expect.stringContaining('"yes"')]);
+  await waitUntilEnded(test, id);
+  expect(await outcomes(id)).toEqual([expect.stringContaining('"no"'), expect.stringContaining('"yes"')]);
   expect(await readAnswers(test, id)).toEqual({
     messages: [
       { type: 'USER_MESSAGE', body: 'Reject', answer: { questionId, optionId: '2' } },
@@ -106,9 +112,9 @@ it('answers the question that is named, and says in the log which option was cho
 
 it.each(['in-turn', 'at-once'])('refuses a late answer to the first of two questions (%s)', async (agent) => {
   const id = await start({ prompt: 'go', agent });
-  const first = await untilAsked(test, id, 'May I run ls?');
+  const first = await waitForQuestion(test, id, 'May I run ls?');
   await answerQuestion(test, id, first.questionId, reject);
-  const second = await untilAsked(test, id, 'May I run make?');
+  const second = await waitForQuestion(test, id, 'May I run make?');
   const before = await readEvents(test, id);
   expect(await answerQuestion(test, id, first.questionId, allow)).toEqual({
     session: null,
@@ -118,24 +124,24 @@ it.each(['in-turn', 'at-once'])('refuses a late answer to the first of two quest
   expect(await readEvents(test, id)).toEqual(before);
   expect((await readPendingQuestion(test, id))?.questionId).toBe(second.questionId);
   await answerQuestion(test, id, second.questionId, reject);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED', 'DENIED']);
 });
 
 it.each(['v1', 'v3'] as const)('takes no second message for the answer to the next question (%s)', async (api) => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
-  const first = await untilAsked(test, id, 'May I run ls?');
+  const first = await waitForQuestion(test, id, 'May I run ls?');
   // It asks for the next one when both have come.
   signalAgents(id, 'SIGSTOP');
   for (const message of ['Allow', 'Allow']) expect((await byRest[api](id, message)).status).toBe(200);
   signalAgents(id, 'SIGCONT');
-  const second = await untilAsked(test, id, 'May I run make?');
+  const second = await waitForQuestion(test, id, 'May I run make?');
   const { messages, permissions } = await readAnswers(test, id);
   expect(messages.map(({ answer }) => answer)).toEqual([{ questionId: first.questionId, optionId: null }, null]);
   expect(permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED']);
   // Its answer is the one after it, and the other message the next turn's.
   expect((await byRest[api](id, 'Reject')).status).toBe(200);
-  await untilAsked(test, id, 'May I run ls?');
+  await waitForQuestion(test, id, 'May I run ls?');
   const after = await readAnswers(test, id);
   expect(after.messages[2].answer).toEqual({ questionId: second.questionId, optionId: null });
   expect(after.permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED', 'make DENIED']);
@@ -161,7 +167,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
       await other.close();
     });
     const id = await start({ prompt: 'go', agent: 'at-once' });
-    const first = await untilAsked(test, id, 'May I run ls?');
+    const first = await waitForQuestion(test, id, 'May I run ls?');
     const { token, path } = ways[api];
     const send = (to: TestApp, key: string) =>
       call(to, token(), 'POST', path(id), { message: 'Allow' }, { 'idempotency-key': key });
@@ -170,11 +176,11 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
     const warm = await start({ prompt: 'sleep 600' });
     await call(test, token(), 'POST', path(warm), { message: 'Allow' }, { 'idempotency-key': `${api}-key` });
     await holder.query('begin');
-    const held = await holder.query(
+    const insertedKey = await holder.query(
       `update idempotency_key set created_at = now() where operation = 'sendMessage' and key = $1 returning key`,
       [`${api}-key`],
     );
-    expect(held.rowCount).toBe(1);
+    expect(insertedKey.rowCount).toBe(1);
     await holder.query('delete from idempotency_key where key = $1', [`${api}-key`]);
     const late = send(other, `${api}-key`);
     await expect
@@ -186,7 +192,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
       })
       .toBe(1);
     await answerQuestion(test, id, first.questionId, reject);
-    const second = await untilAsked(test, id, 'May I run make?');
+    const second = await waitForQuestion(test, id, 'May I run make?');
     await holder.query('commit');
     expect((await late).status).toBe(200);
 
@@ -205,41 +211,41 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
 
 it('takes one of two answers that come at once', async () => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
-  const { questionId } = await untilAsked(test, id, 'May I run ls?');
+  const { questionId } = await waitForQuestion(test, id, 'May I run ls?');
   const both = await Promise.all([allow, reject].map((answer) => answerQuestion(test, id, questionId, answer)));
   const [taken, ...others] = both.filter(({ userErrors }) => userErrors.length === 0);
   expect(others).toEqual([]);
   const refused = both.find((each) => each !== taken);
   expect(refused.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
-  await untilAsked(test, id, 'May I run make?');
+  await waitForQuestion(test, id, 'May I run make?');
   const { messages, permissions } = await readAnswers(test, id);
   expect(messages.map(({ body }) => body)).toEqual([taken.message.body]);
   expect(permissions[0].option.name).toBe(taken.message.body);
 });
 
 describe('a message of GraphQL while a permission is open', () => {
-  it.each(['yes', 'Allow once', '1', 'say use yarn'])('is the next turn, and no answer: %s', async (words) => {
+  it.each(['yes', 'Allow once', '1', 'say use yarn'])('is the next turn, and no answer: %s', async (text) => {
     const id = await start({ prompt: 'tool Deploy\nsay deployed' });
-    const { questionId } = await untilAsked(test, id, 'May I run Deploy?');
-    await sendMessage(test, id, words);
-    await untilOver(test, id);
+    const { questionId } = await waitForQuestion(test, id, 'May I run Deploy?');
+    await sendMessage(test, id, text);
+    await waitUntilEnded(test, id);
     const { messages, permissions } = await readAnswers(test, id);
-    expect(messages).toEqual([{ type: 'USER_MESSAGE', body: words, answer: null }]);
+    expect(messages).toEqual([{ type: 'USER_MESSAGE', body: text, answer: null }]);
     expect(permissions).toEqual([{ title: 'Deploy', decision: 'CANCELLED', questionId, option: null }]);
     const turns = (await readEvents(test, id)).filter(({ phase }) => phase === 'stopped');
     expect(turns.map(({ stopReason }) => stopReason)).toEqual(['cancelled', 'end_turn']);
     const spoken = await readMessages(test, id);
     expect(spoken).not.toContain('AGENT_MESSAGE: deployed');
-    if (words === 'say use yarn') expect(spoken.at(-1)).toBe('AGENT_MESSAGE: use yarn');
+    if (text === 'say use yarn') expect(spoken.at(-1)).toBe('AGENT_MESSAGE: use yarn');
     expect((await answerQuestion(test, id, questionId, allow)).userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   });
 
   it('ends a turn that nobody works on, which is not taken up again', async () => {
     const id = await start({ prompt: 'tool Deploy\nsay deployed' });
-    await untilAsked(test, id, 'May I run Deploy?');
+    await waitForQuestion(test, id, 'May I run Deploy?');
     await suspend(id);
     await sendMessage(test, id, 'say use yarn');
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const turns = (await readEvents(test, id)).filter(({ kind }) => kind === 'TURN');
     expect(turns.map(({ turn, phase, stopReason }) => [turn, phase, stopReason].join(' '))).toEqual([
       '1 started ',
@@ -259,35 +265,35 @@ async function suspend(id: string): Promise<void> {
     id,
   ]);
   expect(await suspendIdleSessions(services, 60 * 60_000, () => false)).toBe(1);
-  await untilSession(test, id, ({ status }) => status === 'SUSPENDED');
+  await waitForSession(test, id, ({ status }) => status === 'SUSPENDED');
   await expect.poll(() => agentsOf(id)).toEqual([]);
 }
 
 it('gives an answer to the agent that asks again after its session was suspended, and to no other question', async () => {
   const id = await start({ prompt: 'tool Deploy\ntool Restart' });
-  const { questionId } = await untilAsked(test, id, 'May I run Deploy?');
+  const { questionId } = await waitForQuestion(test, id, 'May I run Deploy?');
   await suspend(id);
   expect((await readPendingQuestion(test, id))?.questionId).toBe(questionId);
   expect(await answerQuestion(test, id, questionId, allow)).toMatchObject({
     session: { status: 'RESUMING', pendingQuestion: null },
     userErrors: [],
   });
-  const next = await untilAsked(test, id, 'May I run Restart?');
+  const next = await waitForQuestion(test, id, 'May I run Restart?');
   expect((await readAnswers(test, id)).permissions).toMatchObject([
     { title: 'Deploy', decision: 'ALLOWED', questionId },
   ]);
   await answerQuestion(test, id, next.questionId, { optionId: '3' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).filter((each) => each.includes('May I run Deploy?'))).toHaveLength(1);
 });
 
 it('asks anew for a permission that an agent was given and did not use before it crashed', async () => {
   const id = await start({ prompt: 'tool Deploy\nsleep 600' });
-  const first = await untilAsked(test, id, 'May I run Deploy?');
+  const first = await waitForQuestion(test, id, 'May I run Deploy?');
   await answerQuestion(test, id, first.questionId, allow);
   await expect.poll(async () => (await readAnswers(test, id)).permissions).toHaveLength(1);
   signalAgents(id, 'SIGKILL');
-  const again = await untilAsked(test, id, 'May I run Deploy?');
+  const again = await waitForQuestion(test, id, 'May I run Deploy?');
   expect(again.questionId).not.toBe(first.questionId);
   expect((await answerQuestion(test, id, first.questionId, allow)).userErrors).toMatchObject([
     { code: 'INVALID_STATE' },
@@ -296,23 +302,23 @@ it('asks anew for a permission that an agent was given and did not use before it
 
 it('answers a question in words, and one that ends its turn by an option or in words', async () => {
   const form = await start({ prompt: 'ask Which colour?' });
-  const asked = await untilAsked(test, form, 'Which colour?');
-  expect(asked).toMatchObject({ reason: 'QUESTION', options: [] });
-  await answerQuestion(test, form, asked.questionId, { text: 'blue' });
-  await untilOver(test, form);
+  const question = await waitForQuestion(test, form, 'Which colour?');
+  expect(question).toMatchObject({ reason: 'QUESTION', options: [] });
+  await answerQuestion(test, form, question.questionId, { text: 'blue' });
+  await waitUntilEnded(test, form);
   expect((await readMessages(test, form)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
 
   const tool = 'mcp ask_user {"question": "Which?", "options": ["say one", "say two"]}';
   const id = await start({ prompt: tool });
-  const { questionId, options } = await untilAsked(test, id, 'Which?');
+  const { questionId, options } = await waitForQuestion(test, id, 'Which?');
   expect(options).toEqual([
     { optionId: '1', name: 'say one', kind: null },
     { optionId: '2', name: 'say two', kind: null },
   ]);
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   expect((await readPendingQuestion(test, id))?.questionId).toBe(questionId);
   await answerQuestion(test, id, questionId, { optionId: '2' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: two');
   expect(await readPendingQuestion(test, id)).toBe(null);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
-import { keptFiles, linkOf, upload, uploadTo } from '../support/uploads.ts';
+import { linkOf, readStoredFiles, upload, uploadTo } from '../support/uploads.ts';
 
 let s3: S3Server;
 let test: TestApp;
@@ -21,7 +21,7 @@ it('keeps attachments in the bucket, and nothing of them on this machine', async
   const { attachment_id, url } = await uploadTo(test, test.organizationId, { name: 'large.bin', content });
   const id = attachment_id.replace('attachment-', '');
   expect([...s3.objects.keys()]).toEqual([`/files/${id.slice(-2)}/${id}`]);
-  expect(await keptFiles(test)).toEqual([]);
+  expect(await readStoredFiles(test)).toEqual([]);
   const link = await linkOf(test.adminToken, url);
   expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(content)).toBe(true);
   const part = await fetch(link, { headers: { range: 'bytes=1000-1004' } });

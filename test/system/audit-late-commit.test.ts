@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
 import { call, makeOrganization, startApp, type TestApp } from '../rest/rest-app.ts';
-import { plantEntries } from '../support/audit.ts';
+import { seedAuditEntries } from '../support/audit.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 let app: TestApp;
@@ -65,14 +65,14 @@ const onPostgres = test.skipIf(testDatabase === 'pglite');
 
 onPostgres('an entry that is committed after newer ones is neither skipped nor given twice', async () => {
   const organizationId = await makeOrganization(app);
-  const plant = async () => (await plantEntries(app, [{ action: 'send_message', organizationId }]))[0] ?? '';
-  const first = await plant();
+  const seedEntry = async () => (await seedAuditEntries(app, [{ action: 'send_message', organizationId }]))[0] ?? '';
+  const first = await seedEntry();
   const reader = follow(organizationId);
   await eventually(reader.catchUp).toEqual([first]);
 
   const late = await openTransaction();
   const lateId = await write(late, organizationId);
-  const newer = [await plant(), await plant(), await plant()];
+  const newer = [await seedEntry(), await seedEntry(), await seedEntry()];
   // The newer ones are there for whoever asks for the newest, and their order is that of the clock.
   expect((await readPage(entriesOf(organizationId))).ids).toEqual([...newer.toReversed(), first]);
   // Who follows is not given them yet: the cursor would have passed the late one by.
@@ -108,9 +108,9 @@ onPostgres('what is rolled back holds nobody up and never appears', async () => 
   const organizationId = await makeOrganization(app);
   const client = await openTransaction();
   await write(client, organizationId);
-  const [kept = ''] = await plantEntries(app, [{ action: 'send_message', organizationId }]);
+  const [retained = ''] = await seedAuditEntries(app, [{ action: 'send_message', organizationId }]);
   await client.query('rollback');
-  await eventually(follow(organizationId).catchUp).toEqual([kept]);
+  await eventually(follow(organizationId).catchUp).toEqual([retained]);
 });
 
 test('a follower is given each entry once while new ones come', async () => {
@@ -118,7 +118,7 @@ test('a follower is given each entry once while new ones come', async () => {
   const reader = follow(organizationId);
   const written: string[] = [];
   for (let n = 0; n < 5; n++) {
-    written.push(...(await plantEntries(app, Array(n).fill({ action: 'send_message', organizationId }))));
+    written.push(...(await seedAuditEntries(app, Array(n).fill({ action: 'send_message', organizationId }))));
     await reader.catchUp();
   }
   await eventually(reader.catchUp).toEqual(written);

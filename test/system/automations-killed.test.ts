@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { plantCrowd, type Query, tally } from '../support/due-crowd.ts';
+import { type Query, seedDueAutomations, tally } from '../support/due-automations.ts';
 import { freePort, startServer } from '../support/server.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
@@ -32,7 +32,7 @@ describe.skipIf(testDatabase !== 'postgres')('automations of three processes, tw
       const [organization] = await query('select id from organization', []);
       const organizationId = (organization as { id: string }).id;
       // Not a moment later than the schedulers look by themselves.
-      await plantCrowd(query, { organizationId, count, from: new Date(), spreadSeconds: 1 });
+      await seedDueAutomations(query, { organizationId, count, from: new Date(), spreadSeconds: 1 });
       const victims = servers.toSorted(() => Math.random() - 0.5).slice(0, 2);
       for (const [n, victim] of victims.entries()) {
         // In the middle of it: some have fired, and most have not.

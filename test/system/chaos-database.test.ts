@@ -7,7 +7,7 @@ import { it as always, expect, vi } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { causeFault, type Fault, faults } from '../support/chaos/database-faults.ts';
 import { subscribe, type Tally, write } from '../support/chaos/outage-clients.ts';
-import { createRandom } from '../support/chaos/stories.ts';
+import { createRandom } from '../support/chaos/scenarios.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { findPostgresBinaries, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
@@ -68,7 +68,7 @@ it(
 
     const done: Partial<Record<Fault | 'kill', number>> = {};
     let restarts = 0;
-    let longestRecoveryMs = 0;
+    let maxRecoveryMs = 0;
     const kinds = [...faults, 'kill' as const];
     const endsAt = performance.now() + seconds * 1_000;
     for (let n = 0; performance.now() < endsAt || n < kinds.length; n++) {
@@ -85,7 +85,7 @@ it(
       done[kind] = (done[kind] ?? 0) + 1;
       const healedAt = performance.now();
       await vi.waitFor(() => expect(tally.lastSuccessAt).toBeGreaterThan(healedAt), { timeout: 60_000 });
-      longestRecoveryMs = Math.max(longestRecoveryMs, tally.lastSuccessAt - healedAt);
+      maxRecoveryMs = Math.max(maxRecoveryMs, tally.lastSuccessAt - healedAt);
     }
     isOver = true;
     await Promise.all(writers);
@@ -134,7 +134,7 @@ it(
       reconnections: tally.reconnections,
       refused: tally.refused,
       exits,
-      longestRecoveryMs: Math.round(longestRecoveryMs),
+      maxRecoveryMs: Math.round(maxRecoveryMs),
     };
     process.stdout.write(`Chaos of the database: ${JSON.stringify(figures)}\n`);
     const unexpected = outputs

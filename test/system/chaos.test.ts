@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { wreakHavoc } from '../support/chaos/chaos.ts';
+import { runChaos } from '../support/chaos/chaos.ts';
 import { checkLeftovers, checkSessions } from '../support/chaos/checks.ts';
-import { createRandom } from '../support/chaos/stories.ts';
+import { createRandom } from '../support/chaos/scenarios.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 // A server and two workers, killed at random under load. CHAOS_SESSIONS=200 is the whole of it; CHAOS_SEED does one again, as
@@ -19,10 +19,10 @@ it.skipIf(testDatabase !== 'postgres')(
       server: Math.ceil(share / 2),
       freezes: Math.floor(share / 5),
     };
-    const havoc = await wreakHavoc(count, wanted, createRandom(seed));
-    const { service, kills, durationMs } = havoc;
+    const chaosRun = await runChaos(count, wanted, createRandom(seed));
+    const { service, kills, durationMs } = chaosRun;
     const exits = await service.stop();
-    const { problems, states, turns } = await checkSessions(havoc);
+    const { problems, states, turns } = await checkSessions(chaosRun);
     problems.push(...(await checkLeftovers(service)));
     await service.close();
     const { retries } = service;

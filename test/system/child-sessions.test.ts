@@ -4,8 +4,8 @@ import { loadProfiles } from '../../src/agents/profiles.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readCalls, readSession, sendMessage } from '../support/reports.ts';
+import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -32,30 +32,30 @@ const ownersOf = async (ids: readonly string[]) =>
 it('belongs to whom its parent belongs to, and so does the act', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Owned');
   const id = await createSession(test, { prompt: start, organizationId }, token);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { children } = await readSession(test, id);
   const childId = children.nodes[0].sessionId;
   const [owner, other] = await ownersOf([id, childId]);
   expect(owner).not.toBeNull();
   expect(other).toBe(owner);
-  const acts = await test.app.services.store.query<{ by: string }>(
+  const auditEntries = await test.app.services.store.query<{ by: string }>(
     `select service_user_id as by from audit_entry where action = 'create_session' and session_id = $1`,
     [childId.replace(/^.*-/, '')],
   );
-  expect(acts).toEqual([{ by: owner }]);
+  expect(auditEntries).toEqual([{ by: owner }]);
 });
 
 it('is not started any more when its owner has gone', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Gone');
   const id = await createSession(test, { prompt: 'mcp ask_user {"question": "Now?"}', organizationId }, token);
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await run(
     test.adminToken,
     'mutation($input: DeleteServiceUserInput!) { deleteServiceUser(input: $input) { userErrors { message } } }',
     { serviceUserId },
   );
   await sendMessage(test, id, start);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readCalls(test, id)).at(-1)).toMatchObject({
     toolStatus: 'failed',
     output: 'Whoever started this session is no longer there.',
@@ -71,7 +71,7 @@ it('is started for a service key, which is nobody', async () => {
     { kind: { service: { scope: { organizationId }, roleId: 'org_admin' } }, name: 'key' },
   );
   const id = await createSession(test, { prompt: start, organizationId }, token);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { children } = await readSession(test, id);
   expect(await ownersOf([id, children.nodes[0].sessionId])).toEqual([null, null]);
 });
@@ -84,7 +84,7 @@ it('may use what is left of its parent’s ACUs, and what no other child was pro
     'mcp start_session {"prompt": "say four"}',
   ].join('\n');
   const id = await createSession(test, { prompt, maxAcuLimit: 11 });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const calls = await readCalls(test, id);
   expect(calls.map(({ toolStatus }) => toolStatus)).toEqual(['completed', 'failed', 'completed', 'failed']);
   // Of 11, what the parent itself has used by now is a part of one.
@@ -102,7 +102,7 @@ it('is started once by a call that is repeated because its turn was interrupted,
     const id = await createSession(crashing, {
       prompt: `${start}\n${start}\nmcp start_session {"prompt": "say ho"}\ncrash`,
     });
-    await untilOver(crashing, id);
+    await waitUntilEnded(crashing, id);
     const startedBy = async () =>
       (await readCalls(crashing, id)).map(({ output }) => /session (\w+) has/.exec(output)?.[1]);
     const ids = await startedBy();
@@ -111,7 +111,7 @@ it('is started once by a call that is repeated because its turn was interrupted,
     expect(ids.slice(3)).toEqual([...ids.slice(0, 3), ...ids.slice(0, 3)]);
     expect((await readSession(crashing, id)).children.nodes).toHaveLength(3);
     await sendMessage(crashing, id, start);
-    await untilSession(crashing, id, ({ status }) => status === 'EXIT');
+    await waitForSession(crashing, id, ({ status }) => status === 'EXIT');
     expect(ids).not.toContain((await startedBy()).at(-1));
     expect((await readSession(crashing, id)).children.nodes).toHaveLength(4);
   } finally {
@@ -128,21 +128,21 @@ it('is refused in the words of what is wrong', async () => {
     'mcp no_such_tool {}',
   ].join('\n');
   const id = await createSession(test, { prompt });
-  await untilOver(test, id);
-  const said = (await readCalls(test, id)).map(({ output }) => output);
-  expect(said[0]).toMatch(/"prompt"/);
-  expect(said[1]).toMatch(/"agent" must be one of/);
-  expect(said[2]).toMatch(/"playbookId" refers to "playbook-0123", which does not exist/);
-  expect(said[3]).toBe('"prompt" must be a string.');
-  expect(said[4]).toBe('There is no tool "no_such_tool".');
+  await waitUntilEnded(test, id);
+  const outputs = (await readCalls(test, id)).map(({ output }) => output);
+  expect(outputs[0]).toMatch(/"prompt"/);
+  expect(outputs[1]).toMatch(/"agent" must be one of/);
+  expect(outputs[2]).toMatch(/"playbookId" refers to "playbook-0123", which does not exist/);
+  expect(outputs[3]).toBe('"prompt" must be a string.');
+  expect(outputs[4]).toBe('There is no tool "no_such_tool".');
 });
 
 it('a file may be named by the path that the agent sees', async () => {
   const id = await createSession(test, { prompt: 'write a b.txt\nwrite c.txt hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const path = join(test.dataDir, 'sessions', id, 'ws', 'c.txt');
   await sendMessage(test, id, `mcp upload_attachment ${JSON.stringify({ path, name: 'greeting.txt' })}`);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { attachments } = await readSession(test, id);
   expect(attachments.nodes.map(({ name }: { name: string }) => name)).toEqual(['greeting.txt']);
 });
@@ -156,7 +156,7 @@ it('an agent that takes no MCP servers has no tools, and its result is read from
       prompt: 'tools\njson {"answer": "by text"}',
       structuredOutputSchema: schema,
     });
-    await untilOver(deaf, id);
+    await waitUntilEnded(deaf, id);
     expect((await readMessages(deaf, id))[1]).toBe('AGENT_MESSAGE: (none)');
     expect((await readSession(deaf, id)).structuredOutput).toEqual({ answer: 'by text' });
   } finally {
@@ -204,7 +204,7 @@ it('is started with no agent that is kept apart less than its parent', async () 
     const ids = await Promise.all(Object.keys(allowed).map(start));
     for (const [n, [agent, expected]] of Object.entries(allowed).entries()) {
       const id = ids[n] as string;
-      await untilOver(walled, id);
+      await waitUntilEnded(walled, id);
       const calls = await readCalls(walled, id);
       const tried = agent === 'demo' ? allowed.demo : names;
       expect(calls.length).toBe(tried.length);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/domain/context.ts';
-import { type ClaimedRun, claimRuns, renewLeases } from '../../src/domain/runs/claims.ts';
+import { type ClaimedRun, claimRuns, renewLeases } from '../../src/domain/execution/runs/claims.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { startApp } from '../support/app.ts';
 import { createSession } from '../support/sessions.ts';
@@ -21,7 +21,7 @@ it.skipIf(testDatabase === 'pglite')(
     const test = await startApp();
     onTestFinished(() => test.close());
     const context = await asAdministrator(test);
-    const held = await createSession(test);
+    const claimed = await createSession(test);
     const runs = await claimOne(context);
     const locked = await createSession(test);
     const holder = new pg.Client({ connectionString: test.databaseUrl as string });
@@ -30,7 +30,7 @@ it.skipIf(testDatabase === 'pglite')(
       await holder.query('begin');
       await holder.query('select 1 from session_head where session_id = $1 for update', [locked]);
       expect(await claimOne(context)).toEqual([]);
-      expect(await renewLeases(context, 'w', leaseMs, runs)).toEqual(new Set([held]));
+      expect(await renewLeases(context, 'w', leaseMs, runs)).toEqual(new Set([claimed]));
     } finally {
       await holder.end();
     }

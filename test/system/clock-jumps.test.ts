@@ -59,7 +59,7 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
   };
   const runsOf = async (id: string): Promise<{ status: string; scheduled_for: number; session_id: string | null }[]> =>
     (await call(server, bootstrapToken, 'GET', `${path}/${id}/runs`)).body.items.reverse();
-  const until = (id: string, count: number) =>
+  const waitForRuns = (id: string, count: number) =>
     vi.waitFor(async () => expect(await runsOf(id)).toHaveLength(count), { timeout: 20_000, interval: 50 });
 
   const first = Math.ceil(now() / 1_000) * 1_000 + 5_000;
@@ -68,46 +68,46 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
   const skip = await make({ name: 'skip', triggers, missedRuns: 'SKIP' });
   const all = await make({ name: 'all', triggers, missedRuns: 'ALL' });
   /** The runs of each: how many hours after the first time, with an "s" where it was skipped. */
-  const fired = async () => {
-    const told = async (id: string) =>
+  const readRuns = async () => {
+    const runsSince = async (id: string) =>
       (await runsOf(id)).map(
         (run) => `${(run.scheduled_for * 1_000 - first) / hourMs}${run.status === 'started' ? '' : run.status[0]}`,
       );
-    return { latest: await told(latest), skip: await told(skip), all: await told(all) };
+    return { latest: await runsSince(latest), skip: await runsSince(skip), all: await runsSince(all) };
   };
   /** Waits until the scheduler has been through all that is due by the clock as it is. */
   const settle = async () => {
     const at = Math.ceil(now() / 1_000) * 1_000 + 1_000;
-    await until(
+    await waitForRuns(
       await make({ name: 'marker', triggers: [recurring(`DTSTART:${stamp(at)}\nRRULE:FREQ=DAILY;COUNT=1`)] }),
       1,
     );
   };
 
-  await until(latest, 1);
+  await waitForRuns(latest, 1);
   await settle();
-  expect(await fired()).toEqual({ latest: ['0'], skip: ['0'], all: ['0'] });
+  expect(await readRuns()).toEqual({ latest: ['0'], skip: ['0'], all: ['0'] });
 
   const day = { latest: ['0', '24'], skip: ['0', '24s'], all: ['0', '6', '12', '18', '24'] };
   set(24 * hourMs + 10 * minuteMs);
   await settle();
-  await until(all, 5);
-  expect(await fired()).toEqual(day);
+  await waitForRuns(all, 5);
+  expect(await readRuns()).toEqual(day);
 
   set(0);
   await settle();
-  expect(await fired()).toEqual(day);
+  expect(await readRuns()).toEqual(day);
 
   set(24 * hourMs + 10 * minuteMs);
   await settle();
-  expect(await fired()).toEqual(day);
+  expect(await readRuns()).toEqual(day);
 
   // A minute late is not missed.
   set(30 * hourMs + minuteMs);
   await settle();
-  await until(all, 6);
+  await waitForRuns(all, 6);
   const later = { latest: [...day.latest, '30'], skip: [...day.skip, '30'], all: [...day.all, '30'] };
-  expect(await fired()).toEqual(later);
+  expect(await readRuns()).toEqual(later);
 
   const sessions = (await Promise.all([latest, skip, all].map(runsOf))).flat().flatMap((run) => run.session_id ?? []);
   expect([sessions.length, new Set(sessions).size]).toEqual([11, 11]);

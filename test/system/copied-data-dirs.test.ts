@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, graphql } from '../support/app.ts';
 import { bootstrapToken, freePort, runCommand, type ServerProcess, startServer } from '../support/server.ts';
+import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
-import { untilOver, untilWaiting } from '../support/watching.ts';
 
 // Each test starts several processes, one after another.
 vi.setConfig({ testTimeout: 240_000 });
@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 240_000 });
 const isServer = testDatabase === 'postgres';
 
 /** A folder for data directories, and the environment of a service in one of them. */
-async function makePlace() {
+async function makeFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-copies-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const database: Record<string, string> = isServer
@@ -37,7 +37,7 @@ async function createAsking(server: ServerProcess): Promise<string> {
   const path = `/v3/organizations/${body.items[0].org_id}/sessions`;
   const made = await call(server, bootstrapToken, 'POST', path, { prompt: 'write a.txt hello\nask More?' });
   const id: string = made.body.session_id;
-  await untilWaiting(as(server), id);
+  await waitUntilWaiting(as(server), id);
   return id;
 }
 
@@ -69,7 +69,7 @@ function isRunning(pid: number): boolean {
 const idOf = (dataDir: string) => readFileSync(join(dataDir, 'worker.id'), 'utf8').trim();
 
 it('a copy of a data directory that starts beside the original leaves its agents alone', async () => {
-  const { folder, envOf } = await makePlace();
+  const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
   const original = await startServer(env);
   const id = await createAsking(original);
@@ -85,14 +85,14 @@ it('a copy of a data directory that starts beside the original leaves its agents
   expect(copy.output()).toContain('The data directory is a copy');
   // The same agent, with the same lease, takes the answer.
   await answer(original, id);
-  await untilOver(as(original), id);
+  await waitUntilEnded(as(original), id);
   expect(await copy.stop()).toBe(0);
   expect(await original.stop()).toBe(0);
 });
 
 it('a stopped copy of an embedded installation starts in maintenance mode, once released has its workspaces', async () => {
   if (isServer) return;
-  const { folder, envOf } = await makePlace();
+  const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
   let original = await startServer(env);
   const id = await createAsking(original);
@@ -111,7 +111,7 @@ it('a stopped copy of an embedded installation starts in maintenance mode, once 
   copy = await startServer(copyEnv);
   expect(await (await fetch(`${copy.url}/readyz`)).text()).toBe('ready\n');
   await answer(copy, id);
-  await untilOver(as(copy), id);
+  await waitUntilEnded(as(copy), id);
   const events = await graphql(
     copy,
     bootstrapToken,
@@ -131,12 +131,12 @@ it('a stopped copy of an embedded installation starts in maintenance mode, once 
   expect(await (await fetch(`${original.url}/readyz`)).text()).toBe('ready\n');
   expect(idOf(movedEnv.DATA_DIR)).toBe(before);
   await answer(original, id);
-  await untilOver(as(original), id);
+  await waitUntilEnded(as(original), id);
   await Promise.all([copy.stop(), original.stop()]);
 });
 
 it('the command lists workspaces and deletes those of sessions that are over', async () => {
-  const { folder, envOf } = await makePlace();
+  const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
   const server = await startServer(env);
   const id = await createAsking(server);
@@ -152,7 +152,7 @@ it('the command lists workspaces and deletes those of sessions that are over', a
       input: { sessionId: id },
     },
   );
-  await untilOver(as(server), id);
+  await waitUntilEnded(as(server), id);
   if (!isServer) await server.stop();
   const host = { ...env, DATA_DIR: env.DATA_DIR };
   const listed = await runCommand('workspaces-command', host, 'list');

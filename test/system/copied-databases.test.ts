@@ -8,9 +8,9 @@ import {
   startPostgresCluster,
 } from '../support/postgres-cluster.ts';
 import { copyDatabase, useTransactions } from '../support/postgres-copies.ts';
+import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { untilOver } from '../support/watching.ts';
 
 const everything = { roles: ['api', 'worker', 'scheduler'] } as const;
 
@@ -83,7 +83,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     expect(copy.app.worker?.active()).toBe(0);
 
     await endMaintenance(copy);
-    await Promise.all([untilOver(copy, id), untilOver(copy, later)]);
+    await Promise.all([waitUntilEnded(copy, id), waitUntilEnded(copy, later)]);
     expect(await readMode(copy)).toBeNull();
     // An ascending reader waits for transactions of other tests' databases.
     await expect.poll(() => followAudit(copy)).toContain('UPDATE_ENTERPRISE_SETTINGS');
@@ -121,7 +121,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     await useTransactions(younger, 30_000);
     expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
     await endMaintenance(copy);
-    await untilOver(copy, id);
+    await waitUntilEnded(copy, id);
   });
 
   it('works at once where MAINTENANCE=false says that it replaces the original', async () => {
@@ -129,7 +129,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const id = await createSession(original, { prompt: 'say done' });
     const databaseUrl = await copyDatabase(original.databaseUrl as string, process.env.TEST_POSTGRES_URL as string);
     const copy = await startOn(original, { ...everything, databaseUrl, maintenance: false });
-    await untilOver(copy, id);
+    await waitUntilEnded(copy, id);
     expect(await readMode(copy)).toBeNull();
   });
 
@@ -156,7 +156,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     await standby.promote();
     const promoted = await startOn(first, { ...everything, databaseUrl: standbyUrl });
     expect(await readMode(promoted)).toBeNull();
-    await untilOver(promoted, id);
+    await waitUntilEnded(promoted, id);
   });
 });
 

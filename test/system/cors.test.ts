@@ -3,7 +3,7 @@ import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createSession, say } from '../support/sessions.ts';
 
 const page = 'https://console.example.com';
-const doors = [
+const apiPaths = [
   '/v1/sessions',
   '/v2/enterprise/audit-logs',
   '/v3/self',
@@ -24,16 +24,18 @@ describe('with a list of origins', () => {
   });
   afterAll(() => test.close());
 
-  it.each(doors)('a browser may ask about %s before it sends, without a key', async (path) => {
-    const asked = 'authorization,content-type,idempotency-key,last-event-id';
-    const { status, body, headers } = await preflight(test, path, page, { 'access-control-request-headers': asked });
+  it.each(apiPaths)('a browser may ask about %s before it sends, without a key', async (path) => {
+    const requestedHeaders = 'authorization,content-type,idempotency-key,last-event-id';
+    const { status, body, headers } = await preflight(test, path, page, {
+      'access-control-request-headers': requestedHeaders,
+    });
     expect({ status, body, cors: corsOf(headers) }).toEqual({
       status: 204,
       body: null,
       cors: {
         'access-control-allow-origin': page,
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-        'access-control-allow-headers': asked,
+        'access-control-allow-headers': requestedHeaders,
         'access-control-max-age': '600',
       },
     });
@@ -63,8 +65,8 @@ describe('with a list of origins', () => {
 
   it('a page reads that it has nothing new to read', async () => {
     const first = await call(test, test.adminToken, 'GET', '/v3/self', undefined, { origin: page });
-    const known = { origin: page, 'if-none-match': first.headers.get('etag') ?? '' };
-    const { status, headers } = await call(test, test.adminToken, 'GET', '/v3/self', undefined, known);
+    const conditional = { origin: page, 'if-none-match': first.headers.get('etag') ?? '' };
+    const { status, headers } = await call(test, test.adminToken, 'GET', '/v3/self', undefined, conditional);
     expect({ status, origin: headers.get('access-control-allow-origin') }).toEqual({ status: 304, origin: page });
   });
 
@@ -136,9 +138,9 @@ describe('with a list of origins', () => {
     'https://CONSOLE.example.com',
     'null',
   ])('a page of %s is told nothing', async (origin) => {
-    const asked = await preflight(test, '/v3/self', origin);
-    expect({ status: asked.status, cors: corsOf(asked.headers) }).toEqual({ status: 204, cors: {} });
-    expect(asked.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    const response = await preflight(test, '/v3/self', origin);
+    expect({ status: response.status, cors: corsOf(response.headers) }).toEqual({ status: 204, cors: {} });
+    expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     const { headers } = await call(test, test.adminToken, 'GET', '/v3/self', undefined, { origin });
     expect(corsOf(headers)).toEqual({});
     expect(headers.get('vary')).toContain('Origin');
@@ -157,8 +159,8 @@ it('"*" lets every page in, and says the same to each', async () => {
   const test = await startApp({ corsOrigins: ['*'] });
   onTestFinished(() => test.close());
   for (const origin of [page, 'null', 'http://127.0.0.1:3000']) {
-    const asked = await preflight(test, '/v3/self', origin);
-    expect({ status: asked.status, origin: asked.headers.get('access-control-allow-origin') }).toEqual({
+    const response = await preflight(test, '/v3/self', origin);
+    expect({ status: response.status, origin: response.headers.get('access-control-allow-origin') }).toEqual({
       status: 204,
       origin: '*',
     });
@@ -171,7 +173,7 @@ it('"*" lets every page in, and says the same to each', async () => {
 it('without a list nothing is said to any page', async () => {
   const test = await startApp();
   onTestFinished(() => test.close());
-  for (const path of doors) {
+  for (const path of apiPaths) {
     const { status, headers } = await preflight(test, path, page);
     expect({ path, status, cors: corsOf(headers) }).toEqual({ path, status: 204, cors: {} });
     const { headers: read } = await call(test, test.adminToken, 'GET', path, undefined, { origin: page });

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
-import { createDeletedOrganizations } from '../../src/scheduler/deleted-organizations.ts';
+import { createDeletedOrganizations } from '../../src/jobs/deleted-organizations.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
+import { waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
-const untilGone = async (id: string) => {
+const waitUntilDeleted = async (id: string) => {
   while (agentsOf(id).length > 0) await setImmediate();
 };
 
@@ -28,7 +28,7 @@ async function readRow(test: TestApp, id: string): Promise<SessionRow | undefine
 }
 
 const terminated = { endedBy: 'terminated', hasLease: false, queuedAt: null };
-const untilTerminated = async (test: TestApp, id: string) => {
+const waitUntilTerminated = async (test: TestApp, id: string) => {
   while ((await readRow(test, id))?.endedBy !== 'terminated') await setImmediate();
 };
 
@@ -51,16 +51,20 @@ describe('with workers', () => {
     const asking = await createSession(test, { organizationId, prompt: 'ask Which colour?' });
     const finished = await createSession(test, { organizationId, prompt: 'say done' });
     const neighbour = await createSession(test, { prompt: 'ask And you?' });
-    await untilSession(test, working, ({ statusDetail }) => statusDetail === 'WORKING');
-    await Promise.all([untilWaiting(test, asking), untilOver(test, finished), untilWaiting(test, neighbour)]);
+    await waitForSession(test, working, ({ statusDetail }) => statusDetail === 'WORKING');
+    await Promise.all([
+      waitUntilWaiting(test, asking),
+      waitUntilEnded(test, finished),
+      waitUntilWaiting(test, neighbour),
+    ]);
     const doomed = [working, asking, finished];
     for (const id of [...doomed, neighbour]) expect(agentsOf(id)).toHaveLength(1);
 
     const { status } = await call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
     expect(status).toBe(200);
     for (const id of doomed) {
-      await untilTerminated(test, id);
-      await untilGone(id);
+      await waitUntilTerminated(test, id);
+      await waitUntilDeleted(id);
       expect(await readRow(test, id)).toMatchObject({ status: 'exit', ...terminated });
     }
     expect(agentsOf(neighbour)).toHaveLength(1);
@@ -84,16 +88,16 @@ describe('without a scheduler', () => {
   it('workers let go of a deleted organization’s sessions and take none up, though nobody has told them', async () => {
     const { organizationId } = await makeOrganization(test, 'Silent');
     const running = await createSession(test, { organizationId, prompt: 'say working\nsleep 60' });
-    await untilSession(test, running, ({ statusDetail }) => statusDetail === 'WORKING');
+    await waitForSession(test, running, ({ statusDetail }) => statusDetail === 'WORKING');
     const waiting = await createSession(test, { organizationId, prompt: 'say never' });
     // As a process leaves it that has died right after its commit: no ring, no termination.
     await test.app.services.store.execute('update organization set deleted_at = now() where id = $1 returning id', [
       organizationId.replace('org-', ''),
     ]);
-    await untilGone(running);
+    await waitUntilDeleted(running);
     // The only slot is free again, and goes to the next session that may run, not to the older one that waits.
     const next = await createSession(test, { prompt: 'say hello' });
-    await untilOver(test, next);
+    await waitUntilEnded(test, next);
     expect(await readRow(test, waiting)).toMatchObject({ status: 'new', endedBy: null, hasLease: false });
     expect(await readRow(test, running)).toMatchObject({ status: 'running', endedBy: null });
   });
@@ -120,7 +124,7 @@ describe('after a crash between the deletion and the termination', () => {
         ]);
         made.push({ id, status });
       }
-      const kept = await createSession(test, { prompt: 'say kept' });
+      const retained = await createSession(test, { prompt: 'say kept' });
       await store.execute('update organization set deleted_at = now() where id = $1 returning id', [bare]);
 
       // What a process does when it starts.
@@ -135,7 +139,7 @@ describe('after a crash between the deletion and the termination', () => {
         const expected = status === 'exit' ? { status, endedBy: 'finished' } : { status: 'exit', ...terminated };
         expect(await readRow(test, id)).toMatchObject(expected);
       }
-      expect(await readRow(test, kept)).toMatchObject({ status: 'new', endedBy: null });
+      expect(await readRow(test, retained)).toMatchObject({ status: 'new', endedBy: null });
     } finally {
       await test.close();
     }

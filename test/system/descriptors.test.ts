@@ -17,8 +17,8 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { graphql } from '../support/app.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
 import { bootstrapToken, freePort, type Inherited, startServer, stdioWith } from '../support/server.ts';
+import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { firstOrganizationId } from '../support/sessions.ts';
-import { untilOver, untilWaiting } from '../support/watching.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null && process.env.CI) throw new Error(problem);
@@ -38,7 +38,7 @@ function openSecret(): { dir: string; secret: string; inherited: Inherited } {
 const linksOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
 
 /** Writes what its own descriptors lead to, and ends. */
-const lookAround = (file: string) => ({
+const descriptorLister = (file: string) => ({
   id: 'look',
   command: ['sh', '-c', `exec > ${file}; ls -l /proc/$$/fd`],
   retry_delays_ms: [],
@@ -52,7 +52,7 @@ it.skipIf(process.platform !== 'linux').each(sandboxes)(
   async (sandbox) => {
     const { dir, secret, inherited } = openSecret();
     const config = join(dir, 'agents.json');
-    const profiles = [{ id: 'demo' }, lookAround('$HOME/descriptors')].map((each) => ({ ...each, sandbox }));
+    const profiles = [{ id: 'demo' }, descriptorLister('$HOME/descriptors')].map((each) => ({ ...each, sandbox }));
     writeFileSync(config, JSON.stringify({ default: 'demo', agents: profiles }));
     const dataDir = join(dir, 'data');
     const env = { DATA_DIR: dataDir, AGENTS_CONFIG: config, PORT: String(await freePort()), LOG_LEVEL: 'warn' };
@@ -67,14 +67,17 @@ it.skipIf(process.platform !== 'linux').each(sandboxes)(
     };
 
     const demo = await create('demo', 'ask Is it you?');
-    await untilWaiting(target, demo);
+    await waitUntilWaiting(target, demo);
     const pids = findByEnvironment({ SWITCHYARD_RUN: demo.replace('devin-', '') });
     expect(pids.length).toBeGreaterThan(0);
     for (const pid of pids) expect(linksOf(pid)).not.toContain(secret);
 
-    const look = await create('look', 'look around');
-    await untilOver(target, look);
-    const listing = readFileSync(join(dataDir, 'sessions', look.replace('devin-', ''), 'home', 'descriptors'), 'utf8');
+    const lister = await create('look', 'look around');
+    await waitUntilEnded(target, lister);
+    const listing = readFileSync(
+      join(dataDir, 'sessions', lister.replace('devin-', ''), 'home', 'descriptors'),
+      'utf8',
+    );
     expect(listing).toContain(' 0 -> ');
     for (const line of others(listing)) expect(line).toMatch(/ -> \/dev\/null$/);
     expect(linksOf(server.pid)).toContain(secret);
@@ -85,8 +88,8 @@ it.skipIf(process.platform !== 'linux')('nor has one that is only checked', asyn
   const { dir, inherited } = openSecret();
   const config = join(dir, 'agents.json');
   const file = join(dir, 'descriptors');
-  writeFileSync(config, JSON.stringify({ agents: [{ ...lookAround(file), sandbox: 'none' }] }));
-  const child = spawn(process.execPath, ['dist/agents-command.js', 'check', 'look'], {
+  writeFileSync(config, JSON.stringify({ agents: [{ ...descriptorLister(file), sandbox: 'none' }] }));
+  const child = spawn(process.execPath, ['dist/cli/agents.js', 'check', 'look'], {
     env: { PATH: process.env.PATH ?? '', AGENTS_CONFIG: config, DATA_DIR: dir },
     stdio: stdioWith(inherited),
   });

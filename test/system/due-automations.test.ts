@@ -34,8 +34,8 @@ async function read(id: string, token: string): Promise<any> {
 }
 
 /** Lets the scheduler look, and waits until an automation is as it should be. */
-async function until(id: string, token: string, check: (automation: any) => void): Promise<any> {
-  test.app.services.bell.ring('automations');
+async function waitFor(id: string, token: string, check: (automation: any) => void): Promise<any> {
+  test.app.services.notifier.notify('automations');
   await vi.waitFor(async () => check(await read(id, token)), { timeout: 20_000, interval: 20 });
   // Its parts were read one after the other.
   return read(id, token);
@@ -48,7 +48,7 @@ async function settle(token: string): Promise<void> {
     parseId('automation', last.automationId),
     new Date(0),
   ]);
-  await until(last.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+  await waitFor(last.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
 }
 
 describe('a recurring trigger', () => {
@@ -59,7 +59,7 @@ describe('a recurring trigger', () => {
     const due = made.nextRunAt;
     expect(made.runs.totalCount).toBe(0);
     clock.advance(hourMs);
-    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    const after = await waitFor(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
     expect(after).toMatchObject({ isEnabled: true, lastRunAt: due, consecutiveFailures: 0 });
     expect(new Date(after.nextRunAt).getTime()).toBe(new Date(due).getTime() + dayMs);
     expect(after.runs.nodes[0]).toMatchObject({
@@ -77,14 +77,14 @@ describe('a recurring trigger', () => {
     const clock = stopClock(test);
     // One time soon, and then none until the 29th of February is a Monday.
     const start = new Date(test.app.services.now().getTime() + hourMs);
-    const dear = `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=0`;
+    const expensive = `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=0`;
     const once = `DTSTART:${stamp(start)}\nRRULE:FREQ=DAILY;COUNT=1`;
-    const made = await make({ triggers: [recurring(once), recurring(dear)] }, token);
+    const made = await make({ triggers: [recurring(once), recurring(expensive)] }, token);
     const plain = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
     clock.advance(hourMs);
-    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    const after = await waitFor(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
     expect(after).toMatchObject({ isEnabled: true, nextRunAt: '2044-02-29T03:00:00.000Z', lastRunAt: made.nextRunAt });
-    await until(plain.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    await waitFor(plain.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
     await settle(token);
     expect((await read(made.id, token)).runs.totalCount).toBe(1);
   });
@@ -94,7 +94,7 @@ describe('a recurring trigger', () => {
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
     clock.advance(hourMs);
-    await until(made.id, token, (now) => expect(now).toMatchObject({ isEnabled: false, nextRunAt: null }));
+    await waitFor(made.id, token, (now) => expect(now).toMatchObject({ isEnabled: false, nextRunAt: null }));
     clock.advance(2 * dayMs);
     await settle(token);
     expect((await read(made.id, token)).runs.totalCount).toBe(1);
@@ -120,7 +120,7 @@ describe('a recurring trigger', () => {
     await settle(token);
     expect((await read(made.id, token)).runs.totalCount).toBe(0);
     clock.advance(1);
-    const after = await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+    const after = await waitFor(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
     expect(after.runs.nodes[0].scheduledFor).toBe(made.nextRunAt);
   });
 });
@@ -132,7 +132,7 @@ describe('times that were missed', () => {
     const first = test.app.services.now().getTime() + hourMs;
     const made = await make({ triggers: [recurring(from(hourMs, rule))], missedRuns }, token);
     clock.advance(awayMs);
-    const after = await until(made.id, token, ({ nextRunAt }) =>
+    const after = await waitFor(made.id, token, ({ nextRunAt }) =>
       expect(new Date(nextRunAt).getTime()).toBeGreaterThan(test.app.services.now().getTime()),
     );
     const hours = after.runs.nodes.map((run: any) => (new Date(run.scheduledFor).getTime() - first) / hourMs);
@@ -161,13 +161,13 @@ it('fires nothing twice when the clock jumps a day forward and back, also when t
   const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
   const first = made.nextRunAt;
   clock.advance(dayMs);
-  await until(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
+  await waitFor(made.id, token, ({ runs }) => expect(runs.totalCount).toBe(1));
   clock.advance(-dayMs);
   await switchAutomation(test, made.automationId, false, token);
   await switchAutomation(test, made.automationId, true, token);
   expect((await read(made.id, token)).nextRunAt).toBe(first);
   clock.advance(hourMs);
-  await until(made.id, token, ({ nextRunAt }) => expect(nextRunAt).not.toBe(first));
+  await waitFor(made.id, token, ({ nextRunAt }) => expect(nextRunAt).not.toBe(first));
   expect((await read(made.id, token)).runs.nodes.map((run: any) => run.scheduledFor)).toEqual([first]);
 });
 
@@ -180,7 +180,7 @@ describe('an automation that fails', () => {
     await test.app.services.store.execute('update organization set max_session_acu_limit = 0 where id = $1', [id]);
     clock.advance(hourMs);
     for (let failures = 1; failures < 10; failures++) {
-      const failed = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(failures));
+      const failed = await waitFor(made.id, token, (now) => expect(now.consecutiveFailures).toBe(failures));
       expect(failed).toMatchObject({ isEnabled: true, nextRunAt: made.nextRunAt });
       expect(failed.runs.nodes).toMatchObject([
         { status: 'FAILED', attempts: failures, error: { code: 'LIMIT_EXCEEDED' }, sessionId: null },
@@ -191,7 +191,7 @@ describe('an automation that fails', () => {
       expect((await read(made.id, token)).consecutiveFailures).toBe(failures);
       clock.advance(1);
     }
-    const over = await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(10));
+    const over = await waitFor(made.id, token, (now) => expect(now.consecutiveFailures).toBe(10));
     expect(over).toMatchObject({ isEnabled: false, nextRunAt: null });
     const entries = await test.app.services.store.query<{ data: unknown }>(
       `select data from audit_entry where organization_id = $1 and action = 'update_automation'`,
@@ -207,10 +207,10 @@ describe('an automation that fails', () => {
     const id = parseId('organization', organizationId);
     await test.app.services.store.execute('update organization set max_session_acu_limit = 0 where id = $1', [id]);
     clock.advance(hourMs);
-    await until(made.id, token, (now) => expect(now.consecutiveFailures).toBe(1));
+    await waitFor(made.id, token, (now) => expect(now.consecutiveFailures).toBe(1));
     await test.app.services.store.execute('update organization set max_session_acu_limit = null where id = $1', [id]);
     clock.advance(minuteMs);
-    const after = await until(made.id, token, (now) => expect(now.isEnabled).toBe(false));
+    const after = await waitFor(made.id, token, (now) => expect(now.isEnabled).toBe(false));
     expect(after).toMatchObject({ consecutiveFailures: 0 });
     expect(after.runs.nodes).toMatchObject([{ status: 'STARTED', attempts: 2, error: null }]);
   });
@@ -255,7 +255,7 @@ it('fires a schedule as it does an automation, once for one that comes once', as
   const { body: made } = await call(test, token, 'POST', path, body);
   clock.advance(hourMs);
   const id = Buffer.from(`Automation:${parseId('automation', made.scheduled_session_id)}`).toString('base64');
-  const after = await until(id, token, ({ isEnabled }) => expect(isEnabled).toBe(false));
+  const after = await waitFor(id, token, ({ isEnabled }) => expect(isEnabled).toBe(false));
   expect(after.runs.nodes).toMatchObject([
     { status: 'STARTED', session: { title: 'Mop the floor.', tags: ['floor'] } },
   ]);
@@ -324,12 +324,12 @@ describe('limits', () => {
     expect(ended.status).toBe(200);
     const runOf = ({ runs }: any) =>
       runs.nodes.find(({ automationRunId }: any) => automationRunId === second.automationRunId);
-    await until(made.id, token, (automation) =>
+    await waitFor(made.id, token, (automation) =>
       expect(runOf(automation)).toMatchObject({ status: 'QUEUED', attempts: 1 }),
     );
     await store.query('drop function refuse_session() cascade', []);
     clock.advance(5_001);
-    const after = await until(made.id, token, (automation) => expect(runOf(automation).status).toBe('STARTED'));
+    const after = await waitFor(made.id, token, (automation) => expect(runOf(automation).status).toBe('STARTED'));
     expect(runOf(after)).toMatchObject({ attempts: 2, error: null });
   });
 

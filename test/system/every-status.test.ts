@@ -3,12 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadProfiles } from '../../src/agents/profiles.ts';
+import { v1Statuses } from '../../src/api/rest/v1/status-enum.ts';
 import { sessionStatuses } from '../../src/domain/sessions/status.ts';
-import { v1Statuses } from '../../src/rest/v1/status-enum.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 // Each status is come to by what a client, an agent or the time does, and read by versions 1 and 3.
 const seen = { v1: new Set<string>(), v3: new Set<string>() };
@@ -35,7 +41,7 @@ afterAll(async () => {
 });
 
 /** `status_enum | status status_detail`, by versions 1 and 3. */
-async function look(id: string, app: TestApp = test): Promise<string> {
+async function readStatus(id: string, app: TestApp = test): Promise<string> {
   const one = await call(app, app.v1Key, 'GET', `/v1/sessions/${id}`);
   const three = await call(app, app.adminToken, 'GET', `/v3/organizations/${app.organizationId}/sessions/${id}`);
   expect([one.status, three.status]).toEqual([200, 200]);
@@ -59,7 +65,7 @@ const fromConsole = { 'switchyard-client': 'console' };
 /** Fills the slots, so that no other session gets an agent until it is called back. */
 const fillSlots = async () => {
   const ids = [await createSession(test, { prompt: 'sleep 60' }), await createSession(test, { prompt: 'sleep 60' })];
-  for (const id of ids) await untilSession(test, id, working);
+  for (const id of ids) await waitForSession(test, id, working);
   return async () => {
     for (const id of ids) await terminate(id);
   };
@@ -67,35 +73,35 @@ const fillSlots = async () => {
 
 it('shows a session that waits for a worker, one whose agent starts, and one at work', async () => {
   const claimed = await createSession(test, { prompt: 'sleep 60', agent: 'gated' });
-  await untilSession(test, claimed, ({ status }) => status === 'CLAIMED');
-  expect(await look(claimed)).toBe('working | claimed null');
+  await waitForSession(test, claimed, ({ status }) => status === 'CLAIMED');
+  expect(await readStatus(claimed)).toBe('working | claimed null');
   const busy = await createSession(test, { prompt: 'sleep 60' });
-  await untilSession(test, busy, working);
+  await waitForSession(test, busy, working);
   const waiting = await createSession(test, { prompt: 'say hello' });
-  expect(await look(waiting)).toBe('working | new null');
+  expect(await readStatus(waiting)).toBe('working | new null');
   writeFileSync(gate, '');
-  await untilSession(test, claimed, working);
-  expect(await look(claimed)).toBe('working | running working');
+  await waitForSession(test, claimed, working);
+  expect(await readStatus(claimed)).toBe('working | running working');
   for (const id of [claimed, busy]) await terminate(id);
-  expect(await look(claimed)).toBe('finished | exit null');
-  await untilOver(test, waiting);
-  expect(await look(waiting)).toBe('finished | exit finished');
+  expect(await readStatus(claimed)).toBe('finished | exit null');
+  await waitUntilEnded(test, waiting);
+  expect(await readStatus(waiting)).toBe('finished | exit finished');
 });
 
 it('shows who waits for the user, and who waits for an approval', async () => {
-  const asked = await createSession(test, { prompt: 'ask Which colour?' });
-  await untilWaiting(test, asked);
-  expect(await look(asked)).toBe('blocked | running waiting_for_user');
+  const question = await createSession(test, { prompt: 'ask Which colour?' });
+  await waitUntilWaiting(test, question);
+  expect(await readStatus(question)).toBe('blocked | running waiting_for_user');
   const approval = await createSession(test, { prompt: 'tool Deploy', agent: 'asking' });
-  await untilWaiting(test, approval);
-  expect(await look(approval)).toBe('blocked | running waiting_for_approval');
-  for (const id of [asked, approval]) await terminate(id);
+  await waitUntilWaiting(test, approval);
+  expect(await readStatus(approval)).toBe('blocked | running waiting_for_approval');
+  for (const id of [question, approval]) await terminate(id);
 });
 
 it('shows a session whose agent has failed', async () => {
   const id = await createSession(test, { prompt: 'crash' });
-  await untilOver(test, id);
-  expect(await look(id)).toBe('blocked | error null');
+  await waitUntilEnded(test, id);
+  expect(await readStatus(id)).toBe('blocked | error null');
 });
 
 it.each([
@@ -103,26 +109,26 @@ it.each([
   ['in the console', fromConsole, '_frontend'],
 ])('shows a session that is put to sleep and woken %s', async (_where, headers, end) => {
   const id = await createSession(test, { prompt: 'hang' });
-  await untilSession(test, id, working);
+  await waitForSession(test, id, working);
   await send(id, 'hang');
   await act('suspendSession', { sessionId: id }, headers);
-  expect(await look(id)).toBe(`suspend_requested${end} | suspended user_request`);
+  expect(await readStatus(id)).toBe(`suspend_requested${end} | suspended user_request`);
   const giveBack = await fillSlots();
   await act('resumeSession', { sessionId: id }, headers);
-  expect(await look(id)).toBe(`resume_requested${end} | resuming null`);
+  expect(await readStatus(id)).toBe(`resume_requested${end} | resuming null`);
   await giveBack();
-  await untilSession(test, id, working);
-  expect(await look(id)).toBe('resumed | running working');
+  await waitForSession(test, id, working);
+  expect(await readStatus(id)).toBe('resumed | running working');
   await terminate(id);
 });
 
 it('shows a session that has used up its limit, and goes on once that is raised', async () => {
   const id = await createSession(test, { prompt: 'say begun\nsleep 3\nsay done', maxAcuLimit: 1 });
-  await untilSession(test, id, ({ status }) => status === 'RUNNING' || status === 'SUSPENDED');
+  await waitForSession(test, id, ({ status }) => status === 'RUNNING' || status === 'SUSPENDED');
   const startedAt = performance.now();
-  await untilSession(test, id, asleep);
+  await waitForSession(test, id, asleep);
   expect(performance.now() - startedAt).toBeLessThan(10_000);
-  expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
+  expect(await readStatus(id)).toBe('blocked | suspended usage_limit_exceeded');
   const limits = async () => (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT').length;
   expect(await limits()).toBe(1);
   expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its limit: it may use 1 ACU/);
@@ -130,12 +136,12 @@ it('shows a session that has used up its limit, and goes on once that is raised'
   await send(id, 'say and more');
   while ((await limits()) < 2) await new Promise((resolve) => setImmediate(resolve));
   await act('updateSession', { sessionId: id, maxAcuLimit: 1_000 });
-  expect(await look(id)).toBe('blocked | suspended usage_limit_exceeded');
+  expect(await readStatus(id)).toBe('blocked | suspended usage_limit_exceeded');
   await send(id, 'say at last');
-  await untilOver(test, id);
-  expect(await look(id)).toBe('finished | exit finished');
-  const said = await readMessages(test, id);
-  expect(said.filter((each) => /AGENT_MESSAGE: (done|and more|at last)/.test(each))).toEqual([
+  await waitUntilEnded(test, id);
+  expect(await readStatus(id)).toBe('finished | exit finished');
+  const messages = await readMessages(test, id);
+  expect(messages.filter((each) => /AGENT_MESSAGE: (done|and more|at last)/.test(each))).toEqual([
     'AGENT_MESSAGE: done',
     'AGENT_MESSAGE: and more',
     'AGENT_MESSAGE: at last',
@@ -149,32 +155,32 @@ it.each([
   ['an enterprise with a limit for a month', 'updateEnterprise', 'maxCycleAcuLimit', 1, 'out_of_quota'],
 ])('shows a session that is stopped by %s', async (_what, mutation, name, limit, detail) => {
   const id = await createSession(test, { prompt: 'sleep 60' });
-  await untilSession(test, id, working);
-  const whose = mutation === 'updateOrganization' ? { organizationId: test.organizationId } : {};
-  await act(mutation, { ...whose, [name]: limit });
-  await untilSession(test, id, asleep);
-  expect(await look(id)).toBe(`blocked | suspended ${detail}`);
+  await waitForSession(test, id, working);
+  const target = mutation === 'updateOrganization' ? { organizationId: test.organizationId } : {};
+  await act(mutation, { ...target, [name]: limit });
+  await waitForSession(test, id, asleep);
+  expect(await readStatus(id)).toBe(`blocked | suspended ${detail}`);
   // Nor is one begun: what it is to say is never said.
   if (name === 'maxCycleAcuLimit') {
     const other = await createSession(test, { prompt: 'say hello' });
-    await untilSession(test, other, asleep);
-    expect(await look(other)).toBe(`blocked | suspended ${detail}`);
+    await waitForSession(test, other, asleep);
+    expect(await readStatus(other)).toBe(`blocked | suspended ${detail}`);
     expect(await readMessages(test, other)).toHaveLength(2);
     expect((await readEvents(test, other)).filter(({ kind }) => kind === 'TURN')).toEqual([]);
   }
   if (name === 'maxSessionAcuLimit') {
     // One that is made under the limit stops with the same word, and goes on once that limit is raised.
     const other = await createSession(test, { prompt: 'sleep 2\nsay done' });
-    await untilSession(test, other, asleep);
-    expect(await look(other)).toBe(`blocked | suspended ${detail}`);
-    await act(mutation, { ...whose, [name]: 1_000 });
+    await waitForSession(test, other, asleep);
+    expect(await readStatus(other)).toBe(`blocked | suspended ${detail}`);
+    await act(mutation, { ...target, [name]: 1_000 });
     await send(other, 'say and more');
-    await untilOver(test, other);
-    expect(await look(other)).toBe('finished | exit finished');
+    await waitUntilEnded(test, other);
+    expect(await readStatus(other)).toBe('finished | exit finished');
   }
-  await act(mutation, { ...whose, [name]: null });
+  await act(mutation, { ...target, [name]: null });
   await terminate(id);
-  expect(await look(id)).toBe('finished | exit null');
+  expect(await readStatus(id)).toBe('finished | exit null');
 });
 
 it('shows a session that nobody answers: it is put to sleep, and expires', async () => {
@@ -182,11 +188,11 @@ it('shows a session that nobody answers: it is put to sleep, and expires', async
   const other = await startApp({ roles: ['api', 'worker', 'scheduler'], ...times });
   try {
     const id = await createSession(other, { prompt: 'ask Is anybody there?' });
-    await untilWaiting(other, id);
-    await untilSession(other, id, asleep);
-    expect(await look(id, other)).toBe('blocked | suspended inactivity');
-    await untilOver(other, id);
-    expect(await look(id, other)).toBe('expired | exit null');
+    await waitUntilWaiting(other, id);
+    await waitForSession(other, id, asleep);
+    expect(await readStatus(id, other)).toBe('blocked | suspended inactivity');
+    await waitUntilEnded(other, id);
+    expect(await readStatus(id, other)).toBe('expired | exit null');
     const { body } = await call(other, other.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'yes' });
     expect(body.detail).toBe('The session has expired and takes no further messages.');
   } finally {

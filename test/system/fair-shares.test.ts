@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/domain/context.ts';
-import { type Claimant, claimRuns } from '../../src/domain/runs/claims.ts';
+import { type Claimant, claimRuns } from '../../src/domain/execution/runs/claims.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
-import { plantQueue } from '../support/queue.ts';
+import { seedQueue } from '../support/queue.ts';
 import { rowsRead } from '../support/rows-read.ts';
+import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const hourAgo = new Date(Date.now() - 3_600_000);
 const start = async (overrides: Parameters<typeof startApp>[0] = {}) => {
@@ -41,8 +41,8 @@ it('claims a new session next, though ten thousand of another organization wait,
   const { test, context } = await start();
   const of = await template(test);
   const { store } = context;
-  const crowd = { of, organizationId: test.organizationId, principalId: 'u', count: 10_000, prefix: 'crowd' };
-  await plantQueue(store, { ...crowd, queuedAt: hourAgo });
+  const copies = { of, organizationId: test.organizationId, principalId: 'u', count: 10_000, prefix: 'crowd' };
+  await seedQueue(store, { ...copies, queuedAt: hourAgo });
   await store.execute('analyze run');
   expect(await claim(context, 4)).toEqual(['crowd1', 'crowd2', 'crowd3', 'crowd4']);
   const other = await makeOrganization(test, 'Other');
@@ -70,8 +70,8 @@ it('chooses as one who takes the organization, then the user, with the fewest ru
     const bare = organizationId.replace('org-', '');
     for (let u = 0; u < 3; u++) {
       const [prefix, count, at] = [`s-${o}-${u}-`, 1 + random(9), hourAgo.getTime() + random(30) * 1_000];
-      const crowd = { of, organizationId: bare, principalId: `u${u}`, count, prefix, queuedAt: new Date(at) };
-      await plantQueue(context.store, crowd);
+      const copies = { of, organizationId: bare, principalId: `u${u}`, count, prefix, queuedAt: new Date(at) };
+      await seedQueue(context.store, copies);
       for (let n = 1; n <= count; n++)
         waiting.push({ id: `${prefix}${n}`, organizationId: bare, principalId: `u${u}`, at: at + n });
     }
@@ -118,8 +118,8 @@ it('reaches every user, also when more wait than one look at the queue reads', a
   const { test, context } = await start();
   const of = await template(test);
   for (let u = 0; u < 300; u++) {
-    const crowd = { of, organizationId: test.organizationId, principalId: `user-${u}`, count: 1 };
-    await plantQueue(context.store, { ...crowd, prefix: `s-${u}-`, queuedAt: hourAgo });
+    const copies = { of, organizationId: test.organizationId, principalId: `user-${u}`, count: 1 };
+    await seedQueue(context.store, { ...copies, prefix: `s-${u}-`, queuedAt: hourAgo });
   }
   const cursor = { after: null };
   const claimed = new Set<string>();
@@ -135,7 +135,7 @@ it('claims no more than an organization and a user may run, whoever claims', asy
   const { test, context } = await start({ concurrencyLimits: { perOrganization: 5, perUser: 2 } });
   const of = await template(test);
   for (const principalId of ['u1', 'u2', 'u3'])
-    await plantQueue(context.store, {
+    await seedQueue(context.store, {
       ...{ of, organizationId: test.organizationId, principalId, count: 20, prefix: `${principalId}-` },
       queuedAt: hourAgo,
     });
@@ -173,21 +173,21 @@ it('keeps sessions in the queue until others of their organization are done, and
   const send = (id: string, message: string) =>
     call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message });
   const first = await createSession(test, { prompt: 'ask Go on?' });
-  await untilWaiting(test, first);
+  await waitUntilWaiting(test, first);
   const second = await createSession(test, { prompt: 'ask And you?' });
   expect(await reasonOf(test, first)).toBeNull();
   expect(await reasonOf(test, second)).toBe('ORGANIZATION_LIMIT');
   expect(await queueOf(test)).toEqual({ size: 1, limitedSize: 1 });
   await send(first, 'yes');
-  await untilWaiting(test, second);
+  await waitUntilWaiting(test, second);
   expect(await reasonOf(test, second)).toBeNull();
 
   // A message to a session whose agent is warm starts no turn beyond the limit.
   await send(first, 'say more');
   await expect.poll(() => reasonOf(test, first)).toBe('ORGANIZATION_LIMIT');
   await send(second, 'yes');
-  await untilOver(test, second);
-  await untilSession(test, first, ({ status }) => status === 'EXIT');
+  await waitUntilEnded(test, second);
+  await waitForSession(test, first, ({ status }) => status === 'EXIT');
   expect((await readMessages(test, first)).at(-1)).toBe('AGENT_MESSAGE: more');
 });
 

@@ -3,8 +3,8 @@ import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readSession, sendMessage } from '../support/reports.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { readEvents, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, untilOver } from '../support/watching.ts';
 
 let s3: S3Server;
 let test: TestApp;
@@ -35,7 +35,7 @@ it.each([
   'a tool call that is open while its session is %s does nothing, and leaves nothing',
   async (_how, stop) => {
     const id = await createSession(test, { prompt: 'write report.txt all is well' });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const before = s3.objects.size;
     const { reached, release } = s3.holdNext();
     await sendMessage(test, id, 'mcp upload_attachment {"path": "report.txt"}\nsay never');

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readCalls, readSession, sendMessage } from '../support/reports.ts';
+import { readEvents, readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -16,56 +16,56 @@ const megabyte = 1_048_576;
 /** How long a session is waited for beside one that floods, and how much more memory the process takes meanwhile, at most. */
 async function beside(flood: string, isFlooding: (id: string) => Promise<boolean>) {
   const quiet = await createSession(test, { prompt: 'say first' });
-  await untilOver(test, quiet);
+  await waitUntilEnded(test, quiet);
   const before = process.memoryUsage().rss;
-  let most = before;
+  let maxRss = before;
   const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage().rss);
+    maxRss = Math.max(maxRss, process.memoryUsage().rss);
   }, 20);
   const flooding = await createSession(test, { prompt: flood });
   await expect.poll(() => isFlooding(flooding), { timeout: 20_000 }).toBe(true);
-  let longestMs = 0;
+  let maxMs = 0;
   for (let n = 1; n <= 8; n++) {
     const startedAt = performance.now();
     await sendMessage(test, quiet, `say word ${n}`);
     await expect.poll(async () => (await readMessages(test, quiet)).at(-1), { timeout: 20_000 }).toContain(`word ${n}`);
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    maxMs = Math.max(maxMs, performance.now() - startedAt);
   }
   clearInterval(timer);
-  return { flooding, longestMs, grownMb: (most - before) / megabyte };
+  return { flooding, longestMs: maxMs, grownMb: (maxRss - before) / megabyte };
 }
 const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
 const hasTools = async (id: string) => (await readEvents(test, id)).some(({ kind }) => kind === 'TOOL_CALL');
 
 it('hears a session beside one that reports without end, which fills no memory', async () => {
-  const { flooding, longestMs, grownMb } = await beside('flood updates 1000000', hasTools);
-  expect(longestMs).toBeLessThan(10_000);
+  const { flooding, longestMs: maxMs, grownMb } = await beside('flood updates 1000000', hasTools);
+  expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(250);
   await end(flooding);
-  await untilOver(test, flooding);
+  await waitUntilEnded(test, flooding);
 });
 
 it('hears a session beside one that sends long messages without end', async () => {
   const lines = Array.from({ length: 100 }, () => 'flood line 12').join('\n');
-  const { flooding, longestMs, grownMb } = await beside(lines, hasTools);
-  expect(longestMs).toBeLessThan(10_000);
+  const { flooding, longestMs: maxMs, grownMb } = await beside(lines, hasTools);
+  expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(500);
   await end(flooding);
-  await untilOver(test, flooding);
+  await waitUntilEnded(test, flooding);
 });
 
 it('hears a session beside one that calls without end and reads no answer', async () => {
   const working = async (id: string) => (await readSession(test, id)).statusDetail === 'WORKING';
-  const { flooding, longestMs, grownMb } = await beside('flood calls 1000000', working);
-  expect(longestMs).toBeLessThan(10_000);
+  const { flooding, longestMs: maxMs, grownMb } = await beside('flood calls 1000000', working);
+  expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(250);
   await end(flooding);
-  await untilOver(test, flooding);
+  await waitUntilEnded(test, flooding);
 });
 
 it('answers as many calls as wait in the pipe, up to the most of a turn', async () => {
   const id = await createSession(test, { prompt: 'flood calls 200\nmcp finish_session {"summary": "Done."}' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const messages = await readMessages(test, id);
   expect(messages).toContainEqual(expect.stringContaining('Sent calls: 200.'));
 });
@@ -74,7 +74,7 @@ it('refuses a call that is too large, by name, and takes the next', async () => 
   const many = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`a${n}`, n])));
   const prompt = `mcp finish_session ${many}\nmcp read_knowledge {"id": "x"}`;
   const id = await createSession(test, { prompt });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const sentence = 'The call is too large: it may take at most 640 KB, and have at most 1000 arguments.';
   const calls = await readCalls(test, id);
   expect(calls[0]).toMatchObject({ toolStatus: 'failed', output: sentence });
@@ -82,7 +82,7 @@ it('refuses a call that is too large, by name, and takes the next', async () => 
 
 it('ends a session whose agent sends a message that is too long, and says what it was', async () => {
   const id = await createSession(test, { prompt: 'flood line 60' });
-  await expect(untilOver(test, id)).resolves.toMatchObject({ status: 'ERROR' });
+  await expect(waitUntilEnded(test, id)).resolves.toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
   expect(messages.at(-1)).toBe(
     'AGENT_MESSAGE: The session stopped with an error: The agent sent a message of more than 16 MB, which is the most that is read. It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
@@ -93,7 +93,7 @@ it('ends a session whose agent sends a message that is too long, and says what i
 
 it('writes how a tool goes on once a second, in its order, and its whole output at the end', async () => {
   const id = await createSession(test, { prompt: 'flood output 150' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const calls = (await readEvents(test, id)).filter(({ kind }) => kind === 'TOOL_CALL');
   expect(calls.length).toBeGreaterThan(2);
   expect(calls.length).toBeLessThan(20);

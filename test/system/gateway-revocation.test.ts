@@ -74,7 +74,7 @@ const ledgerOf = (id: string) =>
 const stopInCall = async (stop: (id: string) => Promise<unknown>) => {
   const id = await createSession(test, { prompt: 'work', agent: 'stubborn' });
   const wire = await provider.wire(calls++);
-  await wire.until(/"pid":\d+\}/);
+  await wire.waitFor(/"pid":\d+\}/);
   const { pid } = JSON.parse(readRequests(wire.received())[0]?.body ?? '{}') as { pid: number };
   try {
     await stop(id);

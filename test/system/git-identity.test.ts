@@ -3,14 +3,14 @@ import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { gitConfigOf, writeGitConfig } from '../../src/domain/runs/git-identity.ts';
+import { gitConfigOf, writeGitConfig } from '../../src/domain/execution/runs/git-identity.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null && process.env.CI) throw new Error(problem);
@@ -54,7 +54,7 @@ it.each(sandboxes)('commits of an agent are those of whoever asks (sandbox %s)',
   const ada = await makeUser(test, { name: 'Ada Lovelace' });
   const run = async (id: string, token?: string, words = commit) => {
     if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body: words }, token);
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     return (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '');
   };
   const { organizationId } = test;
@@ -63,13 +63,13 @@ it.each(sandboxes)('commits of an agent are those of whoever asks (sandbox %s)',
   expect(await run(id)).toBe(twice(own));
 
   // Somebody else goes on with it.
-  const said = await run(id, test.adminToken);
+  const output = await run(id, test.adminToken);
   const [serviceUser] = await test.app.services.store.query<{ id: string; name: string }>(
     'select x.id, x.name from log_entry e join service_user x on x.id = e.service_user_id where e.session_id = $1',
     [id],
   );
   const noreply = `${serviceUser?.name} <${serviceUser?.id}@noreply.switchyard.invalid>`;
-  expect(said).toBe(twice(noreply));
+  expect(output).toBe(twice(noreply));
 
   // A repository's own configuration wins, and so does the agent's.
   const global = `git config --global user.name Own\n${commit}`;

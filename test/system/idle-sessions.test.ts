@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expireSessions, suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
+import { readEvents } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { readEvents } from '../support/watching.ts';
 
 const minuteMs = 60_000;
 const never = () => false;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 /** A session in some state since some time ago, without an agent. */
-async function plant(state: { status: string; statusDetail: string | null; agoMs: number }): Promise<string> {
+async function seed(state: { status: string; statusDetail: string | null; agoMs: number }): Promise<string> {
   const id = await createSession(test, { sessionSecrets: [{ key: 'KEY', value: 'c4n4ry-idle' }] });
   const { store } = test.app.services;
   await store.execute(
@@ -33,7 +33,7 @@ async function plant(state: { status: string; statusDetail: string | null; agoMs
   ]);
   return id;
 }
-const waiting = (agoMs: number) => plant({ status: 'running', statusDetail: 'waiting_for_user', agoMs });
+const waiting = (agoMs: number) => seed({ status: 'running', statusDetail: 'waiting_for_user', agoMs });
 const statusOf = async (id: string) => {
   const { body } = await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`);
   return `${body.status} ${body.status_detail}`;
@@ -43,11 +43,11 @@ const kindsOf = async (id: string) => (await readEvents(test, id)).map(({ kind, 
 it('puts to sleep who has waited for long, and leaves all others alone', async () => {
   const { services } = test.app;
   const long = await waiting(61 * minuteMs);
-  const approval = await plant({ status: 'running', statusDetail: 'waiting_for_approval', agoMs: 61 * minuteMs });
+  const approval = await seed({ status: 'running', statusDetail: 'waiting_for_approval', agoMs: 61 * minuteMs });
   const others = [
     await waiting(59 * minuteMs),
-    await plant({ status: 'running', statusDetail: 'working', agoMs: 61 * minuteMs }),
-    await plant({ status: 'exit', statusDetail: 'finished', agoMs: 61 * minuteMs }),
+    await seed({ status: 'running', statusDetail: 'working', agoMs: 61 * minuteMs }),
+    await seed({ status: 'exit', statusDetail: 'finished', agoMs: 61 * minuteMs }),
   ];
   // The user has answered, and no worker has had time for it yet.
   const answered = await waiting(0);
@@ -77,14 +77,14 @@ it('ends for good who has slept for long, whatever for, with its secrets, and no
   const { services } = test.app;
   const agoMs = 31 * 24 * 60 * minuteMs;
   const expected = [
-    await plant({ status: 'suspended', statusDetail: 'inactivity', agoMs }),
-    await plant({ status: 'suspended', statusDetail: 'usage_limit_exceeded', agoMs }),
+    await seed({ status: 'suspended', statusDetail: 'inactivity', agoMs }),
+    await seed({ status: 'suspended', statusDetail: 'usage_limit_exceeded', agoMs }),
     await waiting(agoMs),
   ];
   const others = [
-    await plant({ status: 'suspended', statusDetail: 'inactivity', agoMs: agoMs - 2 * 24 * 60 * minuteMs }),
-    await plant({ status: 'exit', statusDetail: 'finished', agoMs }),
-    await plant({ status: 'error', statusDetail: null, agoMs }),
+    await seed({ status: 'suspended', statusDetail: 'inactivity', agoMs: agoMs - 2 * 24 * 60 * minuteMs }),
+    await seed({ status: 'exit', statusDetail: 'finished', agoMs }),
+    await seed({ status: 'error', statusDetail: null, agoMs }),
   ];
   const before = await Promise.all(others.map(statusOf));
   expect(await expireSessions(services, 30 * 24 * 60 * minuteMs, never)).toBe(3);
@@ -95,11 +95,11 @@ it('ends for good who has slept for long, whatever for, with its secrets, and no
     expect((await call(test, test.adminToken, 'POST', path, { message: 'hello?' })).status).toBe(409);
   }
   expect(await Promise.all(others.map(statusOf))).toEqual(before);
-  const kept = await services.store.query<{ id: string }>(
+  const remaining = await services.store.query<{ id: string }>(
     'select session_id as id from session_secret where session_id = any($1::text[])',
     [[...expected, ...others]],
   );
-  expect(kept.map(({ id }) => id).sort()).toEqual([...others].sort());
+  expect(remaining.map(({ id }) => id).sort()).toEqual([...others].sort());
   expect(await expireSessions(services, 30 * 24 * 60 * minuteMs, never)).toBe(0);
 });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { authenticate, type KnownKey } from '../../src/auth/authenticate.ts';
-import { createKnownKeys } from '../../src/auth/known-keys.ts';
+import { authenticate, type CachedKey } from '../../src/auth/authenticate.ts';
+import { createKeyCache } from '../../src/auth/key-cache.ts';
 import { prepareInstallation } from '../../src/domain/bootstrap.ts';
-import { createKeyUses } from '../../src/domain/keys/key-usage.ts';
+import { createKeyUses } from '../../src/domain/identity/keys/key-usage.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
 import { openTestStore } from '../support/test-store.ts';
 
@@ -14,7 +14,7 @@ it('moves the keys that are used to a new SECRET_KEY, so that the old one can be
   const { store, close } = await openTestStore();
   const as = (secretKey: string, previousSecretKey: string | null) => {
     const base = { store, log: quiet, now: () => new Date(), keyring: createKeyring({ secretKey, previousSecretKey }) };
-    return { ...base, keyUsage: createKeyUses(base), knownKeys: createKnownKeys<KnownKey>(store) };
+    return { ...base, keyUsage: createKeyUses(base), keyCache: createKeyCache<CachedKey>(store) };
   };
   const start = (services: ReturnType<typeof as>, bootstrapToken: string | null) =>
     prepareInstallation(services, { bootstrapToken, isKeyGenerated: false, isShared: false });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import type { Context } from '../../src/domain/context.ts';
-import { createFolder, deleteFolder, updateFolder } from '../../src/domain/knowledge/change-folders.ts';
-import { createNote, deleteNote, updateNote } from '../../src/domain/knowledge/change-notes.ts';
-import { findFolders, listFolders } from '../../src/domain/knowledge/folders.ts';
-import { findNotes, getNote, listNotes } from '../../src/domain/knowledge/notes.ts';
-import type { Place } from '../../src/domain/organizations/place.ts';
-import { createPlaybook, deletePlaybook, updatePlaybook } from '../../src/domain/playbooks/change-playbooks.ts';
-import { findPlaybooks, getPlaybook, listPlaybooks } from '../../src/domain/playbooks/playbooks.ts';
+import type { Scope } from '../../src/domain/identity/organizations/scope.ts';
+import { createFolder, deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
+import { createNote, deleteNote, updateNote } from '../../src/domain/library/knowledge/change-notes.ts';
+import { findFolders, listFolders } from '../../src/domain/library/knowledge/folders.ts';
+import { findNotes, getNote, listNotes } from '../../src/domain/library/knowledge/notes.ts';
+import { createPlaybook, deletePlaybook, updatePlaybook } from '../../src/domain/library/playbooks/change-playbooks.ts';
+import { findPlaybooks, getPlaybook, listPlaybooks } from '../../src/domain/library/playbooks/playbooks.ts';
 import {
   asAdministrator,
   makeOrganization,
@@ -35,24 +35,24 @@ async function contextOf(token: string): Promise<Context> {
 }
 
 /** A note, a folder and a playbook of an organization, of another one, and of the enterprise. */
-async function plant() {
+async function seed() {
   const here = { organizationId: await makeOrganization(app) };
   const there = { organizationId: await makeOrganization(app) };
-  const plantIn = async (place: Place, name: string) => ({
-    note: (await createNote(admin, place, note)).id,
-    folder: (await createFolder(admin, place, { name: `${name} ${here.organizationId}` })).id,
-    playbook: (await createPlaybook(admin, place, playbook)).id,
+  const seedIn = async (scope: Scope, name: string) => ({
+    note: (await createNote(admin, scope, note)).id,
+    folder: (await createFolder(admin, scope, { name: `${name} ${here.organizationId}` })).id,
+    playbook: (await createPlaybook(admin, scope, playbook)).id,
   });
   return {
     here,
-    own: await plantIn(here, 'own'),
-    foreign: await plantIn(there, 'foreign'),
-    shared: await plantIn('enterprise', 'all'),
+    own: await seedIn(here, 'own'),
+    foreign: await seedIn(there, 'foreign'),
+    shared: await seedIn('enterprise', 'all'),
   };
 }
 
 test('batches give what the viewer may read, in the order of the ids, and null for all other', async () => {
-  const { here, own, foreign, shared } = await plant();
+  const { here, own, foreign, shared } = await seed();
   const member = await contextOf((await makeUser(app, here.organizationId)).v3Token);
   const finders = { note: findNotes, folder: findFolders, playbook: findPlaybooks };
   for (const [kind, find] of Object.entries(finders)) {
@@ -67,7 +67,7 @@ test('batches give what the viewer may read, in the order of the ids, and null f
 });
 
 test('without a place an act finds its thing wherever the viewer may act, and names what is lacking', async () => {
-  const { here, own, foreign, shared } = await plant();
+  const { here, own, foreign, shared } = await seed();
   const boss = await contextOf((await makeUser(app, here.organizationId, 'org_admin')).v3Token);
   const member = await contextOf((await makeUser(app, here.organizationId)).v3Token);
   expect((await getNote(boss, shared.note)).organizationId).toBeNull();
@@ -75,7 +75,7 @@ test('without a place an act finds its thing wherever the viewer may act, and na
   expect((await updateNote(boss, own.note, { name: 'other' })).macro).toBe('!m');
   await expect(getNote(boss, foreign.note)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(getPlaybook(boss, foreign.playbook)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-  const acts = [
+  const changes = [
     (context: Context, each: typeof own) => updateNote(context, each.note, note),
     (context: Context, each: typeof own) => deleteNote(context, each.note),
     (context: Context, each: typeof own) => updateFolder(context, each.folder, { name: 'x' }),
@@ -83,29 +83,29 @@ test('without a place an act finds its thing wherever the viewer may act, and na
     (context: Context, each: typeof own) => updatePlaybook(context, each.playbook, { title: 'x' }),
     (context: Context, each: typeof own) => deletePlaybook(context, each.playbook),
   ];
-  for (const act of acts) {
-    await expect(act(boss, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(act(boss, shared)).rejects.toMatchObject({ message: expect.stringMatching(/ManageAccount\w+/) });
-    await expect(act(member, own)).rejects.toMatchObject({ message: expect.stringMatching(/ManageOrg\w+/) });
+  for (const change of changes) {
+    await expect(change(boss, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(change(boss, shared)).rejects.toMatchObject({ message: expect.stringMatching(/ManageAccount\w+/) });
+    await expect(change(member, own)).rejects.toMatchObject({ message: expect.stringMatching(/ManageOrg\w+/) });
   }
-  for (const act of acts) await act(boss, own);
+  for (const change of changes) await change(boss, own);
 });
 
 test('pages are read from both ends', async () => {
-  const place = { organizationId: await makeOrganization(app) };
+  const scope = { organizationId: await makeOrganization(app) };
   const limits = { max: 10, default: 10 };
   const lists = [
     {
-      make: async (n: number) => (await createNote(admin, place, { ...note, name: `n${n}` })).id,
-      list: (page: object) => listNotes(admin, { place, ...page }, limits),
+      make: async (n: number) => (await createNote(admin, scope, { ...note, name: `n${n}` })).id,
+      list: (page: object) => listNotes(admin, { scope, ...page }, limits),
     },
     {
-      make: async (n: number) => (await createFolder(admin, place, { name: `f${n}` })).id,
-      list: (page: object) => listFolders(admin, { place, ...page }, limits),
+      make: async (n: number) => (await createFolder(admin, scope, { name: `f${n}` })).id,
+      list: (page: object) => listFolders(admin, { scope, ...page }, limits),
     },
     {
-      make: async (n: number) => (await createPlaybook(admin, place, { ...playbook, title: `p${n}` })).id,
-      list: (page: object) => listPlaybooks(admin, { place, ...page }, limits),
+      make: async (n: number) => (await createPlaybook(admin, scope, { ...playbook, title: `p${n}` })).id,
+      list: (page: object) => listPlaybooks(admin, { scope, ...page }, limits),
     },
   ];
   for (const { make, list } of lists) {

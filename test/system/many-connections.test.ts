@@ -18,7 +18,7 @@ const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 async function openAnswered() {
   const wire = connectRaw(port());
   wire.send(get);
-  await wire.until(/200 OK[\s\S]*ok\n$/);
+  await wire.waitFor(/200 OK[\s\S]*ok\n$/);
   return wire;
 }
 
@@ -45,9 +45,9 @@ it('answers 503 to one connection too many of an address, and serves the open on
   expect(refused).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n[\s\S]*Retry-After: 5\r\nConnection: close\r\n/);
   expect(await ask('127.0.0.2')).toContain('200 OK');
   first.send(get);
-  await first.until(/(200 OK[\s\S]*){2}ok\n$/);
+  await first.waitFor(/(200 OK[\s\S]*){2}ok\n$/);
   second.send(get);
-  await second.until(/(200 OK[\s\S]*){2}ok\n$/);
+  await second.waitFor(/(200 OK[\s\S]*){2}ok\n$/);
   socket.ping();
   await once(socket, 'pong');
 });

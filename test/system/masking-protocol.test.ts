@@ -7,7 +7,7 @@ import { secretCanary } from '../support/leaks.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
-import { untilOver } from '../support/watching.ts';
+import { waitUntilEnded } from '../support/session-waits.ts';
 
 // Places of the protocol that are no text: an agent may put into them whatever it knows. That nothing of it is in the
 // database is seen when the app closes.
@@ -29,7 +29,7 @@ const scripted = (id: string, script: Script, settings: object = {}) => {
 
 let test: TestApp;
 beforeAll(async () => {
-  const stray = JSON.stringify({ jsonrpc: '2.0', id: secret, result: {} });
+  const unsolicited = JSON.stringify({ jsonrpc: '2.0', id: secret, result: {} });
   const call = {
     sessionUpdate: 'tool_call',
     toolCallId: 't',
@@ -47,7 +47,7 @@ beforeAll(async () => {
     scripted('teller', {
       'session/new': [{ write: [{ result: { sessionId: secret } }] }],
       'session/prompt': [
-        { write: [stray, ...[call, far, plan].map((update) => ({ update, sessionId: secret }))] },
+        { write: [unsolicited, ...[call, far, plan].map((update) => ({ update, sessionId: secret }))] },
         { write: [{ result: { stopReason: secret } }] },
       ],
     }),
@@ -71,7 +71,7 @@ const start = async (agent: string) => {
     { input: { organizationId: test.organizationId, prompt: 'tell', agent, sessionSecrets } },
   );
   const id = data.createSession.session.sessionId as string;
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const read = await graphql(
     test,
     test.adminToken,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { requireNoSecrets, secretCanary } from '../support/leaks.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { waitUntilEnded } from '../support/session-waits.ts';
 import { makeOrganization } from '../support/sessions.ts';
-import { untilOver } from '../support/watching.ts';
 
 let test: TestApp;
 const logged: string[] = [];
@@ -26,14 +26,14 @@ const everything = `query($id: ID!) { session(id: $id) { title structuredOutput 
 
 const start = async (body: object) => {
   const { organizationId } = await makeOrganization(test, 'Loose lips');
-  const place = `/v3/organizations/${organizationId.replace('org-', '')}`;
-  const { body: made } = await call(test, test.adminToken, 'POST', `${place}/sessions`, body);
+  const path = `/v3/organizations/${organizationId.replace('org-', '')}`;
+  const { body: made } = await call(test, test.adminToken, 'POST', `${path}/sessions`, body);
   const id = made.session_id as string;
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { data, errors } = await graphql(test, test.adminToken, everything, { id });
   expect(errors).toBeUndefined();
-  const rest = await call(test, test.adminToken, 'GET', `${place}/sessions/${id}/messages`);
-  const v1 = await call(test, test.adminToken, 'GET', `${place}/sessions/${id}`);
+  const rest = await call(test, test.adminToken, 'GET', `${path}/sessions/${id}/messages`);
+  const v1 = await call(test, test.adminToken, 'GET', `${path}/sessions/${id}`);
   return { session: data.session, all: JSON.stringify([data, rest.body, v1.body]) };
 };
 
@@ -84,9 +84,9 @@ it('knows each of two hundred secrets, those that begin alike too', async () => 
     prompt: values.map((_, n) => `env S${n}`).join('\n'),
     session_secrets: values.map((value, n) => ({ key: `S${n}`, value })),
   });
-  const said = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
-  expect(said).toEqual(values.slice(0, said.length).map((_, n) => `S${n}=********`));
-  expect(said.length).toBeGreaterThan(50);
+  const bodies = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
+  expect(bodies).toEqual(values.slice(0, bodies.length).map((_, n) => `S${n}=********`));
+  expect(bodies.length).toBeGreaterThan(50);
 });
 
 it('blots out lines of a secret of several lines, and leaves short values and what is not sensitive alone', async () => {
@@ -99,8 +99,8 @@ it('blots out lines of a secret of several lines, and leaves short values and wh
       { key: 'OPEN', value: 'may be seen', sensitive: false },
     ],
   });
-  const said = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
-  expect(said).toEqual(['SHORT=abcde', 'OPEN=may be seen', 'KEY=********']);
+  const bodies = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
+  expect(bodies).toEqual(['SHORT=abcde', 'OPEN=may be seen', 'KEY=********']);
 });
 
 it('keeps the keys of the agent’s profile, and no secret takes the place of what the profile sets', async () => {
@@ -108,9 +108,9 @@ it('keeps the keys of the agent’s profile, and no secret takes the place of wh
     prompt: 'env FAKE_API_KEY\nenv FAKE_MODEL\nprompt',
     session_secrets: [{ key: 'FAKE_MODEL', value: `${secretCanary}-other-model` }],
   });
-  const said = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
-  expect(said.slice(0, 2)).toEqual(['FAKE_API_KEY=********', 'FAKE_MODEL=a-model-that-may-be-named']);
-  expect(said[2]).toContain(
+  const bodies = session.messages.nodes.slice(1).map(({ body }: { body: string }) => body);
+  expect(bodies.slice(0, 2)).toEqual(['FAKE_API_KEY=********', 'FAKE_MODEL=a-model-that-may-be-named']);
+  expect(bodies[2]).toContain(
     'Secrets that you were not given, because the service sets variables of these names itself: `FAKE_MODEL`.',
   );
 });
@@ -119,8 +119,8 @@ it('lets nothing slip into the service’s log when the agent crashes', async ()
   const value = `${secretCanary}-in-the-last-words`;
   const { session, all } = await start({ prompt: 'spell LEAK\ncrash', session_secrets: [{ key: 'LEAK', value }] });
   expect(session.events.nodes.some(({ kind }: { kind: string }) => kind === 'ERROR')).toBe(true);
-  const said = logged.join('\n');
-  expect(said).toContain('The demo agent was told to crash.');
-  expect(readable(said, value)).toEqual([]);
+  const logText = logged.join('\n');
+  expect(logText).toContain('The demo agent was told to crash.');
+  expect(readable(logText, value)).toEqual([]);
   expect(readable(all, value)).toEqual([]);
 });

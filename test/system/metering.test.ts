@@ -2,18 +2,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createMeter } from '../../src/domain/metering/meter.ts';
-import { suspendForLimit } from '../../src/domain/metering/suspend-for-limit.ts';
 import { FencedError } from '../../src/domain/sessions/log.ts';
+import { createMeter } from '../../src/domain/usage/metering/meter.ts';
+import { suspendForLimit } from '../../src/domain/usage/metering/suspend-for-limit.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import { sendMessage } from '../support/reports.ts';
 import type { Script } from '../support/scripted-agent.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-metering-'));
 const cost = (amount: number) => ({
@@ -100,7 +106,7 @@ const acusOf = async (id: string) =>
 
 it('writes down what the agent told that it used, and shows the sum wherever ACUs are shown', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const [entry, ...others] = await ledgerOf(id);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({ inputTokens: 700, outputTokens: 30, costUsd: 1.5, llmCalls: 0, source: 'response' });
@@ -113,9 +119,9 @@ it('writes down what the agent told that it used, and shows the sum wherever ACU
 
 it('does not count again what the agent’s session had cost before it was taken up', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'go on' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const entries = await ledgerOf(id);
   expect(entries.map(({ inputTokens }: any) => inputTokens)).toEqual([700, 700]);
   // A half more: the second process told 1 and then 1.5, after 1.5.
@@ -126,10 +132,10 @@ it('does not count again what the agent’s session had cost before it was taken
 it('grows the figure while the agent works, and not while it waits for the user', async () => {
   const id = await createSession(test, { prompt: 'sleep 1\nask Which colour?\nsleep 1' });
   const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   let before = 0;
   while (before === 0) before = await activeMs();
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   // What was still being written when the question came is written soon, and then nothing more, however long it waits.
   let [last, next] = [-1, await activeMs()];
   while (next !== last) {
@@ -139,27 +145,27 @@ it('grows the figure while the agent works, and not while it waits for the user'
   expect(next).toBeGreaterThan(before);
   expect(next).toBeLessThan(10_000);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'blue' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await activeMs()).toBeGreaterThan(next + 900);
 });
 
 it('counts on while an agent works beside its question, and stops it at the limit', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'busy', maxAcuLimit: 1 });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
   const atQuestion = await activeMs();
   await expect.poll(activeMs, { timeout: 20_000 }).toBeGreaterThan(atQuestion + 2_000);
   expect((await readEvents(test, id)).at(-1)).toMatchObject({ title: 'make', toolStatus: 'in_progress' });
   // What it has used comes near to its limit by other means: minutes would be too long for a test.
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
 });
 
 it('keeps nothing of what an agent says because the limit cancels the question that it waits for', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'asking', maxAcuLimit: 1 });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
   expect(await readMessages(test, id)).toEqual([
     'INITIAL_USER_MESSAGE: work',
     'AGENT_MESSAGE: Which?',
@@ -169,7 +175,7 @@ it('keeps nothing of what an agent says because the limit cancels the question t
 
 it('leaves out what nothing can have used, and shows what is more than an Int', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'lavish' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { data, errors } = await graphql(
     test,
     test.adminToken,
@@ -191,7 +197,7 @@ it('leaves out what nothing can have used, and shows what is more than an Int', 
 it('takes nothing from a worker whose session was taken over, and lets it stop nothing', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'say hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const before = await acusOf(id);
   const stale = { sessionId: id, generation: 0, agentSessionId: null, isTurnOpen: false } as never;
   const lost = new Promise<unknown>((resolve) => {
@@ -207,7 +213,7 @@ it('takes nothing from a worker whose session was taken over, and lets it stop n
 
 it('stops a session for what it has cost, in the middle of its turn', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'spender', maxAcuLimit: 3 });
-  await untilSession(test, id, ({ status }) => status === 'SUSPENDED');
+  await waitForSession(test, id, ({ status }) => status === 'SUSPENDED');
   const [entry, ...others] = await ledgerOf(id);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({ costUsd: 1.5, inputTokens: 0, source: null });
@@ -215,23 +221,23 @@ it('stops a session for what it has cost, in the middle of its turn', async () =
 
 it('stops a session that has used exactly what it may, and not before; it goes on after a message once it may use more', async () => {
   const id = await createSession(test, { prompt: 'say one', maxAcuLimit: 5 });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const write = (acus: number) =>
     test.app.services.store.execute('update session set acus_consumed = $2 where id = $1', [id, acus]);
   const raise = `mutation($input: UpdateSessionInput!) { updateSession(input: $input) { userErrors { message } } }`;
-  const said = async () => (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
+  const readAgentMessages = async () => (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
   await write(4.999);
   await sendMessage(test, id, 'say two');
-  await expect.poll(said, { timeout: 20_000 }).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two']);
-  await untilOver(test, id);
+  await expect.poll(readAgentMessages, { timeout: 20_000 }).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two']);
+  await waitUntilEnded(test, id);
   await write(5);
   await sendMessage(test, id, 'say three');
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
-  expect((await said()).at(-1)).toMatch(/has reached its limit: it may use 5 ACUs/);
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
+  expect((await readAgentMessages()).at(-1)).toMatch(/has reached its limit: it may use 5 ACUs/);
   await graphql(test, test.adminToken, raise, { input: { sessionId: id, maxAcuLimit: 6 } });
   await sendMessage(test, id, 'say four');
-  await untilOver(test, id);
-  expect((await said()).slice(3)).toEqual(['AGENT_MESSAGE: three', 'AGENT_MESSAGE: four']);
+  await waitUntilEnded(test, id);
+  expect((await readAgentMessages()).slice(3)).toEqual(['AGENT_MESSAGE: three', 'AGENT_MESSAGE: four']);
 });
 
 it('lets the limit of a session be changed by who may change the session, within what its organization allows', async () => {

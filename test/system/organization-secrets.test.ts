@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keepSecrets } from '../../src/domain/secrets/keep-secrets.ts';
+import { resealSecrets } from '../../src/domain/library/secrets/reseal-secrets.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 let test: TestApp;
-const said: string[] = [];
+const logLines: string[] = [];
 beforeAll(async () => {
   // No agent waits for another turn: each is a process of its own, with the secrets of its time.
   const agentsConfig = await writeProfiles({ warm_ttl_ms: 0 });
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
   const { log } = test.app.services;
   for (const level of ['debug', 'info', 'warn', 'error'] as const) {
-    log[level] = (fields, message) => said.push(`${message} ${JSON.stringify(fields)}`);
+    log[level] = (fields, message) => logLines.push(`${message} ${JSON.stringify(fields)}`);
   }
 });
 afterAll(async () => {
-  expect(said.join('\n')).not.toContain(secretCanary);
+  expect(logLines.join('\n')).not.toContain(secretCanary);
   await test.close();
 });
 
-const makePlace = async (name: string) => ({
+const makeNamedOrganization = async (name: string) => ({
   organizationId: (await makeOrganization(test, name)).organizationId.replace('org-', ''),
 });
 const make = async (organizationId: string, key: string, value: string, more: object = {}) => {
@@ -36,14 +36,14 @@ const run = async (organizationId: string, prompt: string, more: object = {}) =>
   const body = { prompt, ...more };
   const made = await call(test, test.adminToken, 'POST', `/v3/organizations/${organizationId}/sessions`, body);
   expect(made.body).toMatchObject({ session_id: expect.any(String) });
-  await untilOver(test, made.body.session_id);
+  await waitUntilEnded(test, made.body.session_id);
   return (await readMessages(test, made.body.session_id))
     .filter((line) => line.startsWith('AGENT_MESSAGE: '))
     .map((line) => line.slice('AGENT_MESSAGE: '.length));
 };
 
 it('gives the agent all secrets for null, none for [], and those that are named', async () => {
-  const { organizationId } = await makePlace('Keeper');
+  const { organizationId } = await makeNamedOrganization('Keeper');
   // Not sensitive, so that what the agent says of them is readable here.
   const one = await make(organizationId, 'ONE', 'first');
   await make(organizationId, 'TWO', 'second');
@@ -55,8 +55,8 @@ it('gives the agent all secrets for null, none for [], and those that are named'
 });
 
 it('lets a session’s own secret win, and leaves other organizations’, cookies and seeds out', async () => {
-  const { organizationId } = await makePlace('Shadowed');
-  const other = await makePlace('Next door');
+  const { organizationId } = await makeNamedOrganization('Shadowed');
+  const other = await makeNamedOrganization('Next door');
   await make(other.organizationId, 'THEIRS', 'next door');
   await make(organizationId, 'SHARED', 'of the organization');
   await make(organizationId, 'COOKIE', 'sid=1', { type: 'cookie' });
@@ -72,7 +72,7 @@ it('lets a session’s own secret win, and leaves other organizations’, cookie
 });
 
 it('makes names that no variable can have into ones that can; the one that is written so wins', async () => {
-  const { organizationId } = await makePlace('Names');
+  const { organizationId } = await makeNamedOrganization('Names');
   await make(organizationId, 'api-key', 'dashed');
   await make(organizationId, 'api_key', 'plain');
   await make(organizationId, '2nd key', 'digit');
@@ -88,7 +88,7 @@ it('makes names that no variable can have into ones that can; the one that is wr
 });
 
 it('blots sensitive ones out of everything that is stored, whether they are the organization’s or the session’s', async () => {
-  const { organizationId } = await makePlace('Masked');
+  const { organizationId } = await makeNamedOrganization('Masked');
   await make(organizationId, 'SHARED', `${secretCanary}-shared`, { is_sensitive: true });
   const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
   const answers = await run(organizationId, 'env SHARED\nenv OWN', { session_secrets: sessionSecrets });
@@ -96,14 +96,14 @@ it('blots sensitive ones out of everything that is stored, whether they are the 
 });
 
 it('leaves a secret out that has been deleted since the session named it', async () => {
-  const { organizationId } = await makePlace('Deleted');
+  const { organizationId } = await makeNamedOrganization('Deleted');
   const [one, two] = [await make(organizationId, 'ONE', 'first'), await make(organizationId, 'TWO', 'second')];
   const id = await createSession(test, { prompt: 'env ONE', organizationId, secretIds: [one, two] });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await call(test, test.adminToken, 'DELETE', `/v3/organizations/${organizationId}/secrets/${one}`);
   const path = `/v3/organizations/${organizationId}/sessions/${id}/messages`;
   await call(test, test.adminToken, 'POST', path, { message: 'env ONE\nenv TWO' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await readMessages(test, id)).toEqual([
     'INITIAL_USER_MESSAGE: env ONE',
     'AGENT_MESSAGE: ONE=first',
@@ -115,37 +115,37 @@ it('leaves a secret out that has been deleted since the session named it', async
 
 it('forgets a session’s secrets with the session, and an organization’s with the organization', async () => {
   const { services } = test.app;
-  const { organizationId } = await makePlace('Over');
+  const { organizationId } = await makeNamedOrganization('Over');
   await make(organizationId, 'ONE', 'first');
   const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
-  const kept = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
+  const retained = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
   const ended = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
   await call(test, test.adminToken, 'DELETE', `/v3/organizations/${organizationId}/sessions/${ended}`);
   const left = async () => {
     const own = await services.store.query<{ id: string }>(
       'select session_id as id from session_secret where session_id = any($1::text[])',
-      [[kept, ended]],
+      [[retained, ended]],
     );
     const shared = await services.store.query('select 1 from secret where organization_id = $1', [organizationId]);
     return { own: own.map(({ id }) => id), shared: shared.length };
   };
-  await keepSecrets(services, () => false);
-  expect(await left()).toEqual({ own: [kept], shared: 1 });
+  await resealSecrets(services, () => false);
+  expect(await left()).toEqual({ own: [retained], shared: 1 });
   await call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
-  await keepSecrets(services, () => false);
+  await resealSecrets(services, () => false);
   expect(await left()).toEqual({ own: [], shared: 0 });
 });
 
 it('seals what the key before has sealed with the present one, so that it can be dropped', async () => {
   const { services } = test.app;
-  const { organizationId } = await makePlace('Rotated');
+  const { organizationId } = await makeNamedOrganization('Rotated');
   const id = (await make(organizationId, 'ONE', `${secretCanary}-rotated`)).replace('sec_', '');
   const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
   const sessionId = await createSession(test, { prompt: 'say x', organizationId, sessionSecrets });
   const before = 'a secret key that is only for the tests';
   const present = 'the key that comes after it in the tests';
   const rotating = createKeyring({ secretKey: present, previousSecretKey: before });
-  await keepSecrets({ ...services, keyring: rotating }, () => false);
+  await resealSecrets({ ...services, keyring: rotating }, () => false);
   const [row] = await services.store.query<{ sealed: string; own: string }>(
     'select sealed, (select sealed from session_secret where session_id = $2) as own from secret where id = $1',
     [id, sessionId],

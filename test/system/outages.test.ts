@@ -50,7 +50,7 @@ const readiness = async () => {
   const response = await fetch(`${server.url}/readyz`);
   return { status: response.status, text: await response.text() };
 };
-const untilReady = () => vi.waitFor(async () => expect((await readiness()).status).toBe(200), patience);
+const waitUntilReady = () => vi.waitFor(async () => expect((await readiness()).status).toBe(200), patience);
 
 async function createSession(): Promise<{ id: string; organizationId: string }> {
   const { data } = await graphql(server, bootstrapToken, organizations);
@@ -100,7 +100,7 @@ it('answers 503 with Retry-After in each API while the database refuses, and wor
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 
   proxy.accept();
-  await untilReady();
+  await waitUntilReady();
   expect((await reading()).status).toBe(200);
   expect((await writing()).body.data.sendMessage.message.seq).toBeGreaterThan(1);
 });
@@ -117,12 +117,12 @@ it('logs an outage once a second at the most, and once that it is over', async (
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { level: number; msg: string; failures?: number; time: number });
-  const told = lines.filter(({ level }) => level >= 40);
-  expect(told[0]?.msg).toBe('The database is unavailable.');
-  expect(told.at(-1)?.msg).toBe('The database is available again.');
-  expect(told.at(-1)?.failures).toBeGreaterThanOrEqual(60);
-  for (const { msg } of told) expect(msg).toMatch(/^The database is (?:un|still un)?available(?: again)?\.$/);
-  const times = told.slice(0, -1).map(({ time }) => time);
+  const warnings = lines.filter(({ level }) => level >= 40);
+  expect(warnings[0]?.msg).toBe('The database is unavailable.');
+  expect(warnings.at(-1)?.msg).toBe('The database is available again.');
+  expect(warnings.at(-1)?.failures).toBeGreaterThanOrEqual(60);
+  for (const { msg } of warnings) expect(msg).toMatch(/^The database is (?:un|still un)?available(?: again)?\.$/);
+  const times = warnings.slice(0, -1).map(({ time }) => time);
   for (const [n, time] of times.entries()) if (n > 0) expect(time - (times[n - 1] as number)).toBeGreaterThan(900);
 });
 
@@ -139,24 +139,24 @@ it('closes a subscription that is asked for in an outage so that clients come ag
   expect(await late?.ended).toMatchObject({ code: 1013 });
   // An upgrade that is refused with 503 is an abnormal closure to the client; a socket that was taken is closed with 1013.
   await fresh?.ended;
-  const patient = createClient({
+  const wsClient = createClient({
     url: `${server.url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 1_000,
     retryWait: () => new Promise((resolve) => setTimeout(resolve, 100)),
     connectionParams: { authorization: `Bearer ${bootstrapToken}` },
   });
-  const arrived = new Promise((resolve, reject) => {
-    patient.subscribe(
+  const nextMessage = new Promise((resolve, reject) => {
+    wsClient.subscribe(
       { query: messages, variables: { id } },
       { next: resolve, error: reject, complete: () => undefined },
     );
   });
 
   proxy.accept();
-  await untilReady();
-  expect(await arrived).toMatchObject({ data: { sessionMessages: { node: { body: 'say hello' } } } });
-  await patient.dispose();
+  await waitUntilReady();
+  expect(await nextMessage).toMatchObject({ data: { sessionMessages: { node: { body: 'say hello' } } } });
+  await wsClient.dispose();
   for (const text of ['two', 'three'])
     await vi.waitFor(async () => {
       const { body } = await ask(send, { input: { sessionId: id, body: text, idempotencyKey: text } });
@@ -181,7 +181,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
   expect(await readiness()).toEqual({ status: 503, text: 'the database does not answer\n' });
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   proxy.heal();
-  await untilReady();
+  await waitUntilReady();
   for (let n = 0; n < 30; n++)
     await vi.waitFor(async () => {
       const { status } = await ask(send, { input: { sessionId: id, body: `m${n}`, idempotencyKey: `key ${n}` } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
-import { makeManySessions } from '../support/many.ts';
+import { makeManySessions } from '../support/many-sessions.ts';
 import { makeKey } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 

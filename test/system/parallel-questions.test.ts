@@ -2,19 +2,25 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { type ClaimedRun, claimRuns } from '../../src/domain/execution/runs/claims.ts';
+import {
+  type Answer,
+  readAnswer,
+  recordAnswer,
+  recordQuestion,
+  takeBackAnswer,
+} from '../../src/domain/execution/runs/questions.ts';
+import { readInbox, startTurn } from '../../src/domain/execution/runs/turns.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { type ClaimedRun, claimRuns } from '../../src/domain/runs/claims.ts';
-import { type Answer, noteAnswer, noteQuestion, readAnswer, takeBackAnswer } from '../../src/domain/runs/questions.ts';
-import { readInbox, startTurn } from '../../src/domain/runs/turns.ts';
 import { FencedError } from '../../src/domain/sessions/log.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, startApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
-import { askingAtOnce, untilAsked } from '../support/questions.ts';
+import { askingAtOnce, waitForQuestion } from '../support/questions.ts';
 import { sendMessage } from '../support/reports.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 it('words that come when their question is closed are not lost: they are the next turn’s', async () => {
   const test = await startApp();
@@ -29,12 +35,12 @@ it('words that come when their question is closed are not lost: they are the nex
     { id: newId(), kind: 'QUESTION', body: 'Which?', data: { reason: 'question', options: [] } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: 'Which?' },
   ] as const;
-  const questionId = await noteQuestion(context, run, question, 'waiting_for_user');
+  const questionId = await recordQuestion(context, run, question, 'waiting_for_user');
   expect(await readAnswer(context, id, questionId)).toBe(null);
   await sendMessage(test, id, 'this one');
   const answer = (await readAnswer(context, id, questionId)) as Answer;
   expect(answer).toMatchObject({ body: 'this one', optionId: null });
-  await noteAnswer(context, run, answer);
+  await recordAnswer(context, run, answer);
   expect(await readInbox(context, id)).toEqual([]);
   expect(await readAnswer(context, id, questionId)).toBe(null);
   await takeBackAnswer(context, run, answer);
@@ -53,11 +59,11 @@ it('an agent that asks for two things at once is given an answer to each', async
 
   const id = await createSession(test, { prompt: 'go' });
   const answer = (message: string) => call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message });
-  await untilAsked(test, id, 'May I run ls?');
+  await waitForQuestion(test, id, 'May I run ls?');
   expect((await readMessages(test, id)).join()).not.toContain('May I run make?');
   await answer('Reject');
-  await untilAsked(test, id, 'May I run make?');
+  await waitForQuestion(test, id, 'May I run make?');
   await answer('Allow');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toContain('"optionId":"yes"');
 });

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { uploadTo } from '../support/uploads.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -21,20 +21,20 @@ const admin = async (method: string, path: string, body?: unknown) => {
   expect({ path, status: answer.status }).toEqual({ path, status: 200 });
   return answer.body;
 };
-const makePlace = async (name: string) => {
+const makeOrganizationPath = async (name: string) => {
   const { organizationId } = await makeOrganization(test, name);
   return `/v3/organizations/${organizationId.replace('org-', '')}`;
 };
-const note = (place: string, name: string, more: object = {}) =>
-  admin('POST', `${place}/knowledge/notes`, {
+const note = (organizationPath: string, name: string, more: object = {}) =>
+  admin('POST', `${organizationPath}/knowledge/notes`, {
     name,
     body: `All about ${name}.`,
     trigger: `When ${name} comes up`,
     ...more,
   });
 // Version 3 has no macros of notes.
-const noteWithMacro = async (place: string, name: string, macro: string) => {
-  const organizationId = place.split('/').at(-1);
+const noteWithMacro = async (organizationPath: string, name: string, macro: string) => {
+  const organizationId = organizationPath.split('/').at(-1);
   const scope = { organizationId };
   const input = { scope, name, body: `All about ${name}.`, trigger: `When ${name} comes up`, macro };
   const { data } = await graphql(
@@ -45,37 +45,40 @@ const noteWithMacro = async (place: string, name: string, macro: string) => {
   );
   expect(data.createKnowledgeNote.knowledgeNote).toEqual({ macro });
 };
-const playbook = (place: string, title: string, more: object = {}) =>
-  admin('POST', `${place}/playbooks`, { title, body: `Steps of ${title}.`, ...more });
+const playbook = (organizationPath: string, title: string, more: object = {}) =>
+  admin('POST', `${organizationPath}/playbooks`, { title, body: `Steps of ${title}.`, ...more });
 /** Starts a session and gives the blocks that its agent was given, each beginning with `[what it is]`. */
-const start = async (place: string, body: object) => {
-  const { session_id: id } = await admin('POST', `${place}/sessions`, { prompt: 'prompt', ...body });
-  await untilOver(test, id);
+const start = async (organizationPath: string, body: object) => {
+  const { session_id: id } = await admin('POST', `${organizationPath}/sessions`, { prompt: 'prompt', ...body });
+  await waitUntilEnded(test, id);
   return { id: id as string, blocks: await blocksOf(id) };
 };
-const tell = async (place: string, id: string, message: string, more: object = {}) => {
-  await admin('POST', `${place}/sessions/${id}/messages`, { message, ...more });
-  await untilOver(test, id);
+const sendFollowUp = async (organizationPath: string, id: string, message: string, more: object = {}) => {
+  await admin('POST', `${organizationPath}/sessions/${id}/messages`, { message, ...more });
+  await waitUntilEnded(test, id);
   return blocksOf(id);
 };
 // The demo agent's `prompt` says them all in one message.
 const blocksOf = async (id: string) => {
-  const said = (await readMessages(test, id)).filter((line) => line.startsWith('AGENT_MESSAGE: [')).at(-1) ?? '';
-  return said.slice('AGENT_MESSAGE: '.length).split(/\n\n(?=\[(?:preface|user|link)\])/);
+  const message = (await readMessages(test, id)).filter((line) => line.startsWith('AGENT_MESSAGE: [')).at(-1) ?? '';
+  return message.slice('AGENT_MESSAGE: '.length).split(/\n\n(?=\[(?:preface|user|link)\])/);
 };
 const workspaceOf = (id: string) => join(test.dataDir, 'sessions', id.replace('devin-', ''), 'ws');
 
 describe('the first prompt', () => {
   it('has the preamble, the playbook, the knowledge, the schema, the attachments, and the user’s words last', async () => {
-    const place = await makePlace('Orderly');
-    const { playbook_id } = await playbook(place, 'Release');
-    await note(place, 'Pinned', { pinned_repo: 'all' });
-    await note(place, 'Loose');
+    const organizationPath = await makeOrganizationPath('Orderly');
+    const { playbook_id } = await playbook(organizationPath, 'Release');
+    await note(organizationPath, 'Pinned', { pinned_repo: 'all' });
+    await note(organizationPath, 'Loose');
     const secret = { type: 'key-value', key: 'A_KEY', value: 'c4n4ry-prompts' };
-    await admin('POST', `${place}/secrets`, secret);
-    const file = await uploadTo(test, place.split('/').at(-1) as string, { name: 'a b.txt', content: 'attached' });
+    await admin('POST', `${organizationPath}/secrets`, secret);
+    const file = await uploadTo(test, organizationPath.split('/').at(-1) as string, {
+      name: 'a b.txt',
+      content: 'attached',
+    });
     const schema = { type: 'object', properties: { answer: { type: 'number' } } };
-    const { id, blocks } = await start(place, {
+    const { id, blocks } = await start(organizationPath, {
       prompt: '  prompt\nsay <b>verbatim</b>  ',
       playbook_id,
       structured_output_schema: schema,
@@ -102,13 +105,13 @@ describe('the first prompt', () => {
   });
 
   it('is the introduction once: a follow-up has the user’s words and what they bring', async () => {
-    const place = await makePlace('Once');
-    await note(place, 'Pinned', { pinned_repo: 'all' });
-    const { id, blocks } = await start(place, {});
+    const organizationPath = await makeOrganizationPath('Once');
+    await note(organizationPath, 'Pinned', { pinned_repo: 'all' });
+    const { id, blocks } = await start(organizationPath, {});
     expect(blocks).toHaveLength(3);
-    expect(await tell(place, id, 'prompt\nsay again')).toEqual(['[user]\nprompt\nsay again']);
-    const file = await uploadTo(test, place.split('/').at(-1) as string, { name: 'late.txt', content: 'x' });
-    const follow = await tell(place, id, 'prompt', { attachment_urls: [file.url] });
+    expect(await sendFollowUp(organizationPath, id, 'prompt\nsay again')).toEqual(['[user]\nprompt\nsay again']);
+    const file = await uploadTo(test, organizationPath.split('/').at(-1) as string, { name: 'late.txt', content: 'x' });
+    const follow = await sendFollowUp(organizationPath, id, 'prompt', { attachment_urls: [file.url] });
     expect(follow.map((block) => block.split(/[\n ]/, 1)[0])).toEqual(['[preface]', '[link]', '[user]']);
   });
 });
@@ -118,29 +121,29 @@ describe('knowledge', () => {
     blocks.find((block) => block.startsWith('[preface]\n# Knowledge')) ?? '';
 
   it('is all for null, none for [], and what was named, in full, for a list', async () => {
-    const place = await makePlace('Selective');
-    const one = await note(place, 'One');
-    await note(place, 'Two');
-    for (const given of [{}, { knowledge_ids: null }]) {
-      const all = knowledge((await start(place, given)).blocks);
+    const organizationPath = await makeOrganizationPath('Selective');
+    const one = await note(organizationPath, 'One');
+    await note(organizationPath, 'Two');
+    for (const options of [{}, { knowledge_ids: null }]) {
+      const all = knowledge((await start(organizationPath, options)).blocks);
       expect(all).toContain('- One — ');
       expect(all).toContain('- Two — ');
     }
-    expect(knowledge((await start(place, { knowledge_ids: [] })).blocks)).toBe('');
-    const named = knowledge((await start(place, { knowledge_ids: [one.note_id] })).blocks);
+    expect(knowledge((await start(organizationPath, { knowledge_ids: [] })).blocks)).toBe('');
+    const named = knowledge((await start(organizationPath, { knowledge_ids: [one.note_id] })).blocks);
     expect(named).toContain('All about One.');
     expect(named).not.toContain('Two');
   });
 
   it('is the organization’s and the enterprise’s, not a neighbour’s and not what is disabled', async () => {
-    const [place, other] = [await makePlace('Mine'), await makePlace('Theirs')];
+    const [organizationPath, other] = [await makeOrganizationPath('Mine'), await makeOrganizationPath('Theirs')];
     const shared = await note('/v3/enterprise', 'Shared by all');
-    await note(place, 'Own');
+    await note(organizationPath, 'Own');
     await note(other, 'Foreign');
-    const off = await note(place, 'Switched off');
-    const path = `${place}/knowledge/notes/${off.note_id}`;
+    const off = await note(organizationPath, 'Switched off');
+    const path = `${organizationPath}/knowledge/notes/${off.note_id}`;
     await admin('PUT', path, { name: off.name, body: off.body, trigger: off.trigger, is_enabled: false });
-    const { id, blocks } = await start(place, {});
+    const { id, blocks } = await start(organizationPath, {});
     await admin('DELETE', `/v3/enterprise/knowledge/notes/${shared.note_id}`);
     expect(knowledge(blocks)).toContain('- Own — ');
     expect(knowledge(blocks)).toContain('- Shared by all — ');
@@ -150,25 +153,28 @@ describe('knowledge', () => {
   });
 
   it('is in full within the budget, pinned to a repository only where that is spoken of, and in files always', async () => {
-    const place = await makePlace('Budget');
-    await note(place, 'Rails', { pinned_repo: 'acme/rails' });
-    await note(place, 'Hosted', { pinned_repo: 'git.example.com/acme/sub/tools' });
-    await note(place, 'Big', { pinned_repo: 'all', body: `BIG ${'b'.repeat(23_000)}` });
-    await note(place, 'Bigger', { pinned_repo: 'all', body: `BIGGER ${'b'.repeat(24_000)}` });
-    const silent = knowledge((await start(place, {})).blocks);
+    const organizationPath = await makeOrganizationPath('Budget');
+    await note(organizationPath, 'Rails', { pinned_repo: 'acme/rails' });
+    await note(organizationPath, 'Hosted', { pinned_repo: 'git.example.com/acme/sub/tools' });
+    await note(organizationPath, 'Big', { pinned_repo: 'all', body: `BIG ${'b'.repeat(23_000)}` });
+    await note(organizationPath, 'Bigger', { pinned_repo: 'all', body: `BIGGER ${'b'.repeat(24_000)}` });
+    const silent = knowledge((await start(organizationPath, {})).blocks);
     expect(silent).not.toContain('All about Rails.');
     expect(silent).not.toContain('All about Hosted.');
     expect(silent).toMatch(/BIG(GER)? b/);
-    for (const [said, isMeant] of [
+    for (const [message, isMeant] of [
       ['https://git.example.com/acme/sub/tools', true],
       ['git@git.example.com:acme/sub/tools.git', true],
       ['acme/sub/tools', true],
       ['https://elsewhere.example/acme/sub/tools', false],
     ] as const) {
-      const { blocks } = await start(place, { prompt: `prompt\nsay look at ${said}` });
-      expect({ said, isMeant: knowledge(blocks).includes('All about Hosted.') }).toEqual({ said, isMeant });
+      const { blocks } = await start(organizationPath, { prompt: `prompt\nsay look at ${message}` });
+      expect({ said: message, isMeant: knowledge(blocks).includes('All about Hosted.') }).toEqual({
+        said: message,
+        isMeant,
+      });
     }
-    const { id, blocks } = await start(place, { prompt: 'prompt\nsay look at Acme/Rails' });
+    const { id, blocks } = await start(organizationPath, { prompt: 'prompt\nsay look at Acme/Rails' });
     expect(knowledge(blocks)).toContain('All about Rails.');
     const full = ['BIG b', 'BIGGER b'].filter((words) => knowledge(blocks).includes(words));
     expect(full).toHaveLength(1);
@@ -180,10 +186,10 @@ describe('knowledge', () => {
 
 describe('a macro', () => {
   it('is expanded in the first prompt and in follow-ups, the words staying as they are', async () => {
-    const place = await makePlace('Macros');
-    await playbook(place, 'Deploy', { macro: '!deploy' });
-    await noteWithMacro(place, 'Style', '!style');
-    const { id, blocks } = await start(place, {
+    const organizationPath = await makeOrganizationPath('Macros');
+    await playbook(organizationPath, 'Deploy', { macro: '!deploy' });
+    await noteWithMacro(organizationPath, 'Style', '!style');
+    const { id, blocks } = await start(organizationPath, {
       prompt: 'prompt\nsay please !Deploy, but not a!style or !none',
       knowledge_ids: [],
     });
@@ -191,32 +197,35 @@ describe('a macro', () => {
       '[preface]\nThe user\'s !deploy is the playbook "Deploy":\n\nSteps of Deploy.',
       '[user]\nprompt\nsay please !Deploy, but not a!style or !none',
     ]);
-    expect(await tell(place, id, 'prompt\nsay !style.')).toEqual([
+    expect(await sendFollowUp(organizationPath, id, 'prompt\nsay !style.')).toEqual([
       '[preface]\nThe user\'s !style is the note "Style":\n\nAll about Style.',
       '[user]\nprompt\nsay !style.',
     ]);
   });
 
   it('is the organization’s before the enterprise’s, and never another organization’s', async () => {
-    const [place, other] = [await makePlace('Here'), await makePlace('There')];
+    const [organizationPath, other] = [await makeOrganizationPath('Here'), await makeOrganizationPath('There')];
     const shared = await playbook('/v3/enterprise', 'Of all', { macro: '!shared-one' });
     const common = await playbook('/v3/enterprise', 'Of all too', { macro: '!common-one' });
-    await playbook(place, 'Of us', { macro: '!shared-one' });
+    await playbook(organizationPath, 'Of us', { macro: '!shared-one' });
     await playbook(other, 'Of them', { macro: '!theirs' });
-    const { blocks } = await start(place, { prompt: 'prompt\nsay !shared-one !common-one !theirs', knowledge_ids: [] });
+    const { blocks } = await start(organizationPath, {
+      prompt: 'prompt\nsay !shared-one !common-one !theirs',
+      knowledge_ids: [],
+    });
     for (const each of [shared, common]) await admin('DELETE', `/v3/enterprise/playbooks/${each.playbook_id}`);
     expect(blocks.slice(1, -1)).toEqual([expect.stringContaining('"Of us"'), expect.stringContaining('"Of all too"')]);
   });
 });
 
 it('tells an agent that has lost its memory what happened, and introduces it to its work again', async () => {
-  const place = await makePlace('Forgetful');
-  const { id } = await start(place, { prompt: 'say the first answer\nwrite kept.txt still here' });
+  const organizationPath = await makeOrganizationPath('Forgetful');
+  const { id } = await start(organizationPath, { prompt: 'say the first answer\nwrite kept.txt still here' });
   await test.app.services.store.execute(
     `update run set agent_session_id = 'gone' where session_id = $1 returning session_id`,
     [id.replace('devin-', '')],
   );
-  const blocks = await tell(place, id, 'prompt\ncat kept.txt');
+  const blocks = await sendFollowUp(organizationPath, id, 'prompt\ncat kept.txt');
   expect(blocks).toEqual([
     expect.stringMatching(/^\[preface\]\nYou are at work/),
     expect.stringMatching(/^\[preface\]\nYou have worked on this before/),

@@ -1,4 +1,4 @@
-import { tellStory } from '../support/real-agent-story.ts';
+import { describeRealAgent } from '../support/real-agent-scenarios.ts';
 import { findGemini } from '../support/real-agents.ts';
 
-tellStory(findGemini());
+describeRealAgent(findGemini());

@@ -1,4 +1,4 @@
-import { tellStory } from '../support/real-agent-story.ts';
+import { describeRealAgent } from '../support/real-agent-scenarios.ts';
 import { findOpencode } from '../support/real-agents.ts';
 
-tellStory(findOpencode());
+describeRealAgent(findOpencode());

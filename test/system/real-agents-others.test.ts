@@ -1,4 +1,4 @@
-import { tellStory } from '../support/real-agent-story.ts';
+import { describeRealAgent } from '../support/real-agent-scenarios.ts';
 import { findClaude, findCodex } from '../support/real-agents.ts';
 
-for (const agent of [findCodex(), findClaude()]) tellStory(agent);
+for (const agent of [findCodex(), findClaude()]) describeRealAgent(agent);

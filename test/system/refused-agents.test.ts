@@ -3,8 +3,8 @@ import { loadProfiles } from '../../src/agents/profiles.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { sendMessage } from '../support/reports.ts';
+import { readEvents, readMessages, waitForSession, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilSession } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -44,13 +44,13 @@ it.each([
   ['refuse 422 Unprocessable', '"session/prompt": Unprocessable.'],
   ['refuse -32602 Invalid params', '"session/prompt": Invalid params.'],
   ['refuse -32603 No such model: best-of-all', '"session/prompt": No such model: best-of-all.'],
-])('what is refused for what it is ends the session at once and is not repeated: %s', async (prompt, said) => {
+])('what is refused for what it is ends the session at once and is not repeated: %s', async (prompt, reason) => {
   const id = await createSession(test, { prompt: `say before\n${prompt}` });
-  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });
   const [error, ...others] = await errorsOf(id);
   expect(others).toEqual([]);
   expect(error?.failure).toBe('AGENT_REQUEST_REFUSED');
-  expect(error?.body).toContain(`The agent refused ${said} The same would be refused again.`);
+  expect(error?.body).toContain(`The agent refused ${reason} The same would be refused again.`);
   expect(await startedTurns(id)).toBe(1);
   const messages = await readMessages(test, id);
   expect(messages.slice(1)).toEqual([
@@ -63,9 +63,9 @@ it.each([
 
 it('goes on with a message after a refusal', async () => {
   const id = await createSession(test, { prompt: 'refuse 400 Bad Request' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await sendMessage(test, id, 'say better');
-  await untilSession(test, id, ({ status }) => status === 'EXIT');
+  await waitForSession(test, id, ({ status }) => status === 'EXIT');
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: better');
 });
 
@@ -73,7 +73,7 @@ it.each(['refuse 429 Too many requests', 'refuse -32603 HTTP 503: overloaded'])(
   'what may go better in a minute is tried again, as often as the profile says: %s',
   async (prompt) => {
     const id = await createSession(test, { prompt });
-    await untilSession(test, id, ({ status }) => status === 'ERROR');
+    await waitForSession(test, id, ({ status }) => status === 'ERROR');
     expect((await errorsOf(id)).map(({ failure }) => failure)).toEqual(['AGENT_FAILED']);
     expect(await startedTurns(id)).toBe(3);
   },
@@ -85,7 +85,7 @@ it.each([
   ['planner', 'the mode "plan" of its profile'],
 ])('a setting that the agent does not have is named, and no turn is sent: %s', async (agent, what) => {
   const id = await createSession(test, { prompt: 'say hello', agent });
-  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
   const [error, ...others] = await errorsOf(id);
   expect(others).toEqual([]);
   expect(error?.failure).toBe('AGENT_SETTINGS_REFUSED');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { readCalls, readSession, sendMessage } from '../support/reports.ts';
+import { readEvents, readMessages, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('set_structured_output', () => {
     const prompt =
       'json {"answer": "many", "name": "far too long"}\njson {"answer": 42}\nmcp ask_user {"question": "Good?"}';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
-    await untilWaiting(test, id);
+    await waitUntilWaiting(test, id);
     const [refused, taken] = await readCalls(test, id);
     expect(refused).toMatchObject({ toolStatus: 'failed' });
     expect(refused?.output).toMatch(/"\/answer" it must be integer/);
@@ -37,7 +37,7 @@ describe('set_structured_output', () => {
 
   it('takes any object where the session has no schema, and nothing else', async () => {
     const id = await createSession(test, { prompt: 'json {"free": [1]}\njson [1]' });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).structuredOutput).toEqual({ free: [1] });
     expect((await readCalls(test, id))[1]?.output).toMatch(/must be a JSON object/);
   });
@@ -47,7 +47,7 @@ describe('set_structured_output', () => {
       prompt: 'mcp set_structured_output {"output": "{\\"answer\\": 1}"}\nmcp set_structured_output {"answer": 2}',
       structuredOutputSchema: schema,
     });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const events = (await readEvents(test, id)).filter(({ kind }) => kind === 'STRUCTURED_OUTPUT');
     expect(events).toHaveLength(2);
     expect((await readSession(test, id)).structuredOutput).toEqual({ answer: 2 });
@@ -57,7 +57,7 @@ describe('set_structured_output', () => {
     const slow = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     const prompt = `json {"a": "${'a'.repeat(40)}!"}\njson {"a": "aaa"}`;
     const id = await createSession(test, { prompt, structuredOutputSchema: slow });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readCalls(test, id))[0]?.output).toMatch(/could not be checked within 2 s/);
     expect((await readSession(test, id)).structuredOutput).toEqual({ a: 'aaa' });
   });
@@ -68,7 +68,7 @@ describe('set_structured_output', () => {
       prompt: 'json {"$HUSH": "it is $HUSH"}',
       sessionSecrets: [{ key: 'HUSH', value }],
     });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect(JSON.stringify((await readSession(test, id)).structuredOutput)).toBe('{"********":"it is ********"}');
   });
 });
@@ -77,7 +77,7 @@ describe('a structured output that is missing', () => {
   it('is read from the final message', async () => {
     const prompt = 'say Here it is: {"answer": 7} as you {wished}.';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).structuredOutput).toEqual({ answer: 7 });
     expect(await readMessages(test, id)).toHaveLength(2);
   });
@@ -85,18 +85,18 @@ describe('a structured output that is missing', () => {
   it('is asked for, and users see none of that', async () => {
     const prompt = 'later I do not know.\nlater {"answer": "x"}\nlater {"answer": 3}\nsay Done.';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).structuredOutput).toEqual({ answer: 3 });
     expect((await readMessages(test, id)).slice(1)).toEqual(['AGENT_MESSAGE: Done.']);
   });
 
   it('is given up after three times, with a message that says so', async () => {
     const id = await createSession(test, { prompt: 'say Done.', structuredOutputSchema: schema });
-    expect(await untilOver(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
+    expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
     expect((await readSession(test, id)).structuredOutput).toBeNull();
-    const [, done, said, ...more] = await readMessages(test, id);
+    const [, done, notice, ...more] = await readMessages(test, id);
     expect(done).toBe('AGENT_MESSAGE: Done.');
-    expect(said).toMatch(/gave no structured output that fits its schema: there is none/);
+    expect(notice).toMatch(/gave no structured output that fits its schema: there is none/);
     expect(more).toEqual([]);
     const thoughts = (await readEvents(test, id)).filter(({ kind }) => kind === 'THOUGHT');
     expect(thoughts).toHaveLength(3);
@@ -104,7 +104,7 @@ describe('a structured output that is missing', () => {
 
   it('is given up with what was wrong with the one that was tried', async () => {
     const id = await createSession(test, { prompt: 'json {"answer": "x"}', structuredOutputSchema: schema });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: at "\/answer" it must be/);
     // Of that turn: in the next one none is tried.
     await sendMessage(test, id, 'say Nothing.');
@@ -114,9 +114,9 @@ describe('a structured output that is missing', () => {
 
   it('stays what it was in an earlier turn', async () => {
     const id = await createSession(test, { prompt: 'json {"answer": 1}', structuredOutputSchema: schema });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     await sendMessage(test, id, 'say Nothing new.');
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).structuredOutput).toEqual({ answer: 1 });
     expect((await readEvents(test, id)).filter(({ kind }) => kind === 'THOUGHT')).toEqual([]);
   });
@@ -125,17 +125,17 @@ describe('a structured output that is missing', () => {
 describe('ask_user and finish_session', () => {
   it('waits for the user with a question that was asked, and goes on with the answer', async () => {
     const id = await createSession(test, { prompt: 'mcp ask_user {"question": "Which?", "options": ["red", "blue"]}' });
-    await untilWaiting(test, id);
+    await waitUntilWaiting(test, id);
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: Which?\n1. red\n2. blue');
     await sendMessage(test, id, 'say red it is');
-    expect(await untilOver(test, id)).toMatchObject({ status: 'EXIT' });
+    expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT' });
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: red it is');
   });
 
   it('finishes when the agent says so after its question, with what it has to say', async () => {
     const prompt = 'mcp ask_user {"question": "Good?"}\nmcp finish_session {"summary": "All of it is done."}';
     const id = await createSession(test, { prompt });
-    expect(await untilOver(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
+    expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: All of it is done.');
   });
 });
@@ -151,7 +151,7 @@ describe('report_pull_request', () => {
       'mcp report_pull_request {"url": "https://github.com/o/r/pull/new/branch"}',
     ].join('\n');
     const id = await createSession(test, { prompt });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([
       { url: 'https://github.com/o/r/pull/7', state: 'MERGED' },
       { url: 'https://gitlab.example.com:8443/g/sub/p/-/merge_requests/3', state: 'OPEN' },
@@ -167,7 +167,7 @@ describe('report_pull_request', () => {
       prompt: 'tool $A opened https://$HOST/o/r/pull/3 for you\nsay See https://$HOST/o/r/pull/4.',
       sessionSecrets: [{ key: 'HOST', value: 'github.com', isSensitive: false }],
     });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([
       { url: 'https://github.com/o/r/pull/3', state: 'OPEN' },
       { url: 'https://github.com/o/r/pull/4', state: 'OPEN' },
@@ -176,7 +176,7 @@ describe('report_pull_request', () => {
 
   it('is not needed, but a pull request that the user named is not the session’s', async () => {
     const id = await createSession(test, { prompt: 'say I looked at https://github.com/o/r/pull/1.' });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([]);
   });
 });
@@ -191,7 +191,7 @@ describe('upload_attachment', () => {
       'mcp upload_attachment {"path": "out"}',
     ].join('\n');
     const id = await createSession(test, { prompt });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const { attachments } = await readSession(test, id);
     expect(attachments.nodes).toMatchObject([{ name: 'report.txt', sizeBytes: 12, source: 'AGENT' }]);
     expect(await (await fetch(attachments.nodes[0].url)).text()).toBe('all is well\n');
@@ -204,7 +204,7 @@ describe('upload_attachment', () => {
 describe('read_knowledge and totp_code', () => {
   it('are there where there is something for them', async () => {
     const bare = await createSession(test, { prompt: 'tools', knowledgeIds: [], secretIds: [] });
-    await untilOver(test, bare);
+    await waitUntilEnded(test, bare);
     expect((await readMessages(test, bare)).at(-1)).toBe(
       'AGENT_MESSAGE: set_structured_output ask_user finish_session upload_attachment report_pull_request start_session',
     );
@@ -226,7 +226,7 @@ describe('read_knowledge and totp_code', () => {
     const prompt =
       'mcp read_knowledge {"id": "deploys"}\nmcp read_knowledge {"id": "other"}\nmcp totp_code {"name": "login"}\nmcp totp_code {"name": "x"}';
     const id = await createSession(test, { prompt });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const [note, none, code, unknown] = await readCalls(test, id);
     expect(note?.output).toBe('# Deploys\n\nNever on Fridays.');
     expect(none).toMatchObject({ toolStatus: 'failed' });
@@ -239,11 +239,11 @@ describe('start_session', () => {
   it('starts a child in the owner’s name that has no more than its parent', async () => {
     const prompt = 'mcp start_session {"prompt": "say I am a child", "title": "Child"}';
     const id = await createSession(test, { prompt, maxAcuLimit: 5, secretIds: [] });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const { children } = await readSession(test, id);
     expect(children.nodes).toHaveLength(1);
     const childId = children.nodes[0].sessionId;
-    await untilOver(test, childId);
+    await waitUntilEnded(test, childId);
     expect(await readSession(test, childId)).toMatchObject({
       title: 'Child',
       maxAcuLimit: 5,
@@ -258,15 +258,15 @@ describe('start_session', () => {
     const many = Array.from({ length: 11 }, () => 'mcp start_session {"prompt": "say hi"}').join('\n');
     let last = await createSession(test, { prompt: generations(4) });
     for (let n = 0; n < 3; n++) {
-      await untilOver(test, last);
+      await waitUntilEnded(test, last);
       last = (await readSession(test, last)).children.nodes[0].sessionId;
     }
-    await untilOver(test, last);
+    await waitUntilEnded(test, last);
     expect((await readSession(test, last)).children.nodes).toEqual([]);
     expect((await readCalls(test, last))[0]?.output).toMatch(/at most 3 generations above/);
 
     const wide = await createSession(test, { prompt: many });
-    await untilOver(test, wide);
+    await waitUntilEnded(test, wide);
     const ends = (await readCalls(test, wide)).map(({ toolStatus }) => toolStatus);
     expect(ends).toEqual([...Array(10).fill('completed'), 'failed']);
   });

@@ -5,14 +5,14 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
-import { answerQuestion, readAnswers, readPendingQuestion, untilAsked } from '../support/questions.ts';
+import { answerQuestion, readAnswers, readPendingQuestion, waitForQuestion } from '../support/questions.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { bootstrapToken, type ServerProcess, startRefused, startServer } from '../support/server.ts';
 import { makeServerEnv, serverSecretKey } from '../support/server-env.ts';
+import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
 
@@ -58,7 +58,7 @@ it('gives every message once and in order to a client that reconnects 50 times, 
     }
     await receive(1);
   }
-  await untilOver(target(server), id);
+  await waitUntilEnded(target(server), id);
   const { data } = await graphql(
     server,
     bootstrapToken,
@@ -77,7 +77,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
-  await untilWaiting(target(first), id);
+  await waitUntilWaiting(target(first), id);
   const act = (server: ServerProcess, field: string, input: object) => {
     const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
     const document = `mutation($input: ${type}!) { ${field}(input: $input) { session { status } } }`;
@@ -88,7 +88,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   expect(data.suspendSession.session.status).toBe('SUSPENDED');
   const second = await startServer(env);
   await act(second, 'sendMessage', { body: 'prompt' });
-  await untilOver(target(second), id);
+  await waitUntilEnded(target(second), id);
   const messages = await readMessages(target(second), id);
   expect(messages.slice(0, 4)).toEqual([
     'INITIAL_USER_MESSAGE: say started\nask Go on?\nsay done',
@@ -106,14 +106,14 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
-  await untilWaiting(target(first), id);
+  await waitUntilWaiting(target(first), id);
   const [left] = findByEnvironment(runMark(id));
   expect(left).toBeDefined();
   await first.kill();
   const second = await startServer(env);
-  await untilWaiting(target(second), id);
+  await waitUntilWaiting(target(second), id);
   // It waits for the user alone: whoever came after it has an agent, and it has none.
-  await untilOver(target(second), await create(second, 'say hello'));
+  await waitUntilEnded(target(second), await create(second, 'say hello'));
   expect(findByEnvironment(runMark(id))).toEqual([]);
   const { data } = await graphql(
     second,
@@ -124,7 +124,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
     },
   );
   expect(data.sendMessage.message.seq).toBeGreaterThan(0);
-  await untilOver(target(second), id);
+  await waitUntilEnded(target(second), id);
   const messages = await readMessages(target(second), id);
   expect(messages[0]).toContain('say started');
   expect(messages.filter((message) => message === 'USER_MESSAGE: yes')).toHaveLength(1);
@@ -138,7 +138,7 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'ask Ready?');
-  await untilWaiting(target(first), id);
+  await waitUntilWaiting(target(first), id);
   const send = (server: ServerProcess, message: string) =>
     graphql(
       server,
@@ -149,16 +149,16 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
       },
     );
   await send(first, 'yes\nwait');
-  await untilOver(target(first), id);
+  await waitUntilEnded(target(first), id);
   for (const message of ['say m-A', 'say m-B', 'ask Go on?']) await send(first, message);
-  await untilWaiting(target(first), id);
+  await waitUntilWaiting(target(first), id);
   await first.kill();
   const second = await startServer(env);
-  await untilWaiting(target(second), id);
+  await waitUntilWaiting(target(second), id);
   await send(second, 'now');
-  await untilOver(target(second), id);
+  await waitUntilEnded(target(second), id);
   const messages = await readMessages(target(second), id);
-  for (const said of ['m-A', 'm-B']) expect(messages).toContain(`AGENT_MESSAGE: ${said}`);
+  for (const message of ['m-A', 'm-B']) expect(messages).toContain(`AGENT_MESSAGE: ${message}`);
   expect(messages.filter((message) => message.startsWith('USER_MESSAGE'))).toHaveLength(5);
   expect(messages).toContain('AGENT_MESSAGE: You answered: now');
   await second.stop();
@@ -169,7 +169,7 @@ it('gives an answer that comes while no worker runs to the agent that asks again
   const AGENTS_CONFIG = await writeProfiles({ permission: 'ask' });
   const first = await startServer({ ...env, AGENTS_CONFIG });
   const id = await create(first, 'tool Deploy');
-  const { questionId } = await untilAsked(target(first), id, 'May I run Deploy?');
+  const { questionId } = await waitForQuestion(target(first), id, 'May I run Deploy?');
   await first.kill();
   const second = await startServer({ ...env, AGENTS_CONFIG, ROLES: 'api' });
   expect(await readPendingQuestion(target(second), id)).toMatchObject({ questionId });
@@ -177,12 +177,12 @@ it('gives an answer that comes while no worker runs to the agent that asks again
   expect(answered).toMatchObject({ message: { body: 'Allow once' }, userErrors: [] });
   await second.kill();
   const third = await startServer({ ...env, AGENTS_CONFIG });
-  await untilOver(target(third), id);
+  await waitUntilEnded(target(third), id);
   const { messages, permissions } = await readAnswers(target(third), id);
   expect(messages).toEqual([expect.objectContaining({ answer: { questionId, optionId: '1' } })]);
   expect(permissions).toEqual([expect.objectContaining({ title: 'Deploy', decision: 'ALLOWED', questionId })]);
-  const asked = (await readMessages(target(third), id)).filter((message) => message.includes('May I run Deploy?'));
-  expect(asked).toHaveLength(1);
+  const questions = (await readMessages(target(third), id)).filter((message) => message.includes('May I run Deploy?'));
+  expect(questions).toHaveLength(1);
   const late = await answerQuestion(target(third), id, questionId, { optionId: '3' });
   expect(late.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   expect(await third.stop()).toBe(0);
@@ -192,11 +192,11 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say one\nsleep 1\nsay two');
-  await untilSession(target(first), id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(target(first), id, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(await first.stop()).toBe(0);
   expect(findByEnvironment(runMark(id))).toEqual([]);
   const second = await startServer(env);
-  await untilOver(target(second), id);
+  await waitUntilEnded(target(second), id);
   expect((await readMessages(target(second), id)).at(-1)).toBe('AGENT_MESSAGE: two');
   expect(await second.stop()).toBe(0);
 }, 60_000);
@@ -221,21 +221,21 @@ it('does not write down what an agent says because a stop cancels its question, 
   const AGENTS_CONFIG = await writeProfiles({ command: scriptedCommand(file), sandbox: 'none' });
   const first = await startServer({ ...env, AGENTS_CONFIG });
   const id = await create(first, 'go');
-  await untilWaiting(target(first), id);
+  await waitUntilWaiting(target(first), id);
   expect(await first.stop()).toBe(0);
   const second = await startServer({ ...env, AGENTS_CONFIG });
-  await untilWaiting(target(second), id);
-  const asked = ['INITIAL_USER_MESSAGE: go', 'AGENT_MESSAGE: Which?'];
-  expect(await readMessages(target(second), id)).toEqual(asked);
+  await waitUntilWaiting(target(second), id);
+  const beforeAnswer = ['INITIAL_USER_MESSAGE: go', 'AGENT_MESSAGE: Which?'];
+  expect(await readMessages(target(second), id)).toEqual(beforeAnswer);
   await graphql(
     second,
     bootstrapToken,
     'mutation($input: SendMessageInput!) { sendMessage(input: $input) { message { seq } } }',
     { input: { sessionId: id, body: 'blue' } },
   );
-  await untilOver(target(second), id);
+  await waitUntilEnded(target(second), id);
   const answered = ['USER_MESSAGE: blue', 'AGENT_MESSAGE: {"action":"accept","content":{"answer":"blue"}}'];
-  expect(await readMessages(target(second), id)).toEqual([...asked, ...answered]);
+  expect(await readMessages(target(second), id)).toEqual([...beforeAnswer, ...answered]);
   expect(await second.stop()).toBe(0);
 }, 60_000);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
-import { createLiveViewers } from '../../src/domain/keys/live-viewers.ts';
-import { createLocalBell } from '../../src/events/local-bell.ts';
+import { createLiveViewers } from '../../src/domain/identity/keys/live-viewers.ts';
+import { createLocalNotifier } from '../../src/realtime/local-notifier.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
@@ -143,7 +143,7 @@ it('looks again at a key that was revoked between its check and the opening of i
   await revoke(key.id);
   // One that has heard of the revocation's epoch already, and hears no ring.
   const { store, now, log } = services;
-  const live = createLiveViewers({ store, now, log, bell: createLocalBell(() => undefined) });
+  const live = createLiveViewers({ store, now, log, notifier: createLocalNotifier(() => undefined) });
   live.start();
   await new Promise<void>((resolve) => live.follow(viewer, null, resolve));
   expect(live.count()).toBe(0);

@@ -28,15 +28,15 @@ it('ignores a wish to upgrade that it does not know, as Java sends it with every
     answers += text;
     socket.emit('answer');
   });
-  const until = async (pattern: RegExp) => {
+  const waitFor = async (pattern: RegExp) => {
     while (!pattern.test(answers)) await once(socket, 'answer');
   };
   socket.write(
     ask('POST', '/v1/sessions', `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body,
   );
-  await until(/HTTP\/1.1 200 OK[\s\S]*"session_id":"devin-/);
+  await waitFor(/HTTP\/1.1 200 OK[\s\S]*"session_id":"devin-/);
   socket.write(ask('GET', '/v1/sessions', ''));
-  await until(/"sessions":\[\{/);
+  await waitFor(/"sessions":\[\{/);
   socket.destroy();
 });
 
@@ -69,23 +69,23 @@ function watchService() {
   const { app } = test;
   const { log } = app.services;
   const { error } = log;
-  const { fetch, plainWay } = app;
+  const { fetch, fastPath } = app;
   onTestFinished(() => {
     log.error = error;
-    Object.assign(app, { fetch, plainWay });
+    Object.assign(app, { fetch, fastPath });
   });
   log.error = (fields, message) => errors.push(`${message} ${String((fields as { err?: unknown }).err)}`);
-  const noted = <A>(answer: A): A => {
-    const note = (found: unknown) => {
+  const counted = <A>(answer: A): A => {
+    const countDone = (found: unknown) => {
       // Null: the request takes the other way.
       if (found !== null) done += 1;
     };
-    Promise.resolve(answer).then(note, note);
+    Promise.resolve(answer).then(countDone, countDone);
     return answer;
   };
-  app.fetch = (...asked) => noted(fetch(...asked));
-  app.plainWay = (...asked) => noted(plainWay(...asked));
-  return { errors, untilDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
+  app.fetch = (...args) => counted(fetch(...args));
+  app.fastPath = (...args) => counted(fastPath(...args));
+  return { errors, waitForDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
 }
 
 const post = (path: string, token: string, more: readonly string[]) =>
@@ -100,7 +100,7 @@ it.each([
   ['an upload', '/v1/attachments', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; na'],
 ])('logs no error when a client leaves in the middle of a body: %s', async (_what, path, type, start) => {
   const token = path.startsWith('/v1') ? test.v1Key : test.adminToken;
-  const { errors, untilDone } = watchService();
+  const { errors, waitForDone } = watchService();
   let sent = 0;
   for (const [framing, body] of [
     ['Content-Length: 100000', start],
@@ -111,11 +111,11 @@ it.each([
       const target = path.replace('ORG', test.organizationId);
       // The server says "Continue" when it has the headers.
       wire.send(post(target, token, [`Content-Type: ${type}`, framing, 'Expect: 100-continue']));
-      await wire.until(/^HTTP\/1\.1 100 Continue/);
+      await wire.waitFor(/^HTTP\/1\.1 100 Continue/);
       wire.send(body);
       wire.socket[leave]();
       sent += 1;
-      await untilDone(sent);
+      await waitForDone(sent);
     }
   }
   expect(errors).toEqual([]);
@@ -124,21 +124,21 @@ it.each([
 it('logs no error when a client leaves before the answer, and runs the operation to its end', async () => {
   const { store, limits } = test.app.services;
   const { organizationId } = await makeOrganization(test, 'Before');
-  const { errors, untilDone } = watchService();
+  const { errors, waitForDone } = watchService();
   const { spend } = limits.graphql;
   onTestFinished(() => {
     limits.graphql.spend = spend;
   });
   // Holds the operation after it was read and before it runs.
   let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   const isCharged = new Promise<void>((resolve) => {
-    limits.graphql.spend = async (...asked) => {
+    limits.graphql.spend = async (...args) => {
       resolve();
-      await held;
-      return spend(...asked);
+      await released;
+      return spend(...args);
     };
   });
   const query = `mutation { updateOrganization(input: { organizationId: "${organizationId}", name: "After" }) { organization { name } } }`;
@@ -149,7 +149,7 @@ it('logs no error when a client leaves before the answer, and runs the operation
   );
   await isCharged;
   wire.socket.resetAndDestroy();
-  await untilDone(1);
+  await waitForDone(1);
   release();
   const read = async () =>
     (await store.query<{ name: string }>(`select name from organization where name = 'After'`))[0];
@@ -188,11 +188,11 @@ it.each(noHosts)('refuses a request to the host "%s" with a sentence, whatever i
   const path = `/v3/organizations/${test.organizationId}/sessions`;
   await fetch(`${test.url}${path}`, { headers: { authorization: `Bearer ${test.adminToken}` } });
   const body = JSON.stringify({ prompt: 'say hello' });
-  const asked: [method: string, path: string][] = [
+  const requests: [method: string, path: string][] = [
     ...['/', '/healthz', '/graphql', '/v1/sessions', path, `${path}/`].map((each): [string, string] => ['GET', each]),
     ...['/graphql', '/v1/sessions', path, `${path}/`].map((each): [string, string] => ['POST', each]),
   ];
-  for (const [method, each] of asked) {
+  for (const [method, each] of requests) {
     const socket = connect(Number(port), hostname);
     const length = method === 'POST' ? `content-type: application/json\r\ncontent-length: ${body.length}\r\n` : '';
     socket.write(
@@ -201,13 +201,13 @@ it.each(noHosts)('refuses a request to the host "%s" with a sentence, whatever i
     );
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);
-    const [head = '', said = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    const [head = '', responseBody = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
     expect({ method, each, status: head.split('\r\n')[0] }).toEqual({
       method,
       each,
       status: 'HTTP/1.1 400 Bad Request',
     });
-    expect(JSON.parse(said).detail).toContain('"Host" must be a host');
+    expect(JSON.parse(responseBody).detail).toContain('"Host" must be a host');
   }
 });
 

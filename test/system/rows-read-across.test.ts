@@ -69,10 +69,10 @@ it.each([
   ['that an administrator of all organizations may manage', () => administrator.token, '', merged],
   ['of the whole enterprise', () => test.adminToken, '', onePage],
   ['of the whole enterprise, by their last change', () => test.adminToken, byChange, onePage],
-])('reads a page of the sessions that wait, %s, by reading about a page', async (_what, token, args, most) => {
+])('reads a page of the sessions that wait, %s, by reading about a page', async (_what, token, args, maxRows) => {
   const { session, change } = await read(token(), 'waitingForMe', args);
-  expect(session).toBeLessThanOrEqual(most);
-  expect(change).toBeLessThanOrEqual(most);
+  expect(session).toBeLessThanOrEqual(maxRows);
+  expect(change).toBeLessThanOrEqual(maxRows);
 });
 
 it.each([
@@ -84,10 +84,10 @@ it.each([
   ['of one creator', () => test.adminToken, `, filter: {createdByIds: ["USER"]}`, onePage],
 ])(
   'reads a page of the sessions of many organizations by reading about a page: %s',
-  async (_what, token, args, most) => {
+  async (_what, token, args, maxRows) => {
     const { session, change } = await read(token(), 'sessions', args.replace('USER', member.userId));
-    expect(session).toBeLessThanOrEqual(most);
-    expect(change).toBeLessThanOrEqual(most);
+    expect(session).toBeLessThanOrEqual(maxRows);
+    expect(change).toBeLessThanOrEqual(maxRows);
   },
 );
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChangeSource, resourceKinds, resourceTable } from '../../src/domain/changes/change-source.ts';
-import { changePlaceNow, readChanges } from '../../src/domain/changes/read-changes.ts';
+import { currentChangePosition, readChanges } from '../../src/domain/changes/read-changes.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { sessionChanges } from '../../src/domain/sessions/watch-changes.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
@@ -105,21 +105,21 @@ it('finds the runs of an automation among all runs by reading them', async () =>
 it('reads of all sessions of an organization those that changed', async () => {
   const { store } = test.app.services;
   const scope = { enterpriseId, ids: [organizationId] };
-  const place = await changePlaceNow(store, sessionChanges, scope);
-  const none = await rowsRead(test, () => readChanges(store, sessionChanges, scope, place, 20));
-  expect(none.answer.things).toEqual([]);
+  const position = await currentChangePosition(store, sessionChanges, scope);
+  const none = await rowsRead(test, () => readChanges(store, sessionChanges, scope, position, 20));
+  expect(none.answer.entities).toEqual([]);
   expect(none.read.session ?? 0).toBeLessThanOrEqual(1);
   await store.execute(
     `update session set title = 'changed' where id in (select id from session where organization_id = $1 limit 50)`,
     [organizationId],
   );
-  const some = await rowsRead(test, () => readChanges(store, sessionChanges, scope, place, 20));
-  expect(some.answer.things).toHaveLength(20);
+  const some = await rowsRead(test, () => readChanges(store, sessionChanges, scope, position, 20));
+  expect(some.answer.entities).toHaveLength(20);
   expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
   // An update that changes nothing is no change.
-  const after = await changePlaceNow(store, sessionChanges, scope);
+  const after = await currentChangePosition(store, sessionChanges, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
-  expect((await readChanges(store, sessionChanges, scope, after, 20)).things).toEqual([]);
+  expect((await readChanges(store, sessionChanges, scope, after, 20)).entities).toEqual([]);
 });
 
 it('reads of all resources of an organization those that changed, also when nobody has read for long', async () => {
@@ -140,22 +140,22 @@ it('reads of all resources of an organization those that changed, also when nobo
     );
   await insert(3_000);
   // Without what was read ahead of transactions of other tests.
-  const place = { ...(await changePlaceNow(store, source, scope)), seen: new Map() };
+  const position = { ...(await currentChangePosition(store, source, scope)), seen: new Map() };
   await store.execute('analyze resource_change', []);
-  const none = await rowsRead(test, () => readChanges(store, source, scope, place, 20));
-  expect(none.answer.things).toEqual([]);
+  const none = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
+  expect(none.answer.entities).toEqual([]);
   // A few of the last transactions, which are known as read.
   expect(none.read.resource_change ?? 0).toBeLessThanOrEqual(10);
   await insert(3_000);
-  const some = await rowsRead(test, () => readChanges(store, source, scope, place, 20));
-  expect(some.answer.things).toHaveLength(20);
+  const some = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
+  expect(some.answer.entities).toHaveLength(20);
   // Also where as much was read ahead of an open transaction as is ever remembered.
   const ahead = await store.query<{ id: string; xid: string }>(
     'select id, changed_xid::text as xid from resource_change order by changed_xid desc, id limit 1000',
     [],
   );
   const seen = new Map(ahead.map(({ id, xid }) => [id, BigInt(xid)]));
-  const rest = await rowsRead(test, () => readChanges(store, source, scope, { ...place, seen }, 20));
+  const rest = await rowsRead(test, () => readChanges(store, source, scope, { ...position, seen }, 20));
   expect(rest.read.resource_change ?? 0).toBeLessThanOrEqual(1_100);
   expect(some.read.resource_change ?? 0).toBeLessThanOrEqual(40);
   expect(some.read.automation_run ?? 0).toBeLessThanOrEqual(20);

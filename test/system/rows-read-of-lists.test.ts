@@ -60,10 +60,10 @@ it.each([
   ['&tags=some&is_archived=false&created_before=4102444800', 21],
   ['&origins=api&created_before=4102444800', 21],
   ['&origins=api&origins=cli&is_archived=false&tags=common&created_after=1', 21],
-])('reads no more of a long list than a page that everything is on: ?first=20%s', async (query, most) => {
+])('reads no more of a long list than a page that everything is on: ?first=20%s', async (query, maxRows) => {
   const { answer, read } = await list(`${inOrganization()}?first=20${query}`);
   expect(answer.body.items).toHaveLength(20);
-  expect(read.session).toBeLessThanOrEqual(most);
+  expect(read.session).toBeLessThanOrEqual(maxRows);
 });
 
 it.each([

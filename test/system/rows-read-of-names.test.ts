@@ -17,16 +17,16 @@ beforeAll(async () => {
   const made = `generate_series(1, ${many}) n`;
   const at = `now() - n * interval '1 second'`;
   const name = `'Name ' || md5(n::text)`;
-  const place = [of.enterprise, of.organization];
+  const scopeIds = [of.enterprise, of.organization];
   await store.execute(
     `insert into playbook (id, enterprise_id, organization_id, title, body, macro, created_at, updated_at)
      select md5('p' || n), $1, $2, ${name}, 'b', '!m' || n, ${at}, now() from ${made} returning id`,
-    place,
+    scopeIds,
   );
   await store.execute(
     `insert into knowledge_note (id, enterprise_id, organization_id, name, body, trigger, macro, is_enabled, created_at, updated_at)
      select md5('n' || n), $1, $2, ${name}, 'b', 't', '!m' || n, true, ${at}, now() from ${made} returning id`,
-    place,
+    scopeIds,
   );
   await store.execute(
     `insert into secret (id, organization_id, key, type, sealed, is_sensitive, created_at, updated_at)

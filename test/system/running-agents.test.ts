@@ -7,9 +7,15 @@ import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 // A profile of an agent that follows a script; outside of the sandbox, which would not show it the test's files.
 function scripted(id: string, script: Script, settings: object = {}) {
@@ -60,11 +66,11 @@ const send = (id: string, message: string) =>
 const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
 const messageQuery = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-const untilSaid = async (id: string, words: string) => {
+const waitForMessage = async (id: string, text: string) => {
   const following = follow(connect(test.url, test.adminToken), messageQuery, { id });
   for (;;) {
     const [payload] = await following.take(1);
-    if (payload.data.sessionMessages.node.body !== words) continue;
+    if (payload.data.sessionMessages.node.body !== text) continue;
     return following.stop();
   }
 };
@@ -75,16 +81,16 @@ const turnsOf = async (id: string) =>
 
 it('shows what the agent says while it is still at work', async () => {
   const id = await createSession(test, { prompt: 'say first\nsleep 60\nsay never' });
-  await untilSaid(id, 'first');
+  await waitForMessage(id, 'first');
   expect(await turnsOf(id)).toEqual(['1 started']);
   await end(id);
 });
 
 it('ends the turn of an agent that is steered by a message, and gives it the message', async () => {
   const id = await createSession(test, { agent: 'steered', prompt: 'say one\nsleep 60\nsay never' });
-  await untilSaid(id, 'one');
+  await waitForMessage(id, 'one');
   await send(id, 'say two');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await readMessages(test, id)).toEqual([
     'INITIAL_USER_MESSAGE: say one\nsleep 60\nsay never',
     'AGENT_MESSAGE: one',
@@ -94,7 +100,7 @@ it('ends the turn of an agent that is steered by a message, and gives it the mes
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped cancelled', '2 started', '2 stopped end_turn']);
 });
 
-const untilTool = async (id: string) => {
+const waitForTool = async (id: string) => {
   const query = 'subscription($id: ID!) { sessionEvents(sessionId: $id) { node { kind } } }';
   const following = follow(connect(test.url, test.adminToken), query, { id });
   for (let kind = ''; kind !== 'TOOL_CALL'; ) kind = (await following.take(1))[0].data.sessionEvents.node.kind;
@@ -104,7 +110,7 @@ const lastToolOf = async (id: string) => (await readEvents(test, id)).filter((ev
 
 it('closes the tool calls of a turn that was cancelled, and keeps their output', async () => {
   const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
-  await untilTool(id);
+  await waitForTool(id);
   await send(id, 'stop that');
   while ((await turnsOf(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
   expect(await turnsOf(id)).toContain('1 stopped cancelled');
@@ -117,7 +123,7 @@ it.each(['terminated', 'put to sleep'])(
   'closes the tool calls of a session that is %s, and keeps their output',
   async (how) => {
     const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
-    await untilTool(id);
+    await waitForTool(id);
     expect(await lastToolOf(id)).toMatchObject({ toolStatus: 'in_progress' });
     const path = `/v3/organizations/${test.organizationId}/sessions/${id}/archive`;
     await (how === 'terminated' ? end(id) : call(test, test.adminToken, 'POST', path));
@@ -127,61 +133,61 @@ it.each(['terminated', 'put to sleep'])(
 
 it('answers an open question with a message, also where messages steer', async () => {
   const id = await createSession(test, { agent: 'steered', prompt: 'ask Which colour?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await send(id, 'blue');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
 });
 
 it('stops a turn that takes longer than it may, and waits for the user', async () => {
   const id = await createSession(test, { agent: 'hasty', prompt: 'sleep 60' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: The agent was stopped because its turn took/);
   await send(id, 'say back');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: back');
 });
 
 it.each([
-  { agent: 'missing', said: /cannot be started.*must be installed where the worker runs/ },
-  { agent: 'refused', said: /Authentication required. Check the key or the login/ },
-])('does not try again what a new try cannot mend: $agent', async ({ agent, said }) => {
+  { agent: 'missing', message: /cannot be started.*must be installed where the worker runs/ },
+  { agent: 'refused', message: /Authentication required. Check the key or the login/ },
+])('does not try again what a new try cannot mend: $agent', async ({ agent, message }) => {
   const id = await createSession(test, { agent, prompt: 'go' });
-  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
-  expect((await readMessages(test, id)).at(-1)).toMatch(said);
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
+  expect((await readMessages(test, id)).at(-1)).toMatch(message);
   expect((await readEvents(test, id)).filter((event) => event.kind === 'NOTICE')).toEqual([]);
 });
 
 it('tells an agent that could not take up its session what had happened in it', async () => {
   const id = await createSession(test, { agent: 'forgetful', prompt: 'say the word is plum\nwrite a.txt b' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
   await send(id, 'prompt');
-  await untilOver(test, id);
-  const given = (await readMessages(test, id)).at(-1) ?? '';
-  expect(given).toContain('Your workspace is as you left it.');
-  expect(given).toContain('the word is plum');
-  expect(given).toContain('Write a.txt');
-  expect(given.endsWith('prompt')).toBe(true);
+  await waitUntilEnded(test, id);
+  const lastMessage = (await readMessages(test, id)).at(-1) ?? '';
+  expect(lastMessage).toContain('Your workspace is as you left it.');
+  expect(lastMessage).toContain('the word is plum');
+  expect(lastMessage).toContain('Write a.txt');
+  expect(lastMessage.endsWith('prompt')).toBe(true);
 });
 
 it('runs as many agents as there is memory for, the oldest session first, and one that needs more than there is alone', async () => {
   const large = await createSession(test, { agent: 'large', prompt: 'sleep 60' });
-  await untilSession(test, large, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, large, ({ statusDetail }) => statusDetail === 'WORKING');
   const second = await createSession(test, { agent: 'large', prompt: 'sleep 60' });
   const huge = await createSession(test, { agent: 'huge', prompt: 'say alone' });
   const small = await createSession(test, { prompt: 'say small' });
   const statusOf = async (id: string) =>
     (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`)).body.status;
   // The worker has looked since: what it was rung for by the last one is done when the next look is.
-  test.app.services.bell.ring('runs');
+  test.app.services.notifier.notify('runs');
   expect(await Promise.all([second, huge, small].map(statusOf))).toEqual(['new', 'new', 'new']);
   await end(large);
-  await untilSession(test, second, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, second, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(await Promise.all([huge, small].map(statusOf))).toEqual(['new', 'new']);
   await end(second);
-  await untilOver(test, huge);
-  await untilOver(test, small);
+  await waitUntilEnded(test, huge);
+  await waitUntilEnded(test, small);
   const startOf = async (id: string) =>
     (
       await graphql(

@@ -4,8 +4,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment, signalProcess } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -27,7 +33,7 @@ const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
 
 it('runs a prompt to its end, and the file is in the workspace', async () => {
   const id = await createSession(test, { prompt: 'Please write about trains into trains.txt' });
-  expect(await untilOver(test, id)).toMatchObject({
+  expect(await waitUntilEnded(test, id)).toMatchObject({
     status: 'EXIT',
     statusDetail: 'FINISHED',
     title: expect.stringContaining('Demo:'),
@@ -50,14 +56,14 @@ it('runs a prompt to its end, and the file is in the workspace', async () => {
 
 it('keeps a title that was given', async () => {
   const id = await createSession(test, { prompt: 'Write something', title: 'Mine' });
-  expect(await untilOver(test, id)).toMatchObject({ title: 'Mine' });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ title: 'Mine' });
 });
 
 it('takes up a finished session with the next message, in the same workspace', async () => {
   const id = await createSession(test, { prompt: 'write one.txt 1\nsay first' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await send(id, 'list\nsay second');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await readMessages(test, id)).toEqual([
     'INITIAL_USER_MESSAGE: write one.txt 1\nsay first',
     'AGENT_MESSAGE: first',
@@ -78,11 +84,11 @@ it('takes up a finished session with the next message, in the same workspace', a
 
 it('gives messages that come while the agent works as the next turn, one prompt at a time', async () => {
   const id = await createSession(test, { prompt: 'say one\nsleep 0.5\nsay two' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await send(id, 'say three');
-  await untilOver(test, id);
-  const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
-  expect(said).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two', 'AGENT_MESSAGE: three']);
+  await waitUntilEnded(test, id);
+  const messages = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT'));
+  expect(messages).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two', 'AGENT_MESSAGE: three']);
   const turns = (await readEvents(test, id))
     .filter((event) => event.kind === 'TURN')
     .map(({ turn, phase }) => `${turn} ${phase}`);
@@ -91,13 +97,13 @@ it('gives messages that come while the agent works as the next turn, one prompt 
 
 it('waits for the answer to a question', async () => {
   const id = await createSession(test, { prompt: 'ask Which colour?' });
-  expect(await untilWaiting(test, id)).toMatchObject({ status: 'RUNNING', statusDetail: 'WAITING_FOR_USER' });
+  expect(await waitUntilWaiting(test, id)).toMatchObject({ status: 'RUNNING', statusDetail: 'WAITING_FOR_USER' });
   expect((await call(test, test.v1Key, 'GET', `/v1/sessions/${id}`)).body).toMatchObject({
     status: 'running',
     status_enum: 'blocked',
   });
   await send(id, 'blue');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).slice(1)).toEqual([
     'AGENT_MESSAGE: Which colour?',
     'USER_MESSAGE: blue',
@@ -107,20 +113,20 @@ it('waits for the answer to a question', async () => {
 
 it('tries again after a crash, and says so when the budget is spent', async () => {
   const id = await createSession(test, { prompt: 'say before\ncrash' });
-  expect(await untilOver(test, id)).toMatchObject({ status: 'ERROR' });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
   expect(messages.filter((message) => message === 'AGENT_MESSAGE: before')).toHaveLength(3);
   expect(messages.at(-1)).toBe(
     'AGENT_MESSAGE: The session stopped with an error: The agent process ended unexpectedly (exit code 1). Send a message to try again.',
   );
   await send(id, 'say back');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: back');
 });
 
 it('ends an agent at once when its session is terminated, and hears nothing more of it', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60\nsay never' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(agentsOf(id)).not.toHaveLength(0);
   expect((await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)).status).toBe(200);
   while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -134,7 +140,7 @@ it('gives secrets to the agent and to nobody else', async () => {
     prompt: 'env MY_TOKEN\nsay in the open',
     sessionSecrets: [{ key: 'MY_TOKEN', value }],
   });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).slice(1)).toEqual([
     'AGENT_MESSAGE: MY_TOKEN=********',
     'AGENT_MESSAGE: in the open',
@@ -149,7 +155,7 @@ it('gives secrets to the agent and to nobody else', async () => {
 
 it('tells the same story by GraphQL, v1 and v3, each in its own dialect', async () => {
   const id = await createSession(test, { prompt: 'plan a; b\nsay hello\nwrite x.txt y\nsay bye', tags: ['story'] });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const { data } = await graphql(
     test,
     test.adminToken,
@@ -178,10 +184,10 @@ it('tells the same story by GraphQL, v1 and v3, each in its own dialect', async 
     tags: session.tags,
     created_at: Math.floor(Date.parse(session.createdAt) / 1_000),
   });
-  const story = session.messages.nodes.map((message: any) => [message.eventId, message.body]);
-  expect(story).toHaveLength(3);
-  expect(v1.messages.map((message: any) => [message.event_id, message.message])).toEqual(story);
-  expect(v3Messages.items.map((message: any) => [message.event_id, message.message])).toEqual(story);
+  const rows = session.messages.nodes.map((message: any) => [message.eventId, message.body]);
+  expect(rows).toHaveLength(3);
+  expect(v1.messages.map((message: any) => [message.event_id, message.message])).toEqual(rows);
+  expect(v3Messages.items.map((message: any) => [message.event_id, message.message])).toEqual(rows);
   expect(v1.messages.map((message: any) => message.type)).toEqual([
     'initial_user_message',
     'devin_message',
@@ -192,7 +198,7 @@ it('tells the same story by GraphQL, v1 and v3, each in its own dialect', async 
 
 it('runs more sessions than it has slots, evicting agents that only wait', async () => {
   const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createSession(test, { prompt: `say ${n}` })));
-  await Promise.all(ids.map((id) => untilOver(test, id)));
+  await Promise.all(ids.map((id) => waitUntilEnded(test, id)));
   expect(test.app.worker?.active()).toBeLessThanOrEqual(3);
   expect(await Promise.all(ids.map(async (id) => (await readMessages(test, id)).at(-1)))).toEqual(
     ids.map((_, n) => `AGENT_MESSAGE: ${n}`),
@@ -201,11 +207,11 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
 
 it('does not mind that a warm agent ends, and starts another for the next message', async () => {
   const id = await createSession(test, { prompt: 'say one' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   // In a sandbox it is several processes, which go with the first.
   for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
   await send(id, 'say two');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: two');
   const events = await readEvents(test, id);
   expect(events.filter((event) => event.kind === 'ERROR')).toEqual([]);
@@ -213,11 +219,11 @@ it('does not mind that a warm agent ends, and starts another for the next messag
 
 it('gives a message that came before a question to the next turn, not to the question', async () => {
   const id = await createSession(test, { prompt: 'sleep 0.5\nask Really?' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await send(id, 'say later');
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await send(id, 'yes');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).filter((message) => message.startsWith('AGENT'))).toEqual([
     'AGENT_MESSAGE: Really?',
     'AGENT_MESSAGE: You answered: yes',
@@ -227,9 +233,9 @@ it('gives a message that came before a question to the next turn, not to the que
 
 it('obeys all messages that waited', async () => {
   const id = await createSession(test, { prompt: 'sleep 0.5' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   for (const n of [1, 2, 3]) await send(id, `say m${n}`);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).filter((message) => message.startsWith('AGENT'))).toEqual([
     'AGENT_MESSAGE: m1',
     'AGENT_MESSAGE: m2',

@@ -6,8 +6,8 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { startFakeLlm } from '../support/fake-llm/fake-llm.ts';
 import { findOpencode, writeRealProfiles } from '../support/real-agents.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null) {
@@ -26,7 +26,7 @@ const start = async (overrides: Partial<Config>) => {
 };
 const run = async (test: TestApp, prompt: string) => {
   const id = await createSession(test, { prompt });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   return { messages: await readMessages(test, id), workspace: join(test.dataDir, 'sessions', id, 'ws') };
 };
 
@@ -50,8 +50,8 @@ describe.skipIf(problem !== null)('a session', () => {
       const apiKey = 'provider-key-c4n4ry';
       const llm = await startFakeLlm({ apiKey });
       onTestFinished(() => llm.close());
-      const usual = opencode.profile('{url}', '{key}') as { env: Record<string, string> };
-      const { OPENCODE_CONFIG_CONTENT, ...env } = usual.env;
+      const profile = opencode.profile('{url}', '{key}') as { env: Record<string, string> };
+      const { OPENCODE_CONFIG_CONTENT, ...env } = profile.env;
       const agentsConfig = writeRealProfiles(opencode, [
         {
           env: { ...env, OPENAI_API_KEY: apiKey },

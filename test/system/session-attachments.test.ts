@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteOrphanedAttachments } from '../../src/domain/attachments/orphans.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { makeOrganization } from '../support/sessions.ts';
-import { keptFiles, linkOf, upload, uploadTo } from '../support/uploads.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
+import { linkOf, readStoredFiles, upload, uploadTo } from '../support/uploads.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -31,13 +31,13 @@ describe('attachments of a session', () => {
     const one = await uploadTo(test, organizationId, { name: 'one 1.txt', content: 'the first' });
     const two = await uploadTo(test, organizationId, { name: 'two.txt', content: 'the second' });
     const id = await start(organizationId, { prompt: 'prompt', attachment_urls: [one.url] });
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const sent = await admin('POST', `${sessionsOf(organizationId)}/${id}/messages`, {
       message: 'prompt',
       attachment_urls: [two.url, one.attachment_id],
     });
     expect(sent.status).toBe(200);
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
 
     const messages = await readMessages(test, id);
     const bare = (name: string) => `${test.url}/attachments/[0-9a-f]{32}/${name}`;
@@ -47,8 +47,8 @@ describe('attachments of a session', () => {
       new RegExp(`^USER_MESSAGE: prompt\n\n${lines}$`),
     );
     // The demo agent says what it was given: each line, with a link that needs no key.
-    const given = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
-    expect(await Promise.all(given.map(textAt))).toEqual(['the first', 'the second', 'the first']);
+    const urls = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
+    expect(await Promise.all(urls.map(textAt))).toEqual(['the first', 'the second', 'the first']);
 
     const items = await listed(organizationId, id);
     expect(items).toEqual([
@@ -73,12 +73,12 @@ describe('attachments of a session', () => {
     const prompt = `prompt\nATTACHMENT:"${url}"\nATTACHMENT:"${foreign}"`;
     const made = await call(test, test.v1Key, 'POST', '/v1/sessions', { prompt });
     const id = made.body.session_id.replace('devin-', '');
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     const messages = await readMessages(test, id);
     expect(messages[0]).toBe(`INITIAL_USER_MESSAGE: ${prompt}`);
-    const given = messages.slice(1).flatMap(urlsIn);
-    expect(given).toEqual([expect.stringContaining('signature='), foreign]);
-    expect(await textAt(given[0] as string)).toBe('from v1');
+    const urls = messages.slice(1).flatMap(urlsIn);
+    expect(urls).toEqual([expect.stringContaining('signature='), foreign]);
+    expect(await textAt(urls[0] as string)).toBe('from v1');
     expect(await listed(test.organizationId, id)).toHaveLength(1);
   });
 
@@ -116,7 +116,7 @@ describe('attachments of a session', () => {
     expect(await count()).toBe(before);
     // A line in a text is only a text: it neither binds nor opens what is another organization's.
     const named = await start(organizationId, { prompt: `prompt\nATTACHMENT:"${mine.url}"` });
-    await untilOver(test, named);
+    await waitUntilEnded(test, named);
     expect((await readMessages(test, named)).flatMap(urlsIn)).toEqual([mine.url, mine.url]);
     expect(await listed(organizationId, named)).toEqual([]);
   });
@@ -139,7 +139,8 @@ describe('files that nobody can have any more', () => {
     const used = await uploadTo(test, test.organizationId, file);
     const doomed = await uploadTo(test, organizationId, file);
     await start(test.organizationId, { prompt: 'say x', attachment_urls: [used.url] });
-    const kept = (each: { attachment_id: string }) => `attachments/${each.attachment_id.replace('attachment-', '')}`;
+    const storedPath = (each: { attachment_id: string }) =>
+      `attachments/${each.attachment_id.replace('attachment-', '')}`;
     for (const [each, days] of [
       [unused, 31],
       [young, 29],
@@ -147,11 +148,11 @@ describe('files that nobody can have any more', () => {
     ] as const)
       await daysAgo(each.attachment_id, days);
     await admin('DELETE', `/v3/enterprise/organizations/${organizationId}`);
-    const before = await keptFiles(test);
-    expect(before).toEqual(expect.arrayContaining([unused, young, used, doomed].map(kept)));
+    const before = await readStoredFiles(test);
+    expect(before).toEqual(expect.arrayContaining([unused, young, used, doomed].map(storedPath)));
     expect(await sweep()).toBe(2);
-    const gone = [kept(unused), kept(doomed)];
-    expect(await keptFiles(test)).toEqual(before.filter((path) => !gone.includes(path)));
+    const gone = [storedPath(unused), storedPath(doomed)];
+    expect(await readStoredFiles(test)).toEqual(before.filter((path) => !gone.includes(path)));
     const answer = await fetch(unused.url, { headers: { authorization: `Bearer ${test.adminToken}` } });
     expect(answer.status).toBe(404);
     expect(await textAt(await linkOf(test.adminToken, young.url))).toBe('x');
@@ -171,13 +172,13 @@ describe('files that nobody can have any more', () => {
     await mkdir(join(test.dataDir, 'attachments', 'cc'), { recursive: true });
     await writeFile(join(test.dataDir, 'attachments', files.keyOf(rowless)), 'without a row');
     await files.unsettle(wholeId);
-    const before = await keptFiles(test);
+    const before = await readStoredFiles(test);
     const past = new Date(Date.now() - 61 * 60_000);
     await utimes(join(test.dataDir, 'uploads', stuck, 'content'), past, past);
     for (const id of [coming, stuck, rowless, wholeId]) await utimes(join(test.dataDir, 'uploads', id), past, past);
     expect(await sweep()).toBe(2);
     const stays = (path: string) => path.startsWith('attachments') && !path.includes(rowless);
-    expect(await keptFiles(test)).toEqual([...before.filter(stays), `uploads/${coming}`, 'uploads/content']);
+    expect(await readStoredFiles(test)).toEqual([...before.filter(stays), `uploads/${coming}`, 'uploads/content']);
     expect(await textAt(await linkOf(test.adminToken, whole.url))).toBe('x');
   });
 });

@@ -58,10 +58,10 @@ describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by proces
     };
     const tally = async () => {
       const { rows } = await database.query(
-        `select count(*)::int as runs, count(distinct trigger ->> 'sessionId')::int as heard, count(distinct session_id)::int as sessions
+        `select count(*)::int as runs, count(distinct trigger ->> 'sessionId')::int as "sourceSessions", count(distinct session_id)::int as sessions
            from automation_run where status = 'started'`,
       );
-      return rows[0] as { runs: number; heard: number; sessions: number };
+      return rows[0] as { runs: number; sourceSessions: number; sessions: number };
     };
     const readers = await Promise.all([start('one', 'scheduler'), start('two', 'scheduler')]);
     const ending = (async () => {
@@ -81,7 +81,7 @@ describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by proces
       timeout: 60_000,
       interval: 100,
     });
-    expect(await tally()).toEqual({ runs: count, heard: count, sessions: count });
+    expect(await tally()).toEqual({ runs: count, sourceSessions: count, sessions: count });
     const { rows } = await database.query(`select count(*)::int as count from session where origin = 'automation'`);
     expect(rows[0]).toEqual({ count });
   });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import { readEvents, readMessages, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { uploadTo } from '../support/uploads.ts';
-import { readEvents, readMessages, untilOver, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
-let outside: string;
+let outsideDir: string;
 beforeAll(async () => {
   const agentsConfig = await writeProfiles({ warm_ttl_ms: 0 });
   test = await startApp({
@@ -18,11 +18,11 @@ beforeAll(async () => {
     maxConcurrentSessions: 2,
     maxAttachmentBytes: 1_000,
   });
-  outside = await mkdtemp(join(tmpdir(), 'switchyard-outside-'));
+  outsideDir = await mkdtemp(join(tmpdir(), 'switchyard-outside-'));
 });
 afterAll(async () => {
   await test.close();
-  await rm(outside, { recursive: true });
+  await rm(outsideDir, { recursive: true });
 });
 
 const admin = async (method: string, path: string, body?: unknown) => {
@@ -30,75 +30,78 @@ const admin = async (method: string, path: string, body?: unknown) => {
   expect({ path, status: answer.status }).toEqual({ path, status: 200 });
   return answer.body;
 };
-const makePlace = async (name: string) => {
+const makeOrganizationPath = async (name: string) => {
   const { organizationId } = await makeOrganization(test, name);
   return `/v3/organizations/${organizationId.replace('org-', '')}`;
 };
-const start = async (place: string, body: object) => {
-  const { session_id: id } = await admin('POST', `${place}/sessions`, body);
-  await untilOver(test, id);
+const start = async (organizationPath: string, body: object) => {
+  const { session_id: id } = await admin('POST', `${organizationPath}/sessions`, body);
+  await waitUntilEnded(test, id);
   return id as string;
 };
-const tell = async (place: string, id: string, message: string, more: object = {}) => {
-  await admin('POST', `${place}/sessions/${id}/messages`, { message, ...more });
-  await untilOver(test, id);
+const sendFollowUp = async (organizationPath: string, id: string, message: string, more: object = {}) => {
+  await admin('POST', `${organizationPath}/sessions/${id}/messages`, { message, ...more });
+  await waitUntilEnded(test, id);
 };
 const sessionDir = (id: string) => join(test.dataDir, 'sessions', id.replace('devin-', ''), 'ws/.session');
 const outputs = async (id: string): Promise<string[]> =>
   (await readEvents(test, id))
     .filter((event) => event.title?.startsWith('Read '))
     .flatMap(({ output }) => output ?? []);
-const attachmentsOf = async (place: string, id: string) => {
-  const { items } = await admin('GET', `${place}/sessions/${id}/attachments`);
+const attachmentsOf = async (organizationPath: string, id: string) => {
+  const { items } = await admin('GET', `${organizationPath}/sessions/${id}/attachments`);
   const shown = (items as { name: string; url: string; source: string }[]).map(async ({ name, url, source }) => {
     return `${source}: ${name}: ${await (await fetch(url)).text()}`;
   });
   return Promise.all(shown);
 };
-const ended = (place: string, id: string) => admin('GET', `${place}/sessions/${id}`);
+const ended = (organizationPath: string, id: string) => admin('GET', `${organizationPath}/sessions/${id}`);
 
 describe('cookies', () => {
   it('are files that only their owner reads, while the agent runs, and are never seen', async () => {
-    const place = await makePlace('Cookies');
+    const organizationPath = await makeOrganizationPath('Cookies');
     const jar = `.example.com\tTRUE\t/\tTRUE\t0\tsid\tc4n4ry-cookie-value`;
-    await admin('POST', `${place}/secrets`, { type: 'cookie', key: 'shop/login', value: jar });
-    const id = await start(place, { prompt: 'cat .session/secrets/shop_login\nprompt' });
+    await admin('POST', `${organizationPath}/secrets`, { type: 'cookie', key: 'shop/login', value: jar });
+    const id = await start(organizationPath, { prompt: 'cat .session/secrets/shop_login\nprompt' });
     expect(await outputs(id)).toEqual(['********']);
     expect((await readMessages(test, id)).at(-1)).toContain(
       'The cookies `shop/login`: in the file `.session/secrets/shop_login`.',
     );
     // Also for an agent that takes its session up.
-    await tell(place, id, 'cat .session/secrets/shop_login');
+    await sendFollowUp(organizationPath, id, 'cat .session/secrets/shop_login');
     expect(await outputs(id)).toEqual(['********', '********']);
     // The next run of any session begins when this one is tidied up.
     await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
   });
 
   it('are put where no link of the agent leads', async () => {
-    const place = await makePlace('Links');
-    await admin('POST', `${place}/secrets`, { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-linked' });
-    const id = await start(place, { prompt: 'say x' });
+    const organizationPath = await makeOrganizationPath('Links');
+    await admin('POST', `${organizationPath}/secrets`, { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-linked' });
+    const id = await start(organizationPath, { prompt: 'say x' });
     // What tidies the run up would make the directory anew.
     await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
     await rm(sessionDir(id), { recursive: true });
-    await symlink(outside, sessionDir(id));
-    await tell(place, id, 'cat .session/secrets/jar');
+    await symlink(outsideDir, sessionDir(id));
+    await sendFollowUp(organizationPath, id, 'cat .session/secrets/jar');
     expect(await outputs(id)).toEqual(['********']);
-    expect(await readdir(outside)).toEqual([]);
+    expect(await readdir(outsideDir)).toEqual([]);
     expect((await lstat(sessionDir(id))).isDirectory()).toBe(true);
   });
 });
 
 describe('what the agent leaves in its outputs', () => {
   it('becomes attachments of the agent at the end of the turn, each once, and again when it has changed', async () => {
-    const place = await makePlace('Outputs');
-    const id = await start(place, {
+    const organizationPath = await makeOrganizationPath('Outputs');
+    const id = await start(organizationPath, {
       prompt: 'write .session/outputs/report.md first\nwrite .session/outputs/deep/data.csv 1,2\nwrite other.txt no',
     });
-    expect(await attachmentsOf(place, id)).toEqual(['devin: deep-data.csv: 1,2\n', 'devin: report.md: first\n']);
-    await tell(place, id, 'write .session/outputs/report.md second');
-    await tell(place, id, 'say nothing new');
-    expect(await attachmentsOf(place, id)).toEqual([
+    expect(await attachmentsOf(organizationPath, id)).toEqual([
+      'devin: deep-data.csv: 1,2\n',
+      'devin: report.md: first\n',
+    ]);
+    await sendFollowUp(organizationPath, id, 'write .session/outputs/report.md second');
+    await sendFollowUp(organizationPath, id, 'say nothing new');
+    expect(await attachmentsOf(organizationPath, id)).toEqual([
       'devin: deep-data.csv: 1,2\n',
       'devin: report.md: first\n',
       'devin: report.md: second\n',
@@ -108,20 +111,20 @@ describe('what the agent leaves in its outputs', () => {
   });
 
   it('is taken from inside of the workspace only, and said where it is too large', async () => {
-    const place = await makePlace('Inside');
-    const id = await start(place, { prompt: 'write real.txt inside' });
-    const secret = join(outside, 'secret.txt');
+    const organizationPath = await makeOrganizationPath('Inside');
+    const id = await start(organizationPath, { prompt: 'write real.txt inside' });
+    const secret = join(outsideDir, 'secret.txt');
     await writeFile(secret, 'outside');
     const folder = join(sessionDir(id), 'outputs');
     await symlink(secret, join(folder, 'out.txt'));
-    await symlink(outside, join(folder, 'dir'));
-    await symlink(join(outside, 'nothing'), join(folder, 'nowhere'));
+    await symlink(outsideDir, join(folder, 'dir'));
+    await symlink(join(outsideDir, 'nothing'), join(folder, 'nowhere'));
     await symlink('../../real.txt', join(folder, 'in.txt'));
     await mkdir(join(folder, 'empty'));
     await writeFile(join(folder, 'big.bin'), 'b'.repeat(1_001));
-    await tell(place, id, 'say done');
+    await sendFollowUp(organizationPath, id, 'say done');
     await rm(secret);
-    expect(await attachmentsOf(place, id)).toEqual(['devin: in.txt: inside\n']);
+    expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: in.txt: inside\n']);
     const { data } = await call(test, test.adminToken, 'POST', '/graphql', {
       query: `{ session(id: "${id}") { events(first: 100) { nodes { ... on NoticeEvent { body } } } } }`,
     }).then(({ body }) => body);
@@ -133,83 +136,83 @@ describe('what the agent leaves in its outputs', () => {
         (name) => `The file .session/outputs/${name} could not be kept: it leads to no file of the workspace.`,
       ),
     ]);
-    expect(await ended(place, id)).toMatchObject({ status: 'exit', status_detail: 'finished' });
+    expect(await ended(organizationPath, id)).toMatchObject({ status: 'exit', status_detail: 'finished' });
   });
 
   it('is kept once, also by a worker that died before it had noted that, and again when it has changed', async () => {
-    const place = await makePlace('Once');
-    const id = await start(place, { prompt: 'write .session/outputs/report.md first' });
-    expect(await attachmentsOf(place, id)).toEqual(['devin: report.md: first\n']);
-    const noted = join(sessionDir(id), '../../outputs.json');
-    const before = await readFile(noted, 'utf8');
-    await rm(noted);
-    await tell(place, id, 'say nothing new');
-    expect(await attachmentsOf(place, id)).toEqual(['devin: report.md: first\n']);
-    expect(await readFile(noted, 'utf8')).toBe(before);
+    const organizationPath = await makeOrganizationPath('Once');
+    const id = await start(organizationPath, { prompt: 'write .session/outputs/report.md first' });
+    expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
+    const recordFile = join(sessionDir(id), '../../outputs.json');
+    const before = await readFile(recordFile, 'utf8');
+    await rm(recordFile);
+    await sendFollowUp(organizationPath, id, 'say nothing new');
+    expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
+    expect(await readFile(recordFile, 'utf8')).toBe(before);
     // What a host leaves that fails in the middle of writing.
-    await writeFile(noted, before.slice(0, 10));
-    await tell(place, id, 'write .session/outputs/report.md second');
-    expect((await attachmentsOf(place, id)).toSorted()).toEqual([
+    await writeFile(recordFile, before.slice(0, 10));
+    await sendFollowUp(organizationPath, id, 'write .session/outputs/report.md second');
+    expect((await attachmentsOf(organizationPath, id)).toSorted()).toEqual([
       'devin: report.md: first\n',
       'devin: report.md: second\n',
     ]);
   });
 
   it('tells no name of what lies outside, also where the directory itself is a link', async () => {
-    const place = await makePlace('Names');
-    const { session_id: id } = await admin('POST', `${place}/sessions`, { prompt: 'ask Now?' });
-    await untilWaiting(test, id);
-    await mkdir(join(outside, 'deep'));
-    onTestFinished(() => rm(join(outside, 'deep'), { recursive: true }));
-    await writeFile(join(outside, 'deep', 'c4n4ry-name.txt'), 'outside');
+    const organizationPath = await makeOrganizationPath('Names');
+    const { session_id: id } = await admin('POST', `${organizationPath}/sessions`, { prompt: 'ask Now?' });
+    await waitUntilWaiting(test, id);
+    await mkdir(join(outsideDir, 'deep'));
+    onTestFinished(() => rm(join(outsideDir, 'deep'), { recursive: true }));
+    await writeFile(join(outsideDir, 'deep', 'c4n4ry-name.txt'), 'outside');
     const folder = join(sessionDir(id), 'outputs');
     await rm(folder, { recursive: true });
-    await symlink(outside, folder);
-    await tell(place, id, 'yes');
+    await symlink(outsideDir, folder);
+    await sendFollowUp(organizationPath, id, 'yes');
     expect((await lstat(folder)).isSymbolicLink()).toBe(true);
     expect((await readMessages(test, id)).at(-1)).toContain('You answered: yes');
     const { data } = await call(test, test.adminToken, 'POST', '/graphql', {
       query: `{ session(id: "${id}") { events(first: 100) { nodes { ... on NoticeEvent { body } } } } }`,
     }).then(({ body }) => body);
     expect(data.session.events.nodes.flatMap(({ body }: { body?: string }) => body ?? [])).toEqual([]);
-    expect(await attachmentsOf(place, id)).toEqual([]);
+    expect(await attachmentsOf(organizationPath, id)).toEqual([]);
   });
 });
 
 describe('attachments', () => {
   it('are files of their own, also where two have one name, and stay as the agent has changed them', async () => {
-    const place = await makePlace('Twins');
-    const organizationId = place.split('/').at(-1) as string;
+    const organizationPath = await makeOrganizationPath('Twins');
+    const organizationId = organizationPath.split('/').at(-1) as string;
     const [one, two] = [
       await uploadTo(test, organizationId, { name: 'same.txt', content: 'the first' }),
       await uploadTo(test, organizationId, { name: 'Same.txt', content: 'the second' }),
     ];
-    const id = await start(place, {
+    const id = await start(organizationPath, {
       prompt: 'write .session/attachments/same.txt changed',
       attachment_urls: [one.url],
     });
-    await tell(place, id, 'prompt', { attachment_urls: [two.url, one.url] });
-    const said = (await readMessages(test, id)).at(-1) as string;
-    const paths = [...said.matchAll(/^- `(.*)` \(/gm)].map(([, path]) => path as string);
+    await sendFollowUp(organizationPath, id, 'prompt', { attachment_urls: [two.url, one.url] });
+    const message = (await readMessages(test, id)).at(-1) as string;
+    const paths = [...message.matchAll(/^- `(.*)` \(/gm)].map(([, path]) => path as string);
     const texts = paths.map((path) => readFile(join(sessionDir(id), '..', path), 'utf8'));
     expect(await Promise.all(texts)).toEqual(['the second', 'the first']);
     expect(await readFile(join(sessionDir(id), 'attachments/same.txt'), 'utf8')).toBe('changed\n');
   });
 
   it('have whatever names: none leads out of their folder', async () => {
-    const place = await makePlace('Names');
-    const organizationId = place.split('/').at(-1) as string;
+    const organizationPath = await makeOrganizationPath('Names');
+    const organizationId = organizationPath.split('/').at(-1) as string;
     const names = ['..', '.env', `${'ü'.repeat(200)}.txt`, 'a "quoted" name'];
     const urls = [];
     for (const name of names) urls.push((await uploadTo(test, organizationId, { name, content: 'x' })).url);
-    const id = await start(place, { prompt: 'say x', attachment_urls: urls });
-    const placed = await readdir(join(sessionDir(id), 'attachments'));
-    expect(placed).toHaveLength(names.length);
-    for (const name of placed) expect((await stat(join(sessionDir(id), 'attachments', name))).size).toBe(1);
+    const id = await start(organizationPath, { prompt: 'say x', attachment_urls: urls });
+    const files = await readdir(join(sessionDir(id), 'attachments'));
+    expect(files).toHaveLength(names.length);
+    for (const name of files) expect((await stat(join(sessionDir(id), 'attachments', name))).size).toBe(1);
   });
 
   it('and all else of the service is no part of a repository that the agent makes', async () => {
-    const id = await start(await makePlace('Ignored'), { prompt: 'say x' });
+    const id = await start(await makeOrganizationPath('Ignored'), { prompt: 'say x' });
     expect(await readFile(join(sessionDir(id), '.gitignore'), 'utf8')).toBe('*\n');
   });
 });

@@ -26,11 +26,11 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
 
   /** Counts what is written to the shared amounts, or does something else instead. */
-  function onTaking(of: TestApp, taking: () => void): void {
+  function onSpend(of: TestApp, listener: () => void): void {
     const { store } = of.app.services;
     const original = store.execute;
     store.execute = async (sql: string, values?: readonly unknown[]) => {
-      if (/insert into "rate_limit"/i.test(sql)) taking();
+      if (/insert into "rate_limit"/i.test(sql)) listener();
       return original.call(store, sql, values) as never;
     };
     onTestFinished(() => {
@@ -41,7 +41,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   it('never allow more together than the limit, and no less when both are asked', async () => {
     const key = await newKey();
     let statements = 0;
-    for (const each of [first, second]) onTaking(each, () => statements++);
+    for (const each of [first, second]) onSpend(each, () => statements++);
     const statuses = await Promise.all(Array.from({ length: 160 }, (_, n) => ask(n % 2 === 0 ? first : second, key)));
     expect({ allowed: count(statuses, 200), refused: count(statuses, 429) }).toEqual({ allowed: 100, refused: 60 });
     // A twentieth of the limit at once, and one more for each process to hear that nothing is left.
@@ -52,7 +52,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   it('spend what was taken without asking again', async () => {
     const key = await newKey();
     let statements = 0;
-    onTaking(first, () => statements++);
+    onSpend(first, () => statements++);
     for (let n = 0; n < 5; n++) await ask(first, key);
     expect(statements).toBe(1);
     const { headers } = await call(first, key, 'GET', '/v1/sessions');
@@ -90,7 +90,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     onTestFinished(() => {
       log.warn = warn;
     });
-    onTaking(first, () => {
+    onSpend(first, () => {
       throw new Error('The database is not there.');
     });
     const statuses = await Promise.all(Array.from({ length: 120 }, () => ask(first, key)));

@@ -6,8 +6,14 @@ import { resumeSession, suspendSession } from '../../src/domain/sessions/suspend
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -17,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
-const untilNoAgent = async (id: string) => {
+const waitForNoAgent = async (id: string) => {
   while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
 };
 const ask = (method: string, id: string, rest: string, body?: object) =>
@@ -28,7 +34,7 @@ const statusesOf = async (id: string) =>
 
 it('stops the agent of a session that is archived at work, and starts a new turn with the next message', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60' });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(agentsOf(id)).not.toHaveLength(0);
   expect((await ask('POST', id, '/archive')).body).toMatchObject({
     status: 'suspended',
@@ -36,14 +42,14 @@ it('stops the agent of a session that is archived at work, and starts a new turn
     is_archived: true,
   });
   expect(await v1StatusOf(id)).toBe('suspend_requested');
-  await untilNoAgent(id);
+  await waitForNoAgent(id);
   // Nothing that the agent still said came after the suspension.
   expect((await statusesOf(id)).slice(-2)).toEqual(['SUSPENDED', 'SUSPENDED']);
   expect((await readEvents(test, id)).at(-1)).toMatchObject({ kind: 'STATUS', status: 'SUSPENDED' });
 
   expect((await ask('POST', id, '/unarchive')).body).toMatchObject({ status: 'suspended', is_archived: false });
   await ask('POST', id, '/messages', { message: 'say awake' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const events = await readEvents(test, id);
   expect(events.filter((event) => event.kind === 'TURN').map(({ turn, phase }) => `${turn} ${phase}`)).toEqual([
     '1 started',
@@ -57,7 +63,7 @@ it('stops the agent of a session that is archived at work, and starts a new turn
 it('suspends a session once, and tells from where', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   expect(await suspendSession({ ...context, isConsole: true }, { sessionId: id })).toMatchObject({
     status: 'suspended',
   });
@@ -65,7 +71,7 @@ it('suspends a session once, and tells from where', async () => {
   const before = await readEvents(test, id);
   await suspendSession(context, { sessionId: id });
   expect(await readEvents(test, id)).toEqual(before);
-  await untilNoAgent(id);
+  await waitForNoAgent(id);
 });
 
 /** Suspends every session that waits for its user, as the service does after `IDLE_SUSPEND_MINUTES`. */
@@ -74,15 +80,15 @@ const suspendIdle = () => suspendIdleSessions(test.app.services, -60_000, () => 
 it('resumes the turn of a session that was suspended because nobody answered, and gives it the answer', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await suspendIdle();
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'INACTIVITY');
-  await untilNoAgent(id);
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'INACTIVITY');
+  await waitForNoAgent(id);
 
   await resumeSession(context, { sessionId: id });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await ask('POST', id, '/messages', { message: 'blue' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await readMessages(test, id)).toEqual([
     'INITIAL_USER_MESSAGE: ask Which colour?',
     'AGENT_MESSAGE: Which colour?',
@@ -93,23 +99,23 @@ it('resumes the turn of a session that was suspended because nobody answered, an
 
 it('does not ask again what is answered while it sleeps, but asks anew what was answered before', async () => {
   const id = await createSession(test, { prompt: 'ask Really?\nask Sure?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await suspendIdle();
-  await untilNoAgent(id);
+  await waitForNoAgent(id);
   await ask('POST', id, '/messages', { message: 'Yes' });
   while (!(await readMessages(test, id)).includes('AGENT_MESSAGE: Sure?')) await setTimeout(50);
-  const asked = ['INITIAL_USER_MESSAGE: ask Really?\nask Sure?', 'AGENT_MESSAGE: Really?', 'USER_MESSAGE: Yes'];
+  const beforeAnswers = ['INITIAL_USER_MESSAGE: ask Really?\nask Sure?', 'AGENT_MESSAGE: Really?', 'USER_MESSAGE: Yes'];
   const answered = ['AGENT_MESSAGE: You answered: Yes', 'AGENT_MESSAGE: Sure?'];
-  expect(await readMessages(test, id)).toEqual([...asked, ...answered]);
+  expect(await readMessages(test, id)).toEqual([...beforeAnswers, ...answered]);
 
   await suspendIdle();
-  await untilNoAgent(id);
+  await waitForNoAgent(id);
   await ask('POST', id, '/messages', { message: 'No' });
   // The demo agent begins its turn anew and has forgotten: what was answered is asked anew, and "No" is not for that.
-  while ((await readMessages(test, id)).at(-1) !== asked[1]) await setTimeout(50);
+  while ((await readMessages(test, id)).at(-1) !== beforeAnswers[1]) await setTimeout(50);
   await ask('POST', id, '/messages', { message: 'Yes' });
-  await untilOver(test, id);
-  expect((await readMessages(test, id)).slice(asked.length + answered.length)).toEqual([
+  await waitUntilEnded(test, id);
+  expect((await readMessages(test, id)).slice(beforeAnswers.length + answered.length)).toEqual([
     'USER_MESSAGE: No',
     'AGENT_MESSAGE: Really?',
     'USER_MESSAGE: Yes',
@@ -123,7 +129,7 @@ it('does not ask again what is answered while it sleeps, but asks anew what was 
 it('wakes a session that has nothing to do without starting an agent: it waits for the user', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'say hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await expect(suspendSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await expect(resumeSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await test.app.services.store.execute(
@@ -135,7 +141,7 @@ it('wakes a session that has nothing to do without starting an agent: it waits f
     statusDetail: 'waiting_for_user',
   });
   await ask('POST', id, '/messages', { message: 'say again' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: again');
 });
 
@@ -143,15 +149,15 @@ it('runs a session that was put to sleep before a worker took it, once it is awa
   const context = await asAdministrator(test);
   // More than there are slots: the last ones wait.
   const busy = await Promise.all(Array.from({ length: 3 }, () => createSession(test, { prompt: 'sleep 60' })));
-  for (const id of busy) await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  for (const id of busy) await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   const id = await createSession(test, { prompt: 'say at last' });
   expect((await ask('POST', id, '/archive')).body).toMatchObject({ status: 'suspended' });
   await expect(resumeSession(context, { sessionId: id })).rejects.toMatchObject({ code: 'INVALID_STATE' });
   for (const each of busy) await ask('DELETE', each, '');
-  for (const each of busy) await untilNoAgent(each);
+  for (const each of busy) await waitForNoAgent(each);
   expect(await statusesOf(id)).toEqual(['NEW', 'SUSPENDED', 'SUSPENDED']);
   await ask('POST', id, '/unarchive');
   expect(await resumeSession(context, { sessionId: id })).toMatchObject({ status: 'resuming' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: at last');
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Patterns } from '../../src/domain/automations/patterns.ts';
+import type { Patterns } from '../../src/domain/automations/model/patterns.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic } from '../support/automations.ts';
 import { stopClock } from '../support/clock.ts';
-import { holdPatterns } from '../support/held-patterns.ts';
+import { gatePatterns } from '../support/gated-patterns.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
 
@@ -58,23 +58,23 @@ const tooSlow = 'The conditions do not hold: a pattern takes too long: "^slow+$"
 
 describe('a pattern that is compiled', () => {
   it('holds up nobody else: other requests are answered first', async () => {
-    const held = holdPatterns(test);
+    const gatedPatterns = gatePatterns(test);
     const { token, organizationId } = await makeAutomatic(test);
     let isSaved = false;
     const saved = post(organizationId, token, trigger('webhook:incoming', 'body.text', '(?i)[a-z]+')).finally(() => {
       isSaved = true;
     });
-    await held.untilAsked(1);
+    await gatedPatterns.waitForRequests(1);
     const health = await fetch(`${test.url}/healthz`);
     const { data } = await graphql(test, token, '{ viewer { __typename } }');
     expect([health.status, data.viewer.__typename, isSaved]).toEqual([200, expect.any(String), false]);
-    held.open();
+    gatedPatterns.open();
     expect((await saved).status).toBe(200);
-    await held.patterns.stop();
+    await gatedPatterns.patterns.stop();
   });
 
   it('is refused by its name when it takes too long, and the next one is compiled', async () => {
-    const held = holdPatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 50);
     const { token, organizationId } = await makeAutomatic(test);
     const slow = trigger('webhook:incoming', 'body.text', '^slow+$');
     const { status, body } = await post(organizationId, token, slow);
@@ -82,7 +82,7 @@ describe('a pattern that is compiled', () => {
     expect(JSON.stringify(body)).toContain(String.raw`takes too long to compile: \"^slow+$\".`);
     setPatterns(own);
     expect((await post(organizationId, token, slow)).status).toBe(200);
-    await held.patterns.stop();
+    await gatedPatterns.patterns.stop();
   });
 });
 
@@ -90,16 +90,16 @@ describe('a pattern that takes too long to match', () => {
   it('lets a delivery be skipped, says so in the run, and is not run again for a minute', async () => {
     const clock = stopClock(test);
     const { send, runs } = await makeHook('^slow+$');
-    const held = holdPatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 50);
     expect(await send('slow')).toMatchObject({ status: 202, body: { status: 'skipped' } });
     expect(await runs()).toMatchObject([{ status: 'skipped', error: { message: tooSlow } }]);
-    await held.untilAsked(1);
+    await gatedPatterns.waitForRequests(1);
     expect((await send('again')).body.status).toBe('skipped');
     clock.advance(61_000);
     expect((await send('later')).body.status).toBe('skipped');
-    await held.untilAsked(2);
-    expect(held.asked()).toBe(2);
-    await held.patterns.stop();
+    await gatedPatterns.waitForRequests(2);
+    expect(gatedPatterns.requestCount()).toBe(2);
+    await gatedPatterns.patterns.stop();
   });
 
   it('lets an event of a session be skipped, and no event is lost', async () => {
@@ -115,12 +115,12 @@ describe('a pattern that takes too long to match', () => {
     };
     const slow = await make({ any: [{ all: [{ field: 'title', operator: 'MATCHES', value: '^slow+$' }] }] });
     const any = await make();
-    const held = holdPatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 50);
     const sessionId = await createSession(test, { prompt: 'slow', title: 'slow' }, token);
     await runMutation(test, 'terminateSession', 'session { status }', { sessionId }, token);
     await vi.waitFor(async () => expect((await runsOf(any)).length).toBe(1), { timeout: 30_000, interval: 50 });
     expect(await runsOf(slow)).toEqual([{ status: 'SKIPPED', error: { message: tooSlow } }]);
     expect(await runsOf(any)).toEqual([{ status: 'STARTED', error: null }]);
-    await held.patterns.stop();
+    await gatedPatterns.patterns.stop();
   });
 });

@@ -5,8 +5,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment, signalProcess } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
+import {
+  readEvents,
+  readMessages,
+  waitForSession,
+  waitUntilEnded,
+  waitUntilWaiting,
+} from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readEvents, readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -45,7 +51,7 @@ const turnsOf = async (id: string) =>
 /** Starts a session and waits until its agent works. */
 async function startWorking(prompt: string): Promise<string> {
   const id = await createSession(test, { prompt });
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   return id;
 }
 
@@ -56,19 +62,19 @@ it.each(['v1', 'v3', 'graphql'] as const)(
     expect(await suspend(id)).toMatchObject({ status: 'SUSPENDED', statusDetail: 'USER_REQUEST' });
     expect(await turnsOf(id)).toEqual(['1 started', '1 stopped suspended']);
     await send[api](id, 'prompt');
-    expect(await untilOver(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
+    expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
 
-    const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE'));
-    expect(said).toEqual([expect.stringContaining(note)]);
-    expect(said[0]).toMatch(/\[user\]\nprompt$/);
-    expect(said[0]).not.toContain('sleep 600');
-    expect(said[0]).not.toContain('interrupted');
+    const agentMessages = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE'));
+    expect(agentMessages).toEqual([expect.stringContaining(note)]);
+    expect(agentMessages[0]).toMatch(/\[user\]\nprompt$/);
+    expect(agentMessages[0]).not.toContain('sleep 600');
+    expect(agentMessages[0]).not.toContain('interrupted');
     expect(existsSync(join(test.dataDir, 'sessions', id, 'ws', 'late.txt'))).toBe(false);
     expect(await turnsOf(id)).toEqual(['1 started', '1 stopped suspended', '2 started', '2 stopped end_turn']);
 
     // The note belongs to one turn only.
     await send[api](id, 'prompt');
-    await untilOver(test, id);
+    await waitUntilEnded(test, id);
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: [user]\nprompt');
   },
 );
@@ -80,7 +86,7 @@ it('waits for the user, without an agent, when a session is resumed whose turn w
   while (agentsOf(id).length > 0) await setImmediate();
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped suspended']);
   await send.v3(id, 'prompt');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toContain(note);
 });
 
@@ -89,9 +95,9 @@ it('delivers messages that waited at the suspension with the next turn', async (
   await send.v3(id, 'say waited');
   await suspend(id);
   await send.v3(id, 'say new');
-  await untilOver(test, id);
-  const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE'));
-  expect(said).toEqual(['AGENT_MESSAGE: waited', 'AGENT_MESSAGE: new']);
+  await waitUntilEnded(test, id);
+  const agentMessages = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE'));
+  expect(agentMessages).toEqual(['AGENT_MESSAGE: waited', 'AGENT_MESSAGE: new']);
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped suspended', '2 started', '2 stopped end_turn']);
 });
 
@@ -100,16 +106,16 @@ it('delivers messages that waited at the suspension when the session is resumed 
   await send.v3(id, 'prompt');
   await suspend(id);
   expect(await resume(id)).toMatchObject({ status: 'RESUMING' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).at(-1)).toContain(note);
 });
 
 it('closes an open question: the next message is a new instruction, not the answer', async () => {
   const id = await createSession(test, { prompt: 'ask Which colour?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await suspend(id);
   await send.graphql(id, 'say blue');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect((await readMessages(test, id)).slice(1)).toEqual([
     'AGENT_MESSAGE: Which colour?',
     'USER_MESSAGE: say blue',
@@ -119,17 +125,17 @@ it('closes an open question: the next message is a new instruction, not the answ
 
 it('resumes the turn after a stopped one when its agent crashes, with the note and without the stopped turn', async () => {
   const id = await createSession(test, { prompt: 'ask Which colour?\nsleep 600' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   await send.v3(id, 'say purple');
-  await untilSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await suspend(id);
   await send.v3(id, 'prompt\nask Ready?');
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
   // An answer that comes before the crash is known would belong to the turn.
   while (!(await readEvents(test, id)).some(({ kind }) => kind === 'NOTICE')) await setImmediate();
   await send.v3(id, 'yes');
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const prompts = (await readMessages(test, id)).filter((message) => message.includes(note));
   expect(prompts).toHaveLength(2);
   for (const prompt of prompts) expect(prompt).not.toMatch(/purple|Which colour/);
@@ -143,7 +149,7 @@ it('says nothing of a stopped turn where none had started', async () => {
   await suspend(id);
   for (const each of busy) await call(test, test.v1Key, 'DELETE', `/v1/sessions/${each}`);
   await resume(id);
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(await turnsOf(id)).toEqual(['1 started', '1 stopped end_turn']);
   expect((await readMessages(test, id)).at(-1)).not.toContain(note);
 });

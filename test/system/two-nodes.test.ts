@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 const messagesQuery =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
@@ -37,7 +37,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(await bodies(2)).toEqual(['three', 'You answered: three']);
     // Well under the catch-up's interval: it was the bell that brought it.
     expect(performance.now() - startedAt).toBeLessThan(2_500);
-    await untilOver(first, id);
+    await waitUntilEnded(first, id);
   });
 
   it('let a subscription go on at the other one, from its cursor', async () => {
@@ -53,7 +53,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
       after = payload.data.sessionMessages.cursor;
       client.terminate();
     }
-    await untilOver(first, id);
+    await waitUntilEnded(first, id);
     expect(received.slice(1)).toEqual(Array.from({ length: 20 }, (_, n) => String(n)));
     expect(await readMessages(second, id)).toHaveLength(21);
   });
@@ -64,7 +64,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
       const ids = await Promise.all(
         Array.from({ length: 12 }, (_, n) => createSession(first, { prompt: `say only ${n}` })),
       );
-      await Promise.all(ids.map((id) => untilOver(first, id)));
+      await Promise.all(ids.map((id) => waitUntilEnded(first, id)));
       for (const [n, id] of ids.entries())
         expect((await readMessages(first, id)).slice(1)).toEqual([`AGENT_MESSAGE: only ${n}`]);
       const generations = await first.app.services.store.query<{ generation: number }>(

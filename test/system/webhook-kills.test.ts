@@ -48,7 +48,7 @@ it('loses nothing when the process is killed, and says everything under the same
   );
   const sessions: string[] = [];
   for (let n = 0; n < 10; n++) sessions.push(await createSession(server, `say ${n}`));
-  await receiver.until((all) => all.length >= 5);
+  await receiver.waitFor((all) => all.length >= 5);
   // What it is sending now is taken, and the answer reaches nobody.
   receiver.answer((response) => {
     void server.kill();
@@ -56,7 +56,7 @@ it('loses nothing when the process is killed, and says everything under the same
   });
   const count = receiver.received.length;
   const more = createSession(server, 'say the last').catch(() => null);
-  await receiver.until((all) => all.length > count);
+  await receiver.waitFor((all) => all.length > count);
   const last = await more;
   if (last !== null) sessions.push(last);
   await server.kill();
@@ -64,8 +64,10 @@ it('loses nothing when the process is killed, and says everything under the same
   server = await startServer(env);
   sessions.push(await createSession(server, 'say after'));
 
-  const isTold = (id: string) => receiver.received.some(({ body }) => body.data.sessionId === id);
-  await receiver.until((all) => sessions.every(isTold) && all.some(({ body }) => body.data.message === 'say after'));
+  const isNotified = (id: string) => receiver.received.some(({ body }) => body.data.sessionId === id);
+  await receiver.waitFor(
+    (all) => sessions.every(isNotified) && all.some(({ body }) => body.data.message === 'say after'),
+  );
   const idsOf = new Map<string, Set<unknown>>();
   for (const { headers, text, body } of receiver.received) {
     new Webhook(made.secret).verify(text, headers as Record<string, string>);
@@ -75,7 +77,7 @@ it('loses nothing when the process is killed, and says everything under the same
   expect([...idsOf.values()].map(({ size }) => size)).toEqual([...idsOf].map(() => 1));
   // What was being sent comes again when its time is over.
   const cut = receiver.received[count];
-  const again = await receiver.until(
+  const again = await receiver.waitFor(
     (all) => all.filter(({ headers }) => headers['webhook-id'] === cut?.headers['webhook-id']).length > 1,
   );
   expect(

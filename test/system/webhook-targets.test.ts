@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { isWebhookAddress } from '../../src/domain/webhooks/addresses.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../src/domain/webhooks/send-webhook.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { startLiar } from '../support/liar.ts';
+import { startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { runMutation } from '../support/people.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
-import { endpointFields, makeEndpoint, untilSent } from '../support/webhooks.ts';
+import { endpointFields, makeEndpoint, waitForDeliveries } from '../support/webhooks.ts';
 
 const refused = 'The host has no address that webhooks may be sent to.';
 
@@ -80,12 +80,12 @@ describe('a sender', () => {
   it('looks at the address that it connects to, whatever the name had before', async () => {
     const receiver = await startReceiver();
     const answers = [['203.0.113.7', '127.0.0.1'], ['127.0.0.1']];
-    let asked = 0;
+    let lookups = 0;
     const send = sender({
       allowPrivate: false,
       timeoutMs: 500,
       lookup: (_name, _options, callback) => {
-        const addresses = answers[asked++] ?? [];
+        const addresses = answers[lookups++] ?? [];
         callback(
           null,
           addresses.map((address) => ({ address, family: 4 })),
@@ -96,7 +96,7 @@ describe('a sender', () => {
     const url = `http://rebind.example:${receiver.port}/`;
     expect((await send(url)).error).toBe(refused);
     expect((await send(url)).error).toBe(refused);
-    expect([asked, receiver.received]).toEqual([2, []]);
+    expect([lookups, receiver.received]).toEqual([2, []]);
 
     const own = sender({
       lookup: (_name, _options, callback) =>
@@ -110,15 +110,15 @@ describe('a sender', () => {
 
   it('waits no longer than it may, for the headers and for the rest', async () => {
     const send = sender({ timeoutMs: 300 });
-    const silent = await startLiar(() => undefined);
+    const silent = await startMisbehavingServer(() => undefined);
     expect(await send(silent.url)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
-    const dripping = await startLiar((socket) => {
+    const dripping = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
       const timer = setInterval(() => socket.write('.'), 20);
       socket.on('close', () => clearInterval(timer));
     });
     expect((await send(dripping.url)).error).toBe('No answer came within 0.3 seconds.');
-    const half = await startLiar((socket) => {
+    const half = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
     });
     const answer = await send(half.url);
@@ -128,7 +128,7 @@ describe('a sender', () => {
 
   it('reads no more than the beginning of an answer', async () => {
     let written = 0;
-    const endless = await startLiar((socket) => {
+    const endless = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n');
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       const write = () => {
@@ -151,8 +151,8 @@ describe('a sender', () => {
       [`HTTP/1.1 200 OK\r\n${'X-A: y\r\n'.repeat(10_000)}\r\n`, 'The headers of the answer are too long.'],
     ] as const;
     for (const [text, error] of texts) {
-      const liar = await startLiar((socket) => socket.end(text));
-      expect(await send(liar.url)).toMatchObject({ statusCode: null, error: error });
+      const server = await startMisbehavingServer((socket) => socket.end(text));
+      expect(await send(server.url)).toMatchObject({ statusCode: null, error: error });
     }
     expect(await send('http://127.0.0.1:1/')).toMatchObject({ error: 'The connection was refused.' });
   });
@@ -193,7 +193,7 @@ describe('a service that may not send to its own network', () => {
     const url = `https://localhost:${receiver.port}/`;
     const { id } = await makeEndpoint(test, token, { url, eventTypes: ['SESSION_MESSAGE'] });
     await createSession(test, {}, token);
-    const { deliveries } = await untilSent(
+    const { deliveries } = await waitForDeliveries(
       test,
       token,
       id,

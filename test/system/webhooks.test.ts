@@ -9,7 +9,7 @@ import { runMutation } from '../support/people.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
-import { endpointFields, makeEndpoint, readEndpoint, untilSent } from '../support/webhooks.ts';
+import { endpointFields, makeEndpoint, readEndpoint, waitForDeliveries } from '../support/webhooks.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -24,14 +24,14 @@ afterAll(() => test.close());
 /** Moves the time on and says that something may be due. */
 function advance(ms: number): void {
   clock.advance(ms);
-  test.app.services.bell.ring('deliveries');
+  test.app.services.notifier.notify('deliveries');
 }
 
 const bare = (organizationId: string) => organizationId.replace('org-', '');
 
 async function sayAs(organizationId: string, sessionId: string, ...words: string[]): Promise<void> {
   await say(test, sessionId, ...words);
-  test.app.services.bell.ring(`organization:${bare(organizationId)}`);
+  test.app.services.notifier.notify(`organization:${bare(organizationId)}`);
 }
 
 /** As a receiver does it, whose clock goes with the test's. */
@@ -64,7 +64,7 @@ it('tells an endpoint what happens in the sessions of its organization, signed, 
   const sessionId = await createSession(test, { prompt: 'say hello' }, token);
   await sayAs(organizationId, sessionId, 'Hello.', 'And more.');
   await sayAs(organizationId, before, 'Later.');
-  const received = await receiver.until((all) => all.length === 5);
+  const received = await receiver.waitFor((all) => all.length === 5);
   const events = received.map((one) => {
     const body = verify(secret, one);
     expect(one.headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': body.data.eventId });
@@ -84,10 +84,10 @@ it('tells an endpoint what happens in the sessions of its organization, signed, 
     ['session.message', 'And more.'],
   ]);
   expect(ofSession(before)).toEqual([['session.message', 'Later.']]);
-  const asked = events.find(({ data }) => data.message === 'say hello');
-  expect(asked.data).toMatchObject({ messageType: 'initial_user_message', userId: null, serviceUserId });
+  const firstEvent = events.find(({ data }) => data.message === 'say hello');
+  expect(firstEvent.data).toMatchObject({ messageType: 'initial_user_message', userId: null, serviceUserId });
   expect(new Set(events.map(({ data }) => data.eventId)).size).toBe(5);
-  const { deliveries } = await untilSent(test, token, id, ({ deliveries: { nodes } }) =>
+  const { deliveries } = await waitForDeliveries(test, token, id, ({ deliveries: { nodes } }) =>
     nodes.every(({ status }: { status: string }) => status === 'DELIVERED'),
   );
   expect(deliveries.totalCount).toBe(5);
@@ -106,7 +106,7 @@ it('tells only what an endpoint wants to hear, and nothing of unlisted sessions'
   await sayAs(organizationId, listed, 'Shown.');
   // In whatever order they come.
   const wanted = ['say shown', 'Shown.'];
-  const received = await receiver.until((all) =>
+  const received = await receiver.waitFor((all) =>
     wanted.every((words) => all.some(({ body }) => body.data.message === words)),
   );
   expect(received.map(({ body }) => body.data.message).sort()).toEqual(['Shown.', 'say shown']);
@@ -119,10 +119,10 @@ it('sends again what was not taken, later and later, with the same id, and gives
   const { id, secret } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   await createSession(test, {}, token);
   for (const [n, delayMs] of retryDelaysMs.entries()) {
-    await untilSent(test, token, id, ({ deliveries }) => deliveries.nodes[0]?.attempts.length === n + 1);
+    await waitForDeliveries(test, token, id, ({ deliveries }) => deliveries.nodes[0]?.attempts.length === n + 1);
     advance(delayMs * 1.1);
   }
-  const { deliveries } = await untilSent(
+  const { deliveries } = await waitForDeliveries(
     test,
     token,
     id,
@@ -152,14 +152,14 @@ it('sends again what was not taken, later and later, with the same id, and gives
   );
   expect(again.webhookDelivery).toEqual({ id: delivery.id, status: 'PENDING' });
   // An endpoint is read before its deliveries.
-  const after = await untilSent(test, token, id, (endpoint) => endpoint.consecutiveFailures === 0);
+  const after = await waitForDeliveries(test, token, id, (endpoint) => endpoint.consecutiveFailures === 0);
   expect(after.deliveries.nodes[0].status).toBe('DELIVERED');
   expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
   expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
   // A receiver may answer with what it was sent, which is not for everybody who keeps endpoints.
-  const keeper = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
-  const kept = (await readEndpoint(test, keeper.token, id)).deliveries.nodes[0].attempts.at(-1);
-  expect(kept).toMatchObject({ statusCode: 200, answer: '' });
+  const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
+  const attempt = (await readEndpoint(test, manager.token, id)).deliveries.nodes[0].attempts.at(-1);
+  expect(attempt).toMatchObject({ statusCode: 200, answer: '' });
   const sent = receiver.received.at(-1) as Received;
   expect(sent.headers['webhook-id']).toBe(delivery.messageId);
   expect(await actionsOf(organizationId)).toEqual(['create_webhook_endpoint', 'redeliver_webhook']);
@@ -177,7 +177,7 @@ it('does not follow redirects', async () => {
   receiver.answer((response) => void response.writeHead(307, { location: elsewhere.url }).end());
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   await createSession(test, {}, token);
-  const { deliveries } = await untilSent(
+  const { deliveries } = await waitForDeliveries(
     test,
     token,
     id,
@@ -197,25 +197,25 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 9 }, (_, n) => `Message ${n}`));
-  const failing = await untilSent(test, token, id, (endpoint) => endpoint.consecutiveFailures === 10);
+  const failing = await waitForDeliveries(test, token, id, (endpoint) => endpoint.consecutiveFailures === 10);
   // Ten failures in a minute are a receiver that starts anew, and no dead one.
   expect(failing.isEnabled).toBe(true);
   advance(dayMs);
-  const disabled = await untilSent(test, token, id, (endpoint) => !endpoint.isEnabled);
+  const disabled = await waitForDeliveries(test, token, id, (endpoint) => !endpoint.isEnabled);
   expect(disabled.disabledReason).toMatch(/^It took nothing for a day, and failed \d+ times in that time\.$/);
   const gone = await startReceiver();
   gone.answer((response) => void response.writeHead(410).end());
   const other = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
   await sayAs(organizationId, session, 'Is anybody there?');
-  const over = await untilSent(test, token, other.id, (endpoint) => !endpoint.isEnabled);
+  const over = await waitForDeliveries(test, token, other.id, (endpoint) => !endpoint.isEnabled);
   expect(over.disabledReason).toBe('It answered 410: it is gone.');
-  const noted = await test.app.services.store.query(
+  const auditRows = await test.app.services.store.query(
     `select data->>'changed' as changed, user_id, service_user_id from audit_entry
       where organization_id = $1 and action = 'update_webhook_endpoint'`,
     [bare(organizationId)],
   );
   const byTheService = { changed: 'isEnabled', 'user_id': null, 'service_user_id': null };
-  expect(noted).toEqual([byTheService, byTheService]);
+  expect(auditRows).toEqual([byTheService, byTheService]);
   const refused = await runMutation(
     test,
     'testWebhookEndpoint',
@@ -232,7 +232,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   expect(enabled.webhookEndpoint).toMatchObject({ isEnabled: true, disabledReason: null, consecutiveFailures: 0 });
   await sayAs(organizationId, session, 'Welcome back.');
   advance(dayMs / 2);
-  const { deliveries } = await untilSent(test, token, id, (endpoint) =>
+  const { deliveries } = await waitForDeliveries(test, token, id, (endpoint) =>
     endpoint.deliveries.nodes.every(({ status }: { status: string }) => status !== 'PENDING'),
   );
   expect(deliveries.totalCount).toBe(11);
@@ -257,7 +257,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
     eventType: 'TEST',
     session: null,
   });
-  const [first] = await receiver.until((all) => all.length === 1);
+  const [first] = await receiver.waitFor((all) => all.length === 1);
   expect(verify(secret, first as Received)).toEqual({
     type: 'webhook.test',
     timestamp: expect.any(String),
@@ -269,7 +269,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   expect(rotated.secret).not.toBe(secret);
   receiver.answer((response) => void response.writeHead(500).end());
   await sendTest();
-  const [, second] = await receiver.until((all) => all.length === 2);
+  const [, second] = await receiver.waitFor((all) => all.length === 2);
   const signedBy = (word: string, one: Received | undefined) => {
     const { headers, text } = one as Received;
     const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
@@ -277,12 +277,12 @@ it('sends a test once, and signs with both secrets for a day after another was g
     return String(headers['webhook-signature']).split(' ').includes(signature);
   };
   expect([signedBy(secret, second), signedBy(rotated.secret, second)]).toEqual([true, true]);
-  const failed = await untilSent(test, token, id, ({ deliveries }) => deliveries.nodes[0].status === 'FAILED');
+  const failed = await waitForDeliveries(test, token, id, ({ deliveries }) => deliveries.nodes[0].status === 'FAILED');
   // A test says nothing of how the endpoint does.
   expect(failed).toMatchObject({ consecutiveFailures: 0 });
   advance(dayMs);
   await sendTest();
-  const [, , third] = await receiver.until((all) => all.length === 3);
+  const [, , third] = await receiver.waitFor((all) => all.length === 3);
   expect([signedBy(secret, third), signedBy(rotated.secret, third)]).toEqual([false, true]);
 });
 
@@ -292,10 +292,10 @@ it('sends to an endpoint what one that hangs does not hold up', async () => {
   receiver.answer((response, { body }) => (body.type === 'webhook.test' ? undefined : response.writeHead(204).end()));
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   await runMutation(test, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId: id }, token);
-  await receiver.until((all) => all.length === 1);
+  await receiver.waitFor((all) => all.length === 1);
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 19 }, (_, n) => `Message ${n}`));
-  await receiver.until((all) => all.length === 21);
+  await receiver.waitFor((all) => all.length === 21);
   const { deliveries } = await readEndpoint(test, token, id);
   expect(deliveries.nodes.at(-1)).toMatchObject({ eventType: 'TEST', status: 'PENDING', attempts: [] });
 });
@@ -309,7 +309,7 @@ it('sends to an endpoint what others’ do not hold up', async () => {
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 49 }, (_, n) => `Message ${n}`));
-  const received = await receiver.until((all) => all.length === 50);
+  const received = await receiver.waitFor((all) => all.length === 50);
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(50);
   expect(hanging.received.length).toBeLessThanOrEqual(8);
   expect((await readEndpoint(test, token, id)).isEnabled).toBe(true);
@@ -324,22 +324,22 @@ it('sends to an organization what another’s many hanging endpoints do not hold
   const busy = await createSession(test, {}, slow.token);
   await sayAs(slow.organizationId, busy, ...Array.from({ length: 10 }, (_, n) => `Message ${n}`));
   // All its places are taken; each message is to go to twelve.
-  await hanging.until((all) => all.length >= 16);
+  await hanging.waitFor((all) => all.length >= 16);
   const { organizationId, token } = await makeOrganization(test, 'Does not wait');
   const receiver = await startReceiver();
   await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, 'Hello.');
-  await receiver.until((all) => all.length === 2);
+  await receiver.waitFor((all) => all.length === 2);
   // Sixteen at once; on a slow machine some of them have been given up by now.
   expect(hanging.received.length).toBeLessThan(64);
 });
 
 it('sends nothing more to one that was deleted', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Is deleted');
-  const [gone, kept] = [await startReceiver(), await startReceiver()];
+  const [gone, retained] = [await startReceiver(), await startReceiver()];
   const { id } = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
-  await makeEndpoint(test, token, { url: kept.url, eventTypes: ['SESSION_MESSAGE'] });
+  await makeEndpoint(test, token, { url: retained.url, eventTypes: ['SESSION_MESSAGE'] });
   const deleted = await runMutation(
     test,
     'deleteWebhookEndpoint',
@@ -350,7 +350,7 @@ it('sends nothing more to one that was deleted', async () => {
   expect(deleted.deletedWebhookEndpointId).toBe(id);
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, 'Said.');
-  await kept.until((all) => all.length === 2);
+  await retained.waitFor((all) => all.length === 2);
   expect(gone.received).toEqual([]);
   expect(await readEndpoint(test, token, id)).toBeNull();
 });
@@ -368,14 +368,14 @@ it.skipIf(testDatabase === 'pglite')('sends each thing once when several process
     for (let n = 0; n < 10; n++) {
       await Promise.all(sessions.map((session) => sayAs(organizationId, session, `Message ${n}`)));
     }
-    await untilSent(
+    await waitForDeliveries(
       test,
       token,
       id,
       ({ deliveries: { nodes, totalCount } }) =>
         totalCount === 110 && nodes.every(({ status }: { status: string }) => status === 'DELIVERED'),
     );
-    const received = await receiver.until((all) => all.length >= 110);
+    const received = await receiver.waitFor((all) => all.length >= 110);
     expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(110);
     expect(received).toHaveLength(110);
   } finally {

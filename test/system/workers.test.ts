@@ -7,10 +7,10 @@ import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
-import { readMessages, untilOver } from '../support/watching.ts';
 
 // One process that serves the API, and others that run agents: they have nothing in common but the database.
 describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own', { timeout: 120_000 }, () => {
@@ -59,15 +59,15 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     );
   const bare = (id: string) => id.replace('devin-', '');
   const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: bare(id) });
-  const untilNoAgents = async (ids: readonly string[]) => {
+  const waitForNoAgents = async (ids: readonly string[]) => {
     while (ids.some((id) => agentsOf(id).length > 0)) await new Promise((resolve) => setTimeout(resolve, 20));
   };
-  const untilSaid = async (api: ServerProcess, id: string, words: string) => {
+  const waitForMessage = async (api: ServerProcess, id: string, text: string) => {
     const query = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
     const following = follow(connect(api.url, bootstrapToken), query, { id });
     for (;;) {
       const [payload] = await following.take(1);
-      if (payload.data.sessionMessages.node.body === words) return following.stop();
+      if (payload.data.sessionMessages.node.body === text) return following.stop();
     }
   };
   const holderOf = async (id: string): Promise<string> =>
@@ -86,20 +86,20 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     const ids = await Promise.all(
       Array.from({ length: 10 }, (_, n) => create(api, `write file-${n}.txt ${n}\nsleep 0.5\nsay done ${n}`)),
     );
-    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    await Promise.all(ids.map((id) => waitUntilEnded(target(api), id)));
     const first = [];
     for (const id of ids) first.push(await turnsOf(id));
     expect(new Set(first.flat().map((turn) => turn.workerId)).size).toBe(2);
     expect(first.map((turns) => turns.length)).toEqual(ids.map(() => 1));
     await Promise.all(ids.map((id, n) => send(api, id, `cat file-${n}.txt\nsay again ${n}`)));
-    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    await Promise.all(ids.map((id) => waitUntilEnded(target(api), id)));
     for (const [n, id] of ids.entries()) {
-      const said = (await readMessages(target(api), id)).filter((message) => message.startsWith('AGENT'));
-      expect(said).toEqual([`AGENT_MESSAGE: done ${n}`, `AGENT_MESSAGE: again ${n}`]);
+      const agentMessages = (await readMessages(target(api), id)).filter((message) => message.startsWith('AGENT'));
+      expect(agentMessages).toEqual([`AGENT_MESSAGE: done ${n}`, `AGENT_MESSAGE: again ${n}`]);
       expect(new Set((await turnsOf(id)).map((turn) => turn.workerId)).size).toBe(1);
     }
     for (const worker of workers) expect(await worker.stop()).toBe(0);
-    await untilNoAgents(ids);
+    await waitForNoAgents(ids);
     await api.stop();
   });
 
@@ -107,15 +107,15 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     const one = { MAX_CONCURRENT_SESSIONS: '1', WORKSPACE_AFFINITY_SECONDS: '0' };
     const [api, home] = await Promise.all([start('api', 'api'), start('one', 'worker', one)]);
     const ids = await Promise.all(Array.from({ length: 8 }, () => create(api, 'write kept.txt 1')));
-    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    await Promise.all(ids.map((id) => waitUntilEnded(target(api), id)));
     const other = await start('two', 'worker', one);
     await Promise.all(ids.map((id) => send(api, id, 'cat kept.txt')));
-    await Promise.all(ids.map((id) => untilOver(target(api), id)));
+    await Promise.all(ids.map((id) => waitUntilEnded(target(api), id)));
     const workers = [];
     for (const id of ids) workers.push((await turnsOf(id)).map((turn) => turn.workerId));
     expect(workers).toEqual(ids.map(() => [workerIn('one'), workerIn('one')]));
     for (const each of [home, other, api]) await each.stop();
-    await untilNoAgents(ids);
+    await waitForNoAgents(ids);
   });
 
   it('have one warm agent give way to one session that waits, and no more', async () => {
@@ -123,25 +123,25 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
       ids.push(await create(only, 'say done'));
-      await untilOver(target(only), ids[n] as string);
+      await waitUntilEnded(target(only), ids[n] as string);
     }
     expect(ids.map((id) => agentsOf(id).length > 0)).toEqual([true, true, true]);
     const last = await create(only, 'say done');
-    await untilOver(target(only), last);
+    await waitUntilEnded(target(only), last);
     // The one that had nothing to do for the longest.
     expect([...ids, last].map((id) => agentsOf(id).length > 0)).toEqual([false, true, true, true]);
     expect(await only.stop()).toBe(0);
-    await untilNoAgents([...ids, last]);
+    await waitForNoAgents([...ids, last]);
   });
 
   it('take over from one that was killed', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 10\nsay done');
-    await untilSaid(api, id, 'at work');
-    const [held, other] = (await holderOf(id)) === workerIn('one') ? [one, two] : [two, one];
+    await waitForMessage(api, id, 'at work');
+    const [current, other] = (await holderOf(id)) === workerIn('one') ? [one, two] : [two, one];
     const first = await holderOf(id);
-    await held.kill();
-    await untilOver(target(api), id);
+    await current.kill();
+    await waitUntilEnded(target(api), id);
     const turns = await turnsOf(id);
     expect(turns.map((turn) => turn.workerId === first)).toEqual([true, false]);
     expect(turns[1]?.generation).toBeGreaterThan(turns[0]?.generation ?? 0);
@@ -153,7 +153,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     expect(await other.stop()).toBe(0);
     // What the killed one may have left behind is gone with its next start.
     const back = await start(first === workerIn('one') ? 'one' : 'two', 'worker');
-    await untilNoAgents([id]);
+    await waitForNoAgents([id]);
     for (const each of [back, api]) await each.stop();
   });
 
@@ -165,44 +165,44 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     const made = await call(api, bootstrapToken, 'POST', path, secret);
     expect(made.status).toBe(200);
     const id = await create(api, 'say at work\nsleep 10\nsay done');
-    await untilSaid(api, id, 'at work');
+    await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
-    const [name, held, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
+    const [name, current, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
     const secretsOf = (worker: string) => readdirSync(join(root, worker, 'sessions', bare(id), 'ws/.session/secrets'));
-    await held.kill();
-    await untilOver(target(api), id);
+    await current.kill();
+    await waitUntilEnded(target(api), id);
     expect(secretsOf(name)).toEqual(['jar']);
     const back = await start(name, 'worker');
     await expect.poll(() => secretsOf(name), { timeout: 10_000 }).toEqual([]);
     expect((await call(api, bootstrapToken, 'DELETE', `${path}/${made.body.secret_id}`)).status).toBe(200);
     for (const each of [back, other, api]) await each.stop();
-    await untilNoAgents([id]);
+    await waitForNoAgents([id]);
   });
 
   it('leave its sessions to one that was killed and is back in time, in the workspace that it kept', async () => {
     const [api, one, two] = await startAll({ WORKSPACE_AFFINITY_SECONDS: '600' });
     const id = await create(api, 'write first.txt 1\nsay at work\nsleep 10\nlist');
-    await untilSaid(api, id, 'at work');
+    await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
-    const [name, held, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
-    await held.kill();
+    const [name, current, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
+    await current.kill();
     const back = await start(name, 'worker');
-    await untilOver(target(api), id);
+    await waitUntilEnded(target(api), id);
     expect((await turnsOf(id)).map((turn) => turn.workerId)).toEqual([first, first]);
     for (const each of [back, other, api]) await each.stop();
-    await untilNoAgents([id]);
+    await waitForNoAgents([id]);
   });
 
   it('fence one that was frozen: it kills its agent when it comes to, and nothing more of it is written', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 15\nsay done');
-    await untilSaid(api, id, 'at work');
+    await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
     const frozen = first === workerIn('one') ? one : two;
     const before = agentsOf(id);
     expect(before).not.toEqual([]);
     process.kill(frozen.pid, 'SIGSTOP');
-    await untilOver(target(api), id);
+    await waitUntilEnded(target(api), id);
     process.kill(frozen.pid, 'SIGCONT');
     while (agentsOf(id).some((pid) => before.includes(pid))) await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await turnsOf(id)).map((turn) => turn.workerId === first)).toEqual([true, false]);
@@ -210,6 +210,6 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
       'AGENT_MESSAGE: done',
     ]);
     for (const each of [one, two, api]) await each.stop();
-    await untilNoAgents([id]);
+    await waitForNoAgents([id]);
   });
 });

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { deletedIn, sessionsIn } from '../../src/domain/workspaces/session-directories.ts';
+import { deletedIn, sessionsIn } from '../../src/domain/execution/workspaces/session-directories.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
+import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { readMessages, untilOver, untilSession, untilWaiting } from '../support/watching.ts';
-import { directoryOf, homeWorkerOf, readDeletedAt, sweep, untilReleased } from '../support/workspaces.ts';
+import { directoryOf, homeWorkerOf, readDeletedAt, sweep, waitUntilReleased } from '../support/workspaces.ts';
 
 const dayMs = 86_400_000;
 
@@ -34,13 +34,13 @@ it('a session that is over loses its workspace and home after WORKSPACE_RETENTIO
   const test = await start();
   const clock = stopClock(test);
   const ended = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
-  await untilWaiting(test, ended);
+  await waitUntilWaiting(test, ended);
   const finished = await createSession(test, { prompt: 'write a.txt hello' });
-  await untilOver(test, finished);
+  await waitUntilEnded(test, finished);
   await mutate(test, 'terminateSession', ended).catch(() => undefined);
-  await untilOver(test, ended);
+  await waitUntilEnded(test, ended);
   const workerId = await homeWorkerOf(test, ended);
-  await untilReleased(test, ended);
+  await waitUntilReleased(test, ended);
 
   clock.advance(13 * dayMs);
   expect(await sweep(test, { workerId })).toBe(0);
@@ -57,7 +57,7 @@ it('a session that is over loses its workspace and home after WORKSPACE_RETENTIO
 it('a session whose workspace was deleted starts with an empty one, and the log and the agent know', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   expect(existsSync(join(directoryOf(test, id), 'ws/a.txt'))).toBe(true);
 
   expect(await mutate(test, 'deleteSessionWorkspace', id)).toMatchObject({ userErrors: [] });
@@ -66,16 +66,16 @@ it('a session whose workspace was deleted starts with an empty one, and the log 
   // A second request changes nothing.
   const again = await mutate(test, 'deleteSessionWorkspace', id);
   expect(again).toMatchObject({ session: { workspaceDeletionRequestedAt: null }, userErrors: [] });
-  const [acts] = await test.app.services.store.query<{ count: number }>(
+  const [counts] = await test.app.services.store.query<{ count: number }>(
     `select count(*)::int as count from audit_entry where action = 'delete_session_workspace' and session_id = $1`,
     [id],
   );
-  expect(acts?.count).toBe(1);
+  expect(counts?.count).toBe(1);
 
   const path = `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}/messages`;
   expect((await call(test, test.adminToken, 'POST', path, { message: 'list' })).status).toBe(200);
-  await untilSession(test, id, ({ status }) => status === 'RUNNING');
-  await untilOver(test, id);
+  await waitForSession(test, id, ({ status }) => status === 'RUNNING');
+  await waitUntilEnded(test, id);
   const { data } = await graphql(
     test,
     test.adminToken,
@@ -91,7 +91,7 @@ it('a session whose workspace was deleted starts with an empty one, and the log 
 it('a session at work keeps its workspace, whoever asks', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
-  await untilWaiting(test, id);
+  await waitUntilWaiting(test, id);
   const refused = await mutate(test, 'deleteSessionWorkspace', id);
   expect(refused.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   const workerId = await homeWorkerOf(test, id);
@@ -106,7 +106,7 @@ it('a session at work keeps its workspace, whoever asks', async () => {
 it('a crash between the record and the deletion leaves nothing of the old workspace to a resumed session', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   await test.app.services.store.execute('update run set workspace_deleted_at = now() where session_id = $1', [id]);
   await mutate(test, 'deleteSessionWorkspace', id);
   const path = `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}/messages`;
@@ -115,18 +115,18 @@ it('a crash between the record and the deletion leaves nothing of the old worksp
     'with r as (update run set generation = generation + 1 where session_id = $1 returning generation) update session_head h set generation = r.generation from r where h.session_id = $1',
     [id],
   );
-  test.app.services.bell.ring(`command:${id}`);
-  await untilReleased(test, id);
+  test.app.services.notifier.notify(`command:${id}`);
+  await waitUntilReleased(test, id);
   await call(test, test.adminToken, 'POST', path, { message: 'write b.txt hello' });
-  await untilSession(test, id, ({ status }) => status === 'RUNNING');
-  await untilOver(test, id);
+  await waitForSession(test, id, ({ status }) => status === 'RUNNING');
+  await waitUntilEnded(test, id);
   expect(readdirSync(join(directoryOf(test, id), 'ws')).filter((name) => name.endsWith('.txt'))).toEqual(['b.txt']);
 });
 
 it('directories of unknown sessions go after the same time, but not where the database is another one’s', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const workerId = await homeWorkerOf(test, id);
   const old = new Date(Date.now() - 20 * dayMs);
   const make = (name: string, time: Date) => {
@@ -152,12 +152,12 @@ it('directories of unknown sessions go after the same time, but not where the da
 it('a process that an agent left in a deleted workspace is killed', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
-  await untilOver(test, id);
+  await waitUntilEnded(test, id);
   const workspace = join(directoryOf(test, id), 'ws');
   symlinkSync(test.dataDir, join(workspace, 'outside'));
   const writer = 'let n = 0; for (;;) { try { require("fs").writeFileSync("f" + (n++ % 50), "x"); } catch {} }';
-  const stray = spawn(process.execPath, ['-e', writer], { cwd: workspace, stdio: 'ignore', detached: true, env: {} });
-  const gone = new Promise((resolve) => stray.once('exit', resolve));
+  const orphan = spawn(process.execPath, ['-e', writer], { cwd: workspace, stdio: 'ignore', detached: true, env: {} });
+  const gone = new Promise((resolve) => orphan.once('exit', resolve));
   await mutate(test, 'deleteSessionWorkspace', id);
   await gone;
   await expect.poll(() => readdirSync(deletedIn(test.dataDir)), { interval: 20 }).toEqual([]);

@@ -32,10 +32,10 @@ it('takes a cursor of another tenant’s list as one of a thing that never exist
         // Whoever may see the thing has such a cursor by right.
         if (!idsIn(cursor).every((id) => principal.hidden.has(id))) continue;
         // Both ways once; which end a page is read from has nothing to do with who reads it.
-        const [first = '', ...others] = places(operation);
+        const [first = '', ...others] = cursorFields(operation);
         const both = turned.has(operation.name) ? [first] : [first, ...others];
         turned.add(operation.name);
-        for (const place of both) await tryCursor(matrix, principal, operation, { place, cursor, tenant });
+        for (const field of both) await tryCursor(matrix, principal, operation, { field, cursor, tenant });
       }
     }
   }
@@ -66,7 +66,7 @@ const isList = (operation: Operation & { parameters: readonly { name: string }[]
 const ofOthers: ReadonlySet<string> = new Set(['Viewer.sessions']);
 
 /** Where cursors of an operation stand in its texts. */
-function places(operation: Operation): string[] {
+function cursorFields(operation: Operation): string[] {
   const inGraphql = operation.texts.filter((name) => /[:.](?:after|before)$/.test(name));
   return inGraphql.length > 0 ? inGraphql : ['query:.after'];
 }
@@ -87,11 +87,11 @@ async function tryCursor(
   matrix: Matrix,
   principal: Principal,
   operation: Operation,
-  { place, cursor, tenant }: { place: string; cursor: string; tenant: string },
+  { field, cursor, tenant }: { field: string; cursor: string; tenant: string },
 ): Promise<void> {
   const fill = matrix.fill(principal, operation, 0, false);
   const ask = (text: string) =>
-    matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[place, text]]) }));
+    matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[field, text]]) }));
   // The same place in the list, and nothing's: a page goes on from a place, whatever is there.
   const never = decode(cursor).replace(/[0-9a-f]{32}/g, otherId);
   const neverCursor = Buffer.from(never, 'latin1').toString('base64url');

@@ -19,8 +19,8 @@ const garbage = ['apk_user_', 'apk_', 'cog_', 'ghp_'].map((prefix) => `${prefix}
 const prefixOf = (token: string) => /^(?:apk_user_|apk_|cog_)/.exec(token)?.[0] ?? '';
 
 const shown = ({ status, text, headers }: Answer) => {
-  const kept = headers.split('\n').filter((line) => /^(?:www-authenticate|content-type)/.test(line));
-  return [status, text, ...kept.toSorted()].join('\n');
+  const selected = headers.split('\n').filter((line) => /^(?:www-authenticate|content-type)/.test(line));
+  return [status, text, ...selected.toSorted()].join('\n');
 };
 
 it('answers every dead key alike, 401, at every field, mutation and route', { timeout: 600_000 }, async () => {
@@ -52,11 +52,11 @@ it('answers every dead key alike, 401, at every field, mutation and route', { ti
   }
   process.stdout.write(`Dead keys: ${cases} cases (operation × key), ${problems.length} that tell one from another\n`);
   expect(problems).toEqual([]);
-  const kept = [...world.rows].filter(([table]) => !writtenLater.has(table));
+  const expectedRows = [...world.rows].filter(([table]) => !writtenLater.has(table));
   const found = await readRows(
     world.test,
-    kept.map(([table]) => table),
+    expectedRows.map(([table]) => table),
   );
-  expect(JSON.stringify([...found])).toBe(JSON.stringify(kept));
+  expect(JSON.stringify([...found])).toBe(JSON.stringify(expectedRows));
   expect(cases).toBeGreaterThan(1_000);
 });

@@ -56,7 +56,7 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
   const names = operations
     .filter(({ name }) => !isWithoutFeature(name))
     .flatMap(({ name, slots }) =>
-      slots.filter((slot) => !slot.isOnTheWay && !slot.isOfMany).map((slot) => `${name} / ${slot.name}`),
+      slots.filter((slot) => !slot.isAncestor && !slot.isOfMany).map((slot) => `${name} / ${slot.name}`),
     );
   const missing = names.filter((name) => !matrix.lookedUp.has(name) && !notLookedUp.some((each) => each.test(name)));
   expect(
@@ -66,7 +66,7 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
 }
 
 /** What those with few permissions may write, by the name of the route or the mutation. */
-const acts: Readonly<Record<string, RegExp>> = {
+const writes: Readonly<Record<string, RegExp>> = {
   // UseSessions, ManageOrgSessions on own ones, UsePersonalAutomations; keys of its own.
   'a member’s personal access token': /session|message|question|api-?key|token|automation|attachment/i,
   'a member’s personal key': /session|message|question|api-?key|token|automation|attachment/i,
@@ -80,8 +80,8 @@ const acts: Readonly<Record<string, RegExp>> = {
 
 /** Fails when somebody brought a write to a good end for which it has no permission. */
 export function expectPermitted(matrix: Matrix): void {
-  const unexpected = [...matrix.acts].flatMap(([name, who]) =>
-    [...who].filter((each) => acts[each]?.test(name) === false).map((each) => `${name} by ${each}`),
+  const unexpected = [...matrix.writes].flatMap(([name, principals]) =>
+    [...principals].filter((each) => writes[each]?.test(name) === false).map((each) => `${name} by ${each}`),
   );
   expect(unexpected, 'These were done without a permission, or test/tenancy/exceptions.ts does not know them.').toEqual(
     [],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allFields, pathsFromQuery } from './documents.ts';
 import { queryOperations, type Seen } from './graphql-operations.ts';
-import { walkAll } from './walk.ts';
+import { runMatrix } from './run-matrix.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -18,7 +18,7 @@ const unread: Readonly<Record<string, string>> = {
 
 it('tells nobody of another tenant by any field of any type', { timeout: 600_000 }, async () => {
   const seen: Seen = new Set();
-  const matrix = await walkAll(world, 'GraphQL fields', queryOperations(seen));
+  const matrix = await runMatrix(world, 'GraphQL fields', queryOperations(seen));
   const missing = allFields(pathsFromQuery().keys()).filter((field) => !seen.has(field) && !(field in unread));
   expect(missing, 'Nobody could read these: the world lacks such a thing (test/tenancy/tenant.ts).').toEqual([]);
   expect(matrix.cases.size).toBeGreaterThan(800);

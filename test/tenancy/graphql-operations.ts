@@ -26,9 +26,9 @@ export class Document {
   readonly declared: string[] = [];
 
   args(field: Field, values: Record<string, unknown>): string {
-    const given = field.args.filter(({ name }) => values[name] !== undefined);
-    if (given.length === 0) return '';
-    const parts = given.map(({ name, type }) => {
+    const usedArgs = field.args.filter(({ name }) => values[name] !== undefined);
+    if (usedArgs.length === 0) return '';
+    const parts = usedArgs.map(({ name, type }) => {
       const variable = `v${this.declared.length}`;
       this.declared.push(`$${variable}: ${type}`);
       this.variables[variable] = values[name];
@@ -79,7 +79,7 @@ function isSuccess({ status, text }: Answer): boolean {
 
 const isDone = (payload: { userErrors?: unknown[] } | null) => (payload?.userErrors ?? []).length === 0;
 
-function note(seen: Seen): (answer: Answer) => void {
+function recordFields(seen: Seen): (answer: Answer) => void {
   return ({ status, text }) => {
     if (status !== 200) return;
     const { data, errors } = JSON.parse(text);
@@ -116,7 +116,7 @@ function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly St
     name: `${parent.name}.${field.name}`,
     isWrite: false,
     slots: inputs.flatMap(({ slots }, n) =>
-      slots.map((slot) => ({ ...slot, name: `${n}:${slot.name}`, isOnTheWay: n < path.length })),
+      slots.map((slot) => ({ ...slot, name: `${n}:${slot.name}`, isAncestor: n < path.length })),
     ),
     hasOptional: inputs.at(-1)?.hasOptional ?? false,
     texts: (inputs.at(-1)?.texts ?? []).map((name) => `${path.length}:${name}`),
@@ -126,7 +126,7 @@ function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly St
       return document.call('query', nest(document, steps, inputs, fill, leaf));
     },
     isSuccess,
-    onOwnAnswer: note(seen),
+    onOwnAnswer: recordFields(seen),
   };
 }
 
@@ -194,7 +194,7 @@ function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Ope
       return document.call('query', `{ __typename ${field.name}${args} ${inner} }`);
     },
     isSuccess,
-    onOwnAnswer: note(seen),
+    onOwnAnswer: recordFields(seen),
   });
   return field.name === 'nodes' ? [read(types, true)] : types.map((type) => read([type], false));
 }
@@ -226,7 +226,7 @@ export function mutationOperations(seen: Seen): Operation[] {
         return document.call('mutation', `{ __typename ${field.name}${args} ${selection} }`);
       },
       isSuccess,
-      onOwnAnswer: note(seen),
+      onOwnAnswer: recordFields(seen),
     };
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { mutationParts, walkMutations } from './walk.ts';
+import { mutationParts, runMutations } from './run-matrix.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -9,5 +9,5 @@ beforeAll(async () => {
 afterAll(() => world.test.close());
 
 it('lets nobody touch another tenant by any mutation of sessions and what they work with', { timeout: 600_000 }, () =>
-  walkMutations(world, mutationParts.work, 30),
+  runMutations(world, mutationParts.work, 30),
 );

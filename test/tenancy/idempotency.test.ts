@@ -59,9 +59,9 @@ interface IdempotentOperation {
 
 async function idempotentOperations(): Promise<IdempotentOperation[]> {
   const mutations = mutationOperations(new Set()).flatMap((operation): IdempotentOperation[] => {
-    const place = operation.texts.find((name) => name.endsWith('.idempotencyKey'));
-    if (place === undefined) return [];
-    const texts = new Map([[place, key]]);
+    const keyField = operation.texts.find((name) => name.endsWith('.idempotencyKey'));
+    if (keyField === undefined) return [];
+    const texts = new Map([[keyField, key]]);
     // With the organization named, where it can be.
     return [
       { operation, call: (principal, matrix) => operation.call({ ...filled(principal, operation, matrix), texts }) },
@@ -84,9 +84,11 @@ async function idempotentOperations(): Promise<IdempotentOperation[]> {
 
 function filled(principal: Principal, operation: Operation, matrix: Matrix) {
   const minimal = matrix.fill(principal, operation, 0, false);
-  const place = operation.slots.find((slot) => slot.kinds.includes('organization'));
-  const organization = place && matrix.fill(principal, operation, 0, false, place.name).ids.get(place.name);
-  return organization ? { ...minimal, ids: new Map([...minimal.ids, [place.name, organization]]) } : minimal;
+  const organizationSlot = operation.slots.find((slot) => slot.kinds.includes('organization'));
+  const organization =
+    organizationSlot &&
+    matrix.fill(principal, operation, 0, false, organizationSlot.name).ids.get(organizationSlot.name);
+  return organization ? { ...minimal, ids: new Map([...minimal.ids, [organizationSlot.name, organization]]) } : minimal;
 }
 
 /** What is in no organization, but in the enterprise. */
@@ -97,8 +99,8 @@ const ofEnterprise: ReadonlySet<string> = new Set([
 ]);
 
 /** A key is one principal's in one organization or in the enterprise, whichever of its tokens it comes with. */
-const makerOf = ({ name }: Operation, { who, home }: Principal) =>
-  ofEnterprise.has(name) ? who : `${who} in ${home[0]}`;
+const makerOf = ({ name }: Operation, { principalId, home }: Principal) =>
+  ofEnterprise.has(name) ? principalId : `${principalId} in ${home[0]}`;
 
 /** What the first call alone is shown. */
 const shownOnce = /"(?:token|secret|webhookSecret)":"[^"]*"/g;

@@ -148,7 +148,7 @@ function build(
     let value: unknown;
     if (combinators.has(input.name)) continue;
     if (isInputObjectType(type)) {
-      const isWanted = chosen || isRequired(input) || isAsked(name, fill) || (fill.isFull && prefix === '');
+      const isWanted = chosen || isRequired(input) || isPresent(name, fill) || (fill.isFull && prefix === '');
       const members = Object.values(type.getFields());
       const inner = type.isOneOf ? turnsOf(members.length, turns) : { ...turns, isOf: null };
       value = isWanted && prefix.split('.').length < 5 ? (build(members, `${name}.`, fill, inner) ?? {}) : undefined;
@@ -162,14 +162,14 @@ function build(
 
 /** The member that something is asked for in, a text before an id; else the one whose turn it is. */
 function chosenOf(list: readonly Input[], prefix: string, fill: Fill, turns: Turns): Input | null {
-  const asked = (places: ReadonlyMap<string, unknown>) =>
-    list.find(({ name }) => isAsked(prefix + name, { ids: places, texts: places }));
+  const memberIn = (texts: ReadonlyMap<string, unknown>) =>
+    list.find(({ name }) => isPresent(prefix + name, { ids: texts, texts: texts }));
   const itsTurn = list.find((_, n) => turns.isOf?.(n)(fill.variant));
-  return asked(fill.texts) ?? asked(fill.ids) ?? itsTurn ?? null;
+  return memberIn(fill.texts) ?? memberIn(fill.ids) ?? itsTurn ?? null;
 }
 
-function isAsked(name: string, { ids, texts }: { readonly [Key in 'ids' | 'texts']: ReadonlyMap<string, unknown> }) {
-  return [...ids.keys(), ...texts.keys()].some((asked) => asked === name || asked.startsWith(`${name}.`));
+function isPresent(name: string, { ids, texts }: { readonly [Key in 'ids' | 'texts']: ReadonlyMap<string, unknown> }) {
+  return [...ids.keys(), ...texts.keys()].some((present) => present === name || present.startsWith(`${name}.`));
 }
 
 function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknown {
@@ -184,8 +184,8 @@ function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknow
   if (type.name === 'ID') return isRequired(input) ? plain.ID : undefined;
   if (!isWanted) return undefined;
   if (isEnumType(type)) {
-    const known = type.getValues();
-    return known[fill.variant % known.length]?.name;
+    const enumValues = type.getValues();
+    return enumValues[fill.variant % enumValues.length]?.name;
   }
   if (onlyTrue.has(input.name)) return true;
   if (type.name !== 'String') return plain[type.name];

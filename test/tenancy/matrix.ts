@@ -43,7 +43,7 @@ export class Matrix {
   /** `operation / slot` where an own id did otherwise than one that never existed. */
   readonly lookedUp = new Set<string>();
   /** Which principals brought which writes to a good end. */
-  readonly acts = new Map<string, Set<string>>();
+  readonly writes = new Map<string, Set<string>>();
   /** How each operation was first taken. */
   private readonly won = new Map<string, Shape>();
   /** How many principals tried each operation in every way, in vain. */
@@ -81,22 +81,22 @@ export class Matrix {
   }
 
   /** One operation as one principal: with its own things, then with others' one at a time. */
-  async walk(principal: Principal, operation: Operation): Promise<void> {
-    const own = await this.walkOwn(principal, operation);
+  async run(principal: Principal, operation: Operation): Promise<void> {
+    const own = await this.runOwn(principal, operation);
     if (own.status === 401) return;
-    const open = operation.slots.filter((slot) => !slot.isOnTheWay);
+    const open = operation.slots.filter((slot) => !slot.isAncestor);
     for (const slot of open.filter((each) => !each.isOfMany)) {
-      await this.walkSlot(principal, operation, slot, this.bases(principal, operation, own.isDone, slot));
+      await this.runSlot(principal, operation, slot, this.bases(principal, operation, own.isDone, slot));
     }
-    if (open.length > 1) await this.walkTogether(principal, operation, open);
+    if (open.length > 1) await this.runTogether(principal, operation, open);
     for (const name of operation.texts) {
-      await this.walkText(principal, operation, name, this.bases(principal, operation, own.isDone).slice(0, 2));
+      await this.runText(principal, operation, name, this.bases(principal, operation, own.isDone).slice(0, 2));
     }
   }
 
   // With own things only, in one way after another until one is taken. A write is undone, and is tried no further; a read
   // is asked once more with everything that may be given.
-  private async walkOwn(principal: Principal, operation: Operation): Promise<{ status: number; isDone: boolean }> {
+  private async runOwn(principal: Principal, operation: Operation): Promise<{ status: number; isDone: boolean }> {
     let status = 0;
     for (const shape of this.shapes(operation)) {
       const answer = await this.askOwn(principal, operation, shape);
@@ -106,7 +106,7 @@ export class Matrix {
       if (!this.won.has(operation.name)) this.won.set(operation.name, shape);
       this.succeeded.add(operation.name);
       if (operation.isWrite) {
-        this.acts.set(operation.name, (this.acts.get(operation.name) ?? new Set()).add(principal.name));
+        this.writes.set(operation.name, (this.writes.get(operation.name) ?? new Set()).add(principal.name));
         await this.settle(principal, operation.name, true);
       } else if (operation.hasOptional && !shape.isFull) {
         await this.askOwn(principal, operation, { ...shape, isFull: true });
@@ -130,21 +130,16 @@ export class Matrix {
     const won = this.won.get(operation.name);
     if (won) return [won, ...minimal(operation.variants)];
     if ((this.failures.get(operation.name) ?? 0) >= patience) return minimal(operation.variants);
-    const ways = minimal(Math.max(operation.variants, 6));
+    const shapes = minimal(Math.max(operation.variants, 6));
     const optional = operation.slots.filter((slot) => !slot.isRequired);
     return [
-      ...ways,
-      ...optional.flatMap(({ name }) => ways.map((way) => ({ ...way, only: name }))),
-      ...ways.map((way) => ({ ...way, isFull: true })),
+      ...shapes,
+      ...optional.flatMap(({ name }) => shapes.map((shape) => ({ ...shape, only: name }))),
+      ...shapes.map((shape) => ({ ...shape, isFull: true })),
     ];
   }
 
-  private async walkSlot(
-    principal: Principal,
-    operation: Operation,
-    slot: Slot,
-    bases: readonly Fill[],
-  ): Promise<void> {
+  private async runSlot(principal: Principal, operation: Operation, slot: Slot, bases: readonly Fill[]): Promise<void> {
     for (const kind of slot.kinds) {
       const foreign = [...foreignIds(this.world, principal, kind, slot.fits)];
       for (const [n, base] of bases.entries()) {
@@ -169,18 +164,18 @@ export class Matrix {
   }
 
   // Where all ids of a call are of one other tenant, and so fit together.
-  private async walkTogether(principal: Principal, operation: Operation, slots: readonly Slot[]): Promise<void> {
+  private async runTogether(principal: Principal, operation: Operation, slots: readonly Slot[]): Promise<void> {
     const base = this.fill(principal, operation, 0, false);
-    const asked = slots.filter(({ name }) => base.ids.has(name));
+    const filledSlots = slots.filter(({ name }) => base.ids.has(name));
     for (const tenant of ['B', 'X']) {
       const ids = new Map(base.ids);
-      for (const { name, kinds, fits } of asked) {
+      for (const { name, kinds, fits } of filledSlots) {
         const kind = kinds[0] as IdKind;
         const id = foreignIds(this.world, principal, kind, fits).get(tenant);
         if (id) ids.set(name, { kind, id });
       }
-      const sent = asked.map(({ name }) => ids.get(name)?.id as string);
-      if (asked.length < 2 || asked.some(({ name }) => ids.get(name) === base.ids.get(name))) continue;
+      const sent = filledSlots.map(({ name }) => ids.get(name)?.id as string);
+      if (filledSlots.length < 2 || filledSlots.some(({ name }) => ids.get(name) === base.ids.get(name))) continue;
       const never = new Map(
         [...ids].map(([name, { kind, id }]) => [name, { kind, id: sent.includes(id) ? neverId : id }]),
       );
@@ -190,7 +185,7 @@ export class Matrix {
     }
   }
 
-  private async walkText(
+  private async runText(
     principal: Principal,
     operation: Operation,
     name: string,
@@ -220,11 +215,11 @@ export class Matrix {
       if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
     // Who is bound to no organization finds nothing without one.
-    const place = operation.slots.find(
+    const organizationSlot = operation.slots.find(
       (each) => each !== slot && !each.isRequired && each.kinds.includes('organization'),
     );
-    for (let variant = 0; isAble && operation.isWrite && place && variant < operation.variants; variant++)
-      bases.push(this.fill(principal, operation, variant, false, place.name));
+    for (let variant = 0; isAble && operation.isWrite && organizationSlot && variant < operation.variants; variant++)
+      bases.push(this.fill(principal, operation, variant, false, organizationSlot.name));
     const won = this.won.get(operation.name);
     // Where one of several must be given, nothing is looked up without it.
     if (won?.only !== undefined && won.only !== slot?.name)
@@ -287,7 +282,7 @@ export class Matrix {
   /** What changed must be the principal's to change; then everything is put back. `isDone`: something may have changed. */
   async settle(principal: Principal, name: string, isDone: boolean): Promise<void> {
     this.settled += 1;
-    const { test, places, rows: wanted } = this.world;
+    const { test, tenantIds, rows: wanted } = this.world;
     const tables = [...wanted.keys()].filter((table) => !writtenLater.has(table));
     const stamps = await readStamps(test, tables);
     const touched = tables.filter((table) => stamps.get(table) !== this.stamps.get(table));
@@ -295,20 +290,20 @@ export class Matrix {
     const present = new Map([...wanted, ...(await readRows(test, touched))]);
     const changed = touched.filter((table) => this.textOf(table) !== JSON.stringify(present.get(table)));
     const mayChange = isDone ? principal.mayChange : [];
-    const tenantNow = attribute(present, places);
+    const tenantNow = attribute(present, tenantIds);
     for (const table of changed) {
       const before = untouched(wanted, table, this.world.tenantOf, mayChange);
       if (before === untouched(present, table, tenantNow, mayChange)) continue;
-      const said = isDone ? 'changes rows that are not its tenant’s' : 'was refused and changed rows all the same';
-      this.problems.push(`${name} as ${principal.name} ${said}, in "${table}".`);
+      const problem = isDone ? 'changes rows that are not its tenant’s' : 'was refused and changed rows all the same';
+      this.problems.push(`${name} as ${principal.name} ${problem}, in "${table}".`);
     }
     if (changed.length > 0) await restoreRows(test, wanted, changed);
     for (const [table, stamp] of await readStamps(test, touched)) this.stamps.set(table, stamp);
   }
 
   private textOf(table: string): string {
-    const known = this.texts.get(table);
-    if (known !== undefined) return known;
+    const cached = this.texts.get(table);
+    if (cached !== undefined) return cached;
     const text = JSON.stringify(this.world.rows.get(table));
     this.texts.set(table, text);
     return text;
@@ -327,8 +322,8 @@ function with_(ids: Fill['ids'], slot: Slot, kind: IdKind, id: string): Fill['id
       (name: string) =>
         name.startsWith(`${of}.`) && name !== `${of}.${member}` && !name.startsWith(`${of}.${member}.`),
   );
-  const kept = [...ids].filter(([name]) => !others.some((isOther) => isOther(name)));
-  return new Map([...kept, [slot.name, { kind, id }]]);
+  const rest = [...ids].filter(([name]) => !others.some((isOther) => isOther(name)));
+  return new Map([...rest, [slot.name, { kind, id }]]);
 }
 
 function untouched(rows: Rows, table: string, tenantOf: World['tenantOf'], mayChange: readonly TenantName[]): string {

@@ -24,7 +24,7 @@ export interface Slot {
   readonly kinds: readonly IdKind[];
   readonly isRequired: boolean;
   /** Only on the way to what the operation is about: always filled with an own thing. */
-  readonly isOnTheWay?: boolean;
+  readonly isAncestor?: boolean;
   /** The inputs above it of which exactly one member is given, from the outside in. */
   readonly choices?: readonly Choice[];
   /** Tried only together with the operation's others. */

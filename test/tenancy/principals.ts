@@ -6,7 +6,7 @@ export interface Principal {
   readonly name: string;
   readonly token: string;
   /** The bare id of the user or the service user, or of the key that acts for itself. */
-  readonly who: string;
+  readonly principalId: string;
   /** False: nothing of such a row may reach it, and its id must answer like one that never existed. */
   readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
   readonly mayChange: readonly TenantName[];
@@ -16,18 +16,18 @@ export interface Principal {
   readonly hidden: ReadonlySet<string>;
 }
 
-type Sight = Principal['maySee'];
+type Visibility = Principal['maySee'];
 
 /** An organization's principal: its organization, and the roles of its enterprise, which belong to all of it. */
-const ofOrganization: Sight = (tenant, table) => tenant === 'A' || (tenant === 'E' && isShared(table));
+const ofOrganization: Visibility = (tenant, table) => tenant === 'A' || (tenant === 'E' && isShared(table));
 /** Whatever the enterprise has; what was in a deleted organization is gone, though it is told of in the audit log. */
-const ofEnterprise: Sight = (tenant, table) =>
+const ofEnterprise: Visibility = (tenant, table) =>
   tenant === 'D' ? !goneWithOrganization.has(table) : tenant !== 'X' && tenant !== 'public';
 /** Who is in the enterprise and what there is of organizations, and nothing that happens in them. */
-const onlyPeople: Sight = (tenant, table) =>
+const onlyPeople: Visibility = (tenant, table) =>
   ofEnterprise(tenant, table, {}) &&
   (tenant === 'A' || isShared(table) || people.has(table) || table === 'organization');
-const onlyOrganizations: Sight = (tenant, table) =>
+const onlyOrganizations: Visibility = (tenant, table) =>
   tenant === 'A' || ((tenant === 'B' || tenant === 'E') && (isShared(table) || table === 'organization'));
 
 /** What the enterprise has for all of its organizations. */
@@ -84,7 +84,7 @@ export function livePrincipals(world: World): Principal[] {
 
 /** Those who read in B and in X what others then try to use: cursors, and results of idempotent calls. */
 export function strangers(world: World): { readonly tenant: TenantName; readonly principal: Principal }[] {
-  const ofX: Sight = (tenant) => tenant === 'X';
+  const ofX: Visibility = (tenant) => tenant === 'X';
   const homeB: TenantName[] = ['B', 'E', 'public'];
   const homeX: TenantName[] = ['X', 'public'];
   // By both prefixes, so that every version of REST takes one of them.
@@ -100,18 +100,18 @@ function principal(
   world: World,
   name: string,
   token: string,
-  sight: Sight,
+  visibility: Visibility,
   mayChange: readonly TenantName[],
   home: readonly TenantName[] = ['A', 'E', 'B', 'public'],
 ): Principal {
   const own = new Set<unknown>(ownerIdsOf(world, token));
-  const who = ownerIdsOf(world, token).at(-1) as string;
-  const maySee: Sight = (tenant, table, row) =>
+  const principalId = ownerIdsOf(world, token).at(-1) as string;
+  const maySee: Visibility = (tenant, table, row) =>
     tenant === 'public' ||
     own.has(row.id) ||
     own.has(row.user_id) ||
     own.has(row.service_user_id) ||
-    sight(tenant, table, row);
+    visibility(tenant, table, row);
   const seen = new Set<string>();
   const hidden = new Set<string>();
   for (const { table, row, tenant, strings } of tellingRows(world)) {
@@ -119,7 +119,7 @@ function principal(
     for (const string of strings) into.add(string);
   }
   for (const string of seen) hidden.delete(string);
-  return { name, token, who, maySee, mayChange, home, hidden };
+  return { name, token, principalId, maySee, mayChange, home, hidden };
 }
 
 interface TellingRow {
@@ -133,8 +133,8 @@ const ofWorlds = new WeakMap<World, readonly TellingRow[]>();
 
 // Every principal looks at every row of the world; what is in a row is the same for all of them.
 function tellingRows(world: World): readonly TellingRow[] {
-  const known = ofWorlds.get(world);
-  if (known) return known;
+  const cached = ofWorlds.get(world);
+  if (cached) return cached;
   const all = [...world.rows].flatMap(([table, rows]) =>
     rows.map((row) => ({
       table,

@@ -83,12 +83,12 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   const resource = resourceOf(path);
   const slots: Slot[] = [];
   const texts: string[] = [];
-  for (const { name, in: place, required = false, schema } of parameters) {
+  for (const { name, in: location, required = false, schema } of parameters) {
     // The name of what stands before it, as in `/attachments/{uuid}/{name}`.
-    if (place === 'path' && name === 'name') continue;
-    const kinds = isTelling(name) ? null : kindsOf(name, place === 'path', resource);
-    if (kinds) slots.push({ name: `${place}:${name}`, kinds, isRequired: place === 'path' || required });
-    else if (isTelling(name)) texts.push(`${place}:.${name}`);
+    if (location === 'path' && name === 'name') continue;
+    const kinds = isTelling(name) ? null : kindsOf(name, location === 'path', resource);
+    if (kinds) slots.push({ name: `${location}:${name}`, kinds, isRequired: location === 'path' || required });
+    else if (isTelling(name)) texts.push(`${location}:.${name}`);
     else if (isText(schema) && !plainNames.has(name)) {
       throw new Error(
         `No rule says what the parameter "${name}" of ${method} ${path} is: add it to plainNames in test/tenancy/rest-operations.ts; or, when things are found by it, to test/tenancy/slots.ts: an id’s word, or a text’s column.`,
@@ -153,8 +153,8 @@ function resourceOf(path: string): string {
 
 function filledPath(path: string, parameters: readonly Parameter[], fill: Fill): string {
   const query = new URLSearchParams();
-  for (const { name, in: place, schema, required } of parameters) {
-    if (place !== 'query') continue;
+  for (const { name, in: location, schema, required } of parameters) {
+    if (location !== 'query') continue;
     const picked = fill.ids.get(`query:${name}`);
     const text = fill.texts.get(`query:.${name}`);
     if (picked) query.append(name, prefixedId(picked.kind, picked.id));
@@ -187,8 +187,8 @@ function readBody(document: OpenApi, schema: JsonSchema, resource: string): Memb
   const slots: Slot[] = [];
   const texts: string[] = [];
   let variants = 1;
-  const read = (given: JsonSchema, name: string, isRequired: boolean, depth: number) => {
-    const choices = alternatives(document, given);
+  const read = (memberSchema: JsonSchema, name: string, isRequired: boolean, depth: number) => {
+    const choices = alternatives(document, memberSchema);
     if (isRequired) variants = Math.max(variants, choices.length);
     for (const choice of choices) {
       if (choice.enum && isRequired) variants = Math.max(variants, choice.enum.length);
@@ -223,8 +223,8 @@ function resolve(document: OpenApi, schema: JsonSchema): JsonSchema {
   return name === undefined ? schema : resolve(document, document.components?.schemas?.[name] ?? {});
 }
 
-function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fill, depth: number): unknown {
-  const choices = alternatives(document, given);
+function buildBody(document: OpenApi, bodySchema: JsonSchema, name: string, fill: Fill, depth: number): unknown {
+  const choices = alternatives(document, bodySchema);
   const schema = choices[fill.variant % choices.length] ?? {};
   if (schema.items) return [buildBody(document, schema.items, name, fill, depth + 1)];
   if (!schema.properties) {
@@ -236,12 +236,12 @@ function buildBody(document: OpenApi, given: JsonSchema, name: string, fill: Fil
   const value: Record<string, unknown> = {};
   for (const [member, inner] of Object.entries(schema.properties)) {
     const path = `${name}.${member}`;
-    const isAsked = [...fill.ids.keys(), ...fill.texts.keys()].some(
+    const isPresent = [...fill.ids.keys(), ...fill.texts.keys()].some(
       (key) => key === path || key.startsWith(`${path}.`),
     );
-    const isGiven = fill.isFull && depth === 0 && !leftOut.has(member) && kindsOf(member, false, '') === null;
-    const isRequired = alwaysGiven.has(member) || (schema.required ?? []).includes(member);
-    if (!isAsked && !isGiven && !isRequired) continue;
+    const isFilled = fill.isFull && depth === 0 && !leftOut.has(member) && kindsOf(member, false, '') === null;
+    const isRequired = alwaysFilled.has(member) || (schema.required ?? []).includes(member);
+    if (!isPresent && !isFilled && !isRequired) continue;
     if (depth < maxDepth) value[member] = buildBody(document, inner, path, fill, depth + 1);
   }
   return value;
@@ -255,7 +255,7 @@ const today = new Date().toISOString().slice(0, 10);
 const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip', 'scheduled_at']);
 
 /** What is required by another member’s default: a schedule recurs unless it says otherwise. */
-const alwaysGiven = new Set(['frequency']);
+const alwaysFilled = new Set(['frequency']);
 
 /** What is said where a text of some form is needed. */
 const plainTexts: Readonly<Record<string, string>> = {

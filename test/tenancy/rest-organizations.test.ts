@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { routeParts, walkRoutes } from './walk.ts';
+import { routeParts, runRoutes } from './run-matrix.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -11,5 +11,5 @@ afterAll(() => world.test.close());
 it(
   'tells nobody of another tenant, and lets nobody touch one, by any route of an organization',
   { timeout: 600_000 },
-  () => walkRoutes(world, routeParts.organizations, 250),
+  () => runRoutes(world, routeParts.organizations, 250),
 );

@@ -60,13 +60,13 @@ export async function readStamps(test: Pick<TestApp, 'app'>, tables: readonly st
 }
 
 /** Which organizations and enterprises are whose. */
-export interface Places {
+export interface TenantIds {
   readonly organizations: ReadonlyMap<string, TenantName>;
   readonly enterprises: ReadonlyMap<string, TenantName>;
 }
 
 /** Says whose each row is. Throws, with what to add, for a table whose rows say nothing of that. */
-export function attribute(rows: Rows, places: Places): (table: string, row: Row) => TenantName {
+export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row: Row) => TenantName {
   const byId = (table: string) => new Map((rows.get(table) ?? []).map((row) => [row.id, row]));
   const tables = {
     session: byId('session'),
@@ -79,10 +79,10 @@ export function attribute(rows: Rows, places: Places): (table: string, row: Row)
     if (row.user_id && row.organization_id && !membership.has(row.user_id))
       membership.set(row.user_id, row.organization_id);
   }
-  const inEnterprise = (id: unknown): TenantName => places.enterprises.get(id as string) ?? 'X';
+  const inEnterprise = (id: unknown): TenantName => tenantIds.enterprises.get(id as string) ?? 'X';
   const inOrganization = (id: unknown): TenantName => {
-    const known = places.organizations.get(id as string);
-    if (known) return known;
+    const tenant = tenantIds.organizations.get(id as string);
+    if (tenant) return tenant;
     const organization = (rows.get('organization') ?? []).find((row) => row.id === id);
     return inEnterprise(organization?.enterprise_id);
   };
@@ -113,7 +113,7 @@ export function attribute(rows: Rows, places: Places): (table: string, row: Row)
 
 /** Puts some tables back to what they held. */
 export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tables: readonly string[]): Promise<void> {
-  const { store, knownKeys } = test.app.services;
+  const { store, keyCache } = test.app.services;
   await store.transact(async (tx) => {
     // Without the references' triggers: the tables are whole again only when all are.
     await tx.query('set local session_replication_role = replica');
@@ -125,7 +125,7 @@ export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tabl
     }
     await tx.query('update installation set key_epoch = key_epoch + 1');
   });
-  knownKeys.forget();
+  keyCache.invalidate();
 }
 
 const telling =
@@ -135,12 +135,12 @@ const telling =
   /canary-[a-z]-[a-z0-9-]*[a-z0-9]|(?<![0-9a-f])[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(?:[0-9a-f]{32})?(?![0-9a-f])|(?:apk_user_|apk_|cog_)[a-z0-9]{4}(?:…|[a-z0-9]{16,})|203\.0\.113\.\d+|v1\.[\w-]+\.[\w-]{20,}/g;
 
 /** Words that may be base64. They begin where no such word goes on: asked at every letter, it is most of the walk's work. */
-export const encodedWords = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
+export const encodedRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const isId = /^[0-9a-f-]+$/;
 
 /** What in a text tells one tenant's things from another's; also inside base64, and in ids with hyphens. */
 export function tellingStrings(text: string): Set<string> {
-  const decoded = [...text.matchAll(encodedWords)].map(([word]) => Buffer.from(word, 'base64').toString('latin1'));
+  const decoded = [...text.matchAll(encodedRuns)].map(([word]) => Buffer.from(word, 'base64').toString('latin1'));
   const found = new Set<string>();
   for (const part of [text, ...decoded]) {
     for (const [match] of part.toLowerCase().matchAll(telling)) {

@@ -32,8 +32,8 @@ describe('a new thing that no rule covers fails with what to add', () => {
     ['path', '/v3/galaxies/{galaxy_id}', 'galaxy_id'],
     ['query', '/v3/galaxies', 'galaxy_id'],
     ['query', '/v3/galaxies', 'brightness'],
-  ] as const)('a parameter in the %s of %s: %s', (place, path, name) => {
-    const parameters = [{ name, in: place, schema: { type: 'string' } }];
+  ] as const)('a parameter in the %s of %s: %s', (location, path, name) => {
+    const parameters = [{ name, in: location, schema: { type: 'string' } }];
     expect(() => restOperations({ paths: { [path]: { get: { parameters } } } })).toThrow(`"${name}" of `);
   });
 

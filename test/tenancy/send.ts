@@ -1,16 +1,16 @@
 import { exchangeJson, type HttpAnswer } from '../support/http-client.ts';
 import type { Answer, HttpCall } from './operation.ts';
-import { encodedWords } from './rows.ts';
+import { encodedRuns } from './rows.ts';
 import type { World } from './world.ts';
 
 /** Sends a call as whoever has the token; null: nobody. */
 export async function send(world: World, token: string | null, call: HttpCall): Promise<Answer> {
   const { method, path, body, form } = call;
   const url = world.test.url + path;
-  const given = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...call.headers };
+  const requestHeaders = { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...call.headers };
   const { status, text, headers } = form
-    ? await sendForm(url, method, given, form)
-    : await exchangeJson(url, method, given, body);
+    ? await sendForm(url, method, requestHeaders, form)
+    : await exchangeJson(url, method, requestHeaders, body);
   const received = [...headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
   return { status, text, headers: received.join('\n') };
 }
@@ -18,10 +18,10 @@ export async function send(world: World, token: string | null, call: HttpCall): 
 async function sendForm(
   url: string,
   method: string,
-  given: Readonly<Record<string, string>>,
+  requestHeaders: Readonly<Record<string, string>>,
   form: Readonly<Record<string, string>>,
 ): Promise<HttpAnswer> {
-  const headers = { 'accept-encoding': 'identity', ...given };
+  const headers = { 'accept-encoding': 'identity', ...requestHeaders };
   const response = await fetch(url, { method, redirect: 'manual', headers, body: formOf(form) });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
@@ -36,7 +36,7 @@ function formOf(fields: Readonly<Record<string, string>>): FormData {
 export function comparable(answer: Answer, sent: readonly string[]): string {
   let text = `${answer.status} ${answer.text}`;
   for (const each of sent) text = text.replaceAll(each, '«sent»').replaceAll(encodeURIComponent(each), '«sent»');
-  text = text.replace(encodedWords, (word) => {
+  text = text.replace(encodedRuns, (word) => {
     const decoded = Buffer.from(word, 'base64').toString('latin1');
     return sent.some((each) => decoded.includes(each))
       ? '«sent»'

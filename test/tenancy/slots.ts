@@ -75,9 +75,9 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
   if (stem === '' && what === 'agent') return null;
   const word = stem === '' || (stem === 'parent' && isOfSessions(what)) ? what.replace(/s$/, '') : stem;
   // "createAsUserId" is a user's; the longest word that fits, so that a service user is not a user.
-  const fitting = Object.keys(words).filter((known) => word.endsWith(known));
-  const longest = fitting.toSorted((one, other) => other.length - one.length)[0];
-  if (longest !== undefined) return words[longest] as readonly IdKind[];
+  const fitting = Object.keys(words).filter((suffix) => word.endsWith(suffix));
+  const best = fitting.toSorted((one, other) => other.length - one.length)[0];
+  if (best !== undefined) return words[best] as readonly IdKind[];
   throw new Error(
     `No rule says what "${name}" of ${within} is the id of: add its word to test/tenancy/slots.ts, in \`words\` with its kind, or in \`noIds\`.`,
   );

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.test.close());
 
 /** A subscription that says nothing within this time was taken: refusals come at once. */
-const mostMs = 5_000;
+const maxMs = 5_000;
 
 type Subscribe = (fill: Fill) => Promise<string>;
 
@@ -43,7 +43,7 @@ it('refuses another tenant’s subscription like one of what never existed', { t
     }
     await client.dispose();
   }
-  await walkStreams(matrix, began);
+  await runStreams(matrix, began);
   process.stdout.write(`${matrix.summary('Subscriptions')}\n`);
   expect(matrix.problems).toEqual([]);
   const names = operations.flatMap(({ name }) => [`${name} by WebSocket`, `${name} by server-sent events`]);
@@ -53,7 +53,7 @@ it('refuses another tenant’s subscription like one of what never existed', { t
 });
 
 // What REST streams is refused by the door itself, with a status.
-async function walkStreams(matrix: Matrix, began: Set<string>): Promise<void> {
+async function runStreams(matrix: Matrix, began: Set<string>): Promise<void> {
   const routes = (await readDocuments(world.test)).flatMap(restOperations).filter(({ isStream }) => isStream);
   for (const principal of livePrincipals(world)) {
     for (const route of routes) {
@@ -113,9 +113,9 @@ function transports(principal: Principal, client: Client, operation: Operation):
           ([each]) => each,
           () => following.errors(),
         );
-        const said = await firstOf(payload);
+        const received = await firstOf(payload);
         following.stop();
-        return said;
+        return received;
       },
     ],
     [
@@ -123,9 +123,9 @@ function transports(principal: Principal, client: Client, operation: Operation):
       async (fill) => {
         const { query, variables } = bodyOf(fill);
         const stream = await openStream(world.test.url, principal.token, query, variables);
-        const said = await firstOf(stream.take(1).catch((error: unknown) => String(error)));
+        const received = await firstOf(stream.take(1).catch((error: unknown) => String(error)));
         stream.abort();
-        return said;
+        return received;
       },
     ],
   ];
@@ -134,27 +134,27 @@ function transports(principal: Principal, client: Client, operation: Operation):
 /** How often something happens in every organization, for what tells of nothing else. */
 const changeMs = 200;
 
-async function changeThings(): Promise<void> {
-  const { store, bell } = world.test.app.services;
+async function changeResources(): Promise<void> {
+  const { store, notifier } = world.test.app.services;
   await store.execute('update session set is_fresh = not is_fresh');
   await store.execute('update automation_run set attempts = attempts + 1');
   await store.execute('update webhook_delivery set attempt_count = attempt_count + 1');
   for (const { id } of await store.query<{ id: string }>('select id from organization')) {
-    bell.ring(`organization:${id}`);
-    bell.ring(`resources:${id}`);
+    notifier.notify(`organization:${id}`);
+    notifier.notify(`resources:${id}`);
   }
 }
 
 async function firstOf(payload: Promise<unknown>): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
-  const changing = setInterval(() => changeThings().catch(() => undefined), changeMs);
-  const silence = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('It is open, and silent.'), mostMs);
+  const changing = setInterval(() => changeResources().catch(() => undefined), changeMs);
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('It is open, and silent.'), maxMs);
   });
-  const said = await Promise.race([payload, silence]);
+  const received = await Promise.race([payload, timeout]);
   clearTimeout(timer);
   clearInterval(changing);
-  return JSON.stringify(said);
+  return JSON.stringify(received);
 }
 
 async function compareRefusals(

@@ -1,10 +1,10 @@
-import { newWebhookSecret } from '../../src/domain/automations/webhook-secrets.ts';
+import { newWebhookSecret } from '../../src/domain/automations/triggers/webhook-secrets.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
 
 /** Whose resources are planted; without an organization they are the enterprise's own. */
-export interface ResourcePlace {
+export interface ResourceOwner {
   readonly enterpriseId: string;
   readonly organizationId: string | null;
   readonly userId: string | null;
@@ -21,8 +21,8 @@ export interface Resources {
 }
 
 /** Knowledge and playbooks of an organization or of an enterprise. */
-export async function plantKnowledge(test: TestApp, tx: Transaction, place: ResourcePlace): Promise<Resources> {
-  const { enterpriseId, organizationId, userId, canary } = place;
+export async function seedKnowledge(test: TestApp, tx: Transaction, owner: ResourceOwner): Promise<Resources> {
+  const { enterpriseId, organizationId, userId, canary } = owner;
   const createdAt = test.app.services.now();
   const where = { enterpriseId, organizationId };
   const when = { createdAt, updatedAt: createdAt };
@@ -47,12 +47,12 @@ export async function plantKnowledge(test: TestApp, tx: Transaction, place: Reso
 const holding = (value: string) => ({ any: [{ all: [{ field: 'tags', operator: 'contains', value }] }] });
 
 /** What only organizations have: secrets and automations. */
-export async function plantAutomations(
+export async function seedAutomations(
   test: TestApp,
   tx: Transaction,
-  place: ResourcePlace & { readonly organizationId: string },
+  owner: ResourceOwner & { readonly organizationId: string },
 ): Promise<{ readonly automationId: string; readonly secretId: string }> {
-  const { organizationId, userId, serviceKeyId, canary } = place;
+  const { organizationId, userId, serviceKeyId, canary } = owner;
   const { keyring, now } = test.app.services;
   const createdAt = now();
   const when = { createdAt, updatedAt: createdAt };
@@ -124,15 +124,15 @@ export async function plantAutomations(
       ...when,
     },
   });
-  await plantWebhooks(test, tx, place);
+  await seedWebhooks(test, tx, owner);
   return { automationId, secretId };
 }
 
 /** An endpoint for webhooks, and something that was sent to it. */
-async function plantWebhooks(
+async function seedWebhooks(
   test: TestApp,
   tx: Transaction,
-  { organizationId, userId, canary }: ResourcePlace & { readonly organizationId: string },
+  { organizationId, userId, canary }: ResourceOwner & { readonly organizationId: string },
 ): Promise<void> {
   const { keyring, now } = test.app.services;
   const createdAt = now();
@@ -170,12 +170,12 @@ async function plantWebhooks(
   });
 }
 
-const notificationsOf = (canary: ResourcePlace['canary']) => ({
+const notificationsOf = (canary: ResourceOwner['canary']) => ({
   email: { when: 'always', recipients: [`${canary('recipient')}@example.com`] },
   slack: { when: 'always', channelId: canary('channel') },
 });
 
-const sessionOf = (canary: ResourcePlace['canary']) => ({
+const sessionOf = (canary: ResourceOwner['canary']) => ({
   tags: [canary('tag')],
   platform: canary('platform'),
   repos: [canary('repo')],
@@ -183,7 +183,7 @@ const sessionOf = (canary: ResourcePlace['canary']) => ({
 });
 
 /** Every option that an automation may have. */
-const optionsOf = (canary: ResourcePlace['canary']) => ({
+const optionsOf = (canary: ResourceOwner['canary']) => ({
   limits: { maxAcuLimit: 5, invocations: { maxPerWindow: 1, windowSeconds: 60 } },
   concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 1 },
   metadata: { owner: canary('metadata') },

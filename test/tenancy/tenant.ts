@@ -1,14 +1,14 @@
 import { tokenPrefix } from '../../src/auth/tokens.ts';
 import type { ApiKeyKind } from '../../src/auth/viewer.ts';
+import { insertApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { insertApiKey } from '../../src/domain/keys/api-keys.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
-import { plantAutomations, plantKnowledge } from './tenant-resources.ts';
+import { seedAutomations, seedKnowledge } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; every text in them names it. */
-export interface Planter {
+export interface TenantSeeder {
   /** A text of the tenant's own: `canary-b-title-3`. */
   canary(word: string): string;
   user(
@@ -58,7 +58,7 @@ export interface KeyOwner {
 let count = 0;
 
 /** A planter for an enterprise, whose texts say `letter`. */
-export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, letter: string): Planter {
+export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId: string, letter: string): TenantSeeder {
   const { services } = test.app;
   const createdAt = services.now();
   const canary = (word: string) => {
@@ -66,9 +66,9 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
     return `canary-${letter}-${word}-${count}`;
   };
   const assign = (
-    who: { userId?: string; serviceUserId?: string },
+    principal: { userId?: string; serviceUserId?: string },
     role: { roleId: string; organizationId: string | null },
-  ) => tx.prisma.roleAssignment.create({ data: { id: newId(), enterpriseId, ...who, ...role, createdAt } });
+  ) => tx.prisma.roleAssignment.create({ data: { id: newId(), enterpriseId, ...principal, ...role, createdAt } });
 
   return {
     canary,
@@ -102,8 +102,8 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       const token = `${tokenPrefix[kind]}${shown}${newId()}`;
       const { organizationId = null, userId = null, serviceUserId = null, roleId = null, end } = owner;
       const expiresAt = end === 'expired' ? new Date(createdAt.getTime() - 60_000) : null;
-      const whose = { organizationId, userId, serviceUserId, roleId };
-      const { id } = await insertApiKey(services, tx, { kind, name, expiresAt, enterpriseId, ...whose }, token);
+      const ownership = { organizationId, userId, serviceUserId, roleId };
+      const { id } = await insertApiKey(services, tx, { kind, name, expiresAt, enterpriseId, ...ownership }, token);
       const route = `GET /v1/${canary('route')}`;
       await tx.prisma.legacyCall.create({
         data: { apiKeyId: id, enterpriseId, version: 'v1', route, count: 1, lastCalledAt: createdAt },
@@ -122,19 +122,19 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
       return id;
     },
     async resources(organizationId, userId, serviceKeyId) {
-      const place = { enterpriseId, organizationId, userId, serviceKeyId, canary };
-      const { playbookId } = await plantKnowledge(test, tx, place);
-      const { automationId } = await plantAutomations(test, tx, place);
+      const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
+      const { playbookId } = await seedKnowledge(test, tx, owner);
+      const { automationId } = await seedAutomations(test, tx, owner);
       return { playbookId, automationId };
     },
     async knowledge() {
-      await plantKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
+      await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
     },
     async auditEntry(organizationId, { userId, sessionId }) {
-      const place = { enterpriseId, organizationId, userId: userId ?? null, sessionId: sessionId ?? null };
+      const scope = { enterpriseId, organizationId, userId: userId ?? null, sessionId: sessionId ?? null };
       const what = { action: 'create_session', targetId: sessionId ?? null, address: `${canary('address')}` };
       const data = { note: canary('audit') };
-      await tx.prisma.auditEntry.create({ data: { id: newId(), ...place, ...what, data, createdAt } });
+      await tx.prisma.auditEntry.create({ data: { id: newId(), ...scope, ...what, data, createdAt } });
     },
   };
 }
@@ -142,7 +142,7 @@ export function planterOf(test: TestApp, tx: Transaction, enterpriseId: string, 
 async function insertSession(
   test: TestApp,
   tx: Transaction,
-  made: SessionOwner & { id: string; enterpriseId: string; organizationId: string; canary: Planter['canary'] },
+  made: SessionOwner & { id: string; enterpriseId: string; organizationId: string; canary: TenantSeeder['canary'] },
 ): Promise<void> {
   const { id, enterpriseId, organizationId, canary, userId = null, serviceUserId = null } = made;
   const { parentId = null, playbookId = null, automationId = null, rest = null } = made;
@@ -239,12 +239,16 @@ async function insertSession(
 
 // One entry of every kind, so that every type of event is there to be read.
 function entriesOf(
-  canary: Planter['canary'],
+  canary: TenantSeeder['canary'],
   owner: { userId: string | null; serviceUserId: string | null },
   question: { id: string; reason: 'question' | 'permission' },
 ): NewEntry[] {
   const answered = newId();
-  const told = (kind: NewEntry['kind']): NewEntry => ({ kind, body: canary('body'), data: { note: canary('note') } });
+  const toEntry = (kind: NewEntry['kind']): NewEntry => ({
+    kind,
+    body: canary('body'),
+    data: { note: canary('note') },
+  });
   return [
     { kind: 'STATUS', data: { status: 'running', statusDetail: 'waiting_for_user', endedBy: null, isArchived: false } },
     { kind: 'MESSAGE', messageType: 'initial_user_message', body: canary('message'), ...owner },
@@ -284,6 +288,8 @@ function entriesOf(
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: canary('message') },
-    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(told),
+    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
+      toEntry,
+    ),
   ];
 }

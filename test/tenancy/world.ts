@@ -1,8 +1,8 @@
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { attribute, type Places, type Row, type Rows, readRows, type TenantName, tableNames } from './rows.ts';
-import { type Planter, planterOf } from './tenant.ts';
+import { attribute, type Row, type Rows, readRows, type TenantIds, type TenantName, tableNames } from './rows.ts';
+import { createTenantSeeder, type TenantSeeder } from './tenant.ts';
 
 /** The tokens of one organization's principals. */
 export interface OrganizationTokens {
@@ -30,7 +30,7 @@ export interface EnterpriseTokens {
  */
 export interface World {
   readonly test: TestApp;
-  readonly places: Places;
+  readonly tenantIds: TenantIds;
   readonly a: OrganizationTokens;
   readonly b: OrganizationTokens;
   readonly x: OrganizationTokens;
@@ -53,8 +53,8 @@ export async function startWorld(): Promise<World> {
   const { store } = test.app.services;
   const { enterpriseId } = test.app.installation;
   const ids = { a: test.organizationId, b: newId(), d: newId(), x: newId(), enterprise: newId() };
-  const made = await store.transact((tx) => plant(test, tx, enterpriseId, ids));
-  const places: Places = {
+  const made = await store.transact((tx) => seed(test, tx, enterpriseId, ids));
+  const tenantIds: TenantIds = {
     organizations: new Map<string, TenantName>([
       [ids.a, 'A'],
       [ids.b, 'B'],
@@ -67,48 +67,51 @@ export async function startWorld(): Promise<World> {
     ]),
   };
   const rows = await readRows(test, await tableNames(test));
-  const tenantOf = attribute(rows, places);
-  return { test, places, ...made, rows, tenantOf };
+  const tenantOf = attribute(rows, tenantIds);
+  return { test, tenantIds, ...made, rows, tenantOf };
 }
 
-async function plant(
+async function seed(
   test: TestApp,
   tx: Transaction,
   enterpriseId: string,
   ids: { a: string; b: string; d: string; x: string; enterprise: string },
 ): Promise<Pick<World, 'a' | 'b' | 'x' | 'e' | 'xe' | 'dead'>> {
   const createdAt = test.app.services.now();
-  const foreign = planterOf(test, tx, ids.enterprise, 'x');
+  const foreign = createTenantSeeder(test, tx, ids.enterprise, 'x');
   const name = foreign.canary('enterprise');
   await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name, ipRanges: xRanges, createdAt } });
-  const planters = { a: planterOf(test, tx, enterpriseId, 'a'), b: planterOf(test, tx, enterpriseId, 'b') };
+  const planters = {
+    a: createTenantSeeder(test, tx, enterpriseId, 'a'),
+    b: createTenantSeeder(test, tx, enterpriseId, 'b'),
+  };
   const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 10 };
-  const organization = (planter: Planter, id: string, where: string, deletedAt: Date | null = null) =>
+  const organization = (seeder: TenantSeeder, id: string, where: string, deletedAt: Date | null = null) =>
     tx.prisma.organization.create({
       data: {
         id,
         enterpriseId: where,
-        name: planter.canary('organization'),
+        name: seeder.canary('organization'),
         createdAt,
         updatedAt: createdAt,
         deletedAt,
         ...limits,
-        allowedTags: ['walk', planter.canary('tag')],
+        allowedTags: ['walk', seeder.canary('tag')],
       },
     });
   const data = { ...limits, allowedTags: ['walk', planters.a.canary('tag')], defaultTag: 'walk' };
   await tx.prisma.organization.update({ where: { id: ids.a }, data });
-  const gone = planterOf(test, tx, enterpriseId, 'd');
+  const gone = createTenantSeeder(test, tx, enterpriseId, 'd');
   await organization(planters.b, ids.b, enterpriseId);
   await organization(gone, ids.d, enterpriseId, createdAt);
   await organization(foreign, ids.x, ids.enterprise);
-  const a = await plantOrganization(planters.a, ids.a);
-  const b = await plantOrganization(planters.b, ids.b);
-  const d = await plantOrganization(gone, ids.d);
-  const x = await plantOrganization(foreign, ids.x);
-  const e = await plantEnterprise(planterOf(test, tx, enterpriseId, 'e'), ids.a);
-  const xe = await plantEnterprise(foreign, ids.x);
-  const dead = { ...(await plantDead(planters.a, ids.a)), 'of a deleted organization': d.serviceKey };
+  const a = await seedOrganization(planters.a, ids.a);
+  const b = await seedOrganization(planters.b, ids.b);
+  const d = await seedOrganization(gone, ids.d);
+  const x = await seedOrganization(foreign, ids.x);
+  const e = await seedEnterprise(createTenantSeeder(test, tx, enterpriseId, 'e'), ids.a);
+  const xe = await seedEnterprise(foreign, ids.x);
+  const dead = { ...(await seedDead(planters.a, ids.a)), 'of a deleted organization': d.serviceKey };
   return { a, b, x, e, xe, dead };
 }
 
@@ -117,23 +120,23 @@ const xRanges = ['127.0.0.0/8', '::1/128', '203.0.113.7/32'];
 
 const seesAndManagesRobots = ['ViewOrgSessions', 'ViewOrgMembership', 'ManageOrgServiceUsers'];
 
-async function plantOrganization(planter: Planter, organizationId: string): Promise<OrganizationTokens> {
-  const member = await planter.user('member', { roleId: 'org_member', organizationId });
-  const orgAdmin = await planter.user('admin', { roleId: 'org_admin', organizationId });
-  const roleId = await planter.role('organization', seesAndManagesRobots);
-  const custom = await planter.user('custom', { roleId, organizationId });
-  const robot = await planter.serviceUser('robot', { roleId: 'org_admin', organizationId });
-  const serviceKey = await planter.key('SERVICE', { organizationId, roleId: 'org_admin' });
-  const { playbookId, automationId } = await planter.resources(organizationId, member, serviceKey.id);
-  const parentId = await planter.session(organizationId, { userId: member, playbookId, automationId });
-  const child = await planter.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
+async function seedOrganization(seeder: TenantSeeder, organizationId: string): Promise<OrganizationTokens> {
+  const member = await seeder.user('member', { roleId: 'org_member', organizationId });
+  const orgAdmin = await seeder.user('admin', { roleId: 'org_admin', organizationId });
+  const roleId = await seeder.role('organization', seesAndManagesRobots);
+  const custom = await seeder.user('custom', { roleId, organizationId });
+  const robot = await seeder.serviceUser('robot', { roleId: 'org_admin', organizationId });
+  const serviceKey = await seeder.key('SERVICE', { organizationId, roleId: 'org_admin' });
+  const { playbookId, automationId } = await seeder.resources(organizationId, member, serviceKey.id);
+  const parentId = await seeder.session(organizationId, { userId: member, playbookId, automationId });
+  const child = await seeder.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
   // A sub-session, so that unarchiveSessions finds one by its parent.
-  await planter.session(organizationId, { userId: member, playbookId, automationId, parentId, rest: 'archived' });
+  await seeder.session(organizationId, { userId: member, playbookId, automationId, parentId, rest: 'archived' });
   // It waits, unlike the other sub-session.
-  await planter.session(organizationId, { userId: member, playbookId, parentId });
-  await planter.auditEntry(organizationId, { userId: member, sessionId: child });
-  const token = async (kind: Parameters<Planter['key']>[0], owner: Parameters<Planter['key']>[1]) =>
-    (await planter.key(kind, owner)).token;
+  await seeder.session(organizationId, { userId: member, playbookId, parentId });
+  await seeder.auditEntry(organizationId, { userId: member, sessionId: child });
+  const token = async (kind: Parameters<TenantSeeder['key']>[0], owner: Parameters<TenantSeeder['key']>[1]) =>
+    (await seeder.key(kind, owner)).token;
   return {
     member: await token('PERSONAL_ACCESS_TOKEN', { userId: member }),
     memberV1: await token('PERSONAL', { userId: member, organizationId }),
@@ -146,21 +149,21 @@ async function plantOrganization(planter: Planter, organizationId: string): Prom
 
 const seesAndManagesPeople = ['ReadAccountMeta', 'ViewAccountMembership', 'ManageAccountMembership'];
 
-async function plantEnterprise(planter: Planter, within: string): Promise<EnterpriseTokens> {
+async function seedEnterprise(seeder: TenantSeeder, within: string): Promise<EnterpriseTokens> {
   const organizationId = null;
-  const accountAdmin = await planter.user('account-admin', { roleId: 'account_admin', organizationId });
-  const accountMember = await planter.user('account-member', { roleId: 'account_member', organizationId });
-  const roleId = await planter.role('enterprise', seesAndManagesPeople);
+  const accountAdmin = await seeder.user('account-admin', { roleId: 'account_admin', organizationId });
+  const accountMember = await seeder.user('account-member', { roleId: 'account_member', organizationId });
+  const roleId = await seeder.role('enterprise', seesAndManagesPeople);
   // One that nobody has: it can be deleted.
-  await planter.role('organization', ['ViewOrgSessions']);
-  const peopleManager = await planter.user('people-manager', { roleId, organizationId });
-  const robot = await planter.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
-  await planter.auditEntry(null, { userId: accountAdmin });
-  await planter.knowledge();
-  const pat = async (userId: string) => (await planter.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
-  const v1 = await planter.key('PERSONAL', { userId: accountAdmin, organizationId: within });
-  const serviceKey = await planter.key('SERVICE', { roleId: 'account_admin' });
-  const serviceUser = await planter.key('SERVICE_USER', { serviceUserId: robot });
+  await seeder.role('organization', ['ViewOrgSessions']);
+  const peopleManager = await seeder.user('people-manager', { roleId, organizationId });
+  const robot = await seeder.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
+  await seeder.auditEntry(null, { userId: accountAdmin });
+  await seeder.knowledge();
+  const pat = async (userId: string) => (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
+  const v1 = await seeder.key('PERSONAL', { userId: accountAdmin, organizationId: within });
+  const serviceKey = await seeder.key('SERVICE', { roleId: 'account_admin' });
+  const serviceUser = await seeder.key('SERVICE_USER', { serviceUserId: robot });
   return {
     accountAdmin: await pat(accountAdmin),
     accountAdminV1: v1.token,
@@ -171,26 +174,26 @@ async function plantEnterprise(planter: Planter, within: string): Promise<Enterp
   };
 }
 
-async function plantDead(planter: Planter, organizationId: string): Promise<Record<string, string>> {
+async function seedDead(seeder: TenantSeeder, organizationId: string): Promise<Record<string, string>> {
   const role = { roleId: 'org_admin', organizationId };
-  const user = await planter.user('dead-keys', role);
-  const robot = await planter.serviceUser('dead-keys', role);
-  const goneUser = await planter.user('gone', null, true);
-  const goneRobot = await planter.serviceUser('gone', role, true);
+  const user = await seeder.user('dead-keys', role);
+  const robot = await seeder.serviceUser('dead-keys', role);
+  const goneUser = await seeder.user('gone', null, true);
+  const goneRobot = await seeder.serviceUser('gone', role, true);
   const dead: Record<string, string> = {};
   const ends = ['expired', 'revoked'] as const;
   for (const end of ends) {
-    dead[`${end} personal access token`] = (await planter.key('PERSONAL_ACCESS_TOKEN', { userId: user, end })).token;
-    dead[`${end} personal key`] = (await planter.key('PERSONAL', { userId: user, organizationId, end })).token;
-    dead[`${end} service key`] = (await planter.key('SERVICE', { organizationId, roleId: 'org_admin', end })).token;
+    dead[`${end} personal access token`] = (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId: user, end })).token;
+    dead[`${end} personal key`] = (await seeder.key('PERSONAL', { userId: user, organizationId, end })).token;
+    dead[`${end} service key`] = (await seeder.key('SERVICE', { organizationId, roleId: 'org_admin', end })).token;
     dead[`${end} service user’s`] = (
-      await planter.key('SERVICE_USER', { serviceUserId: robot, organizationId, end })
+      await seeder.key('SERVICE_USER', { serviceUserId: robot, organizationId, end })
     ).token;
   }
-  dead['of a deleted user'] = (await planter.key('PERSONAL_ACCESS_TOKEN', { userId: goneUser })).token;
-  dead['v1, of a deleted user'] = (await planter.key('PERSONAL', { userId: goneUser, organizationId })).token;
+  dead['of a deleted user'] = (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId: goneUser })).token;
+  dead['v1, of a deleted user'] = (await seeder.key('PERSONAL', { userId: goneUser, organizationId })).token;
   dead['of a deleted service user'] = (
-    await planter.key('SERVICE_USER', { serviceUserId: goneRobot, organizationId })
+    await seeder.key('SERVICE_USER', { serviceUserId: goneRobot, organizationId })
   ).token;
   return dead;
 }

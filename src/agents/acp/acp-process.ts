@@ -19,7 +19,7 @@ import {
 import { signalProcess } from '../process-identity.ts';
 import { type Child, within } from './child.ts';
 import { toContent, toServer } from './content.ts';
-import { type AgentSelf, type BrokenRungs, openSession, type Rung } from './open-session.ts';
+import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } from './open-session.ts';
 import { createPauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
@@ -27,7 +27,7 @@ import { createRequests, named, type Requests } from './requests.ts';
 import { createSideWork } from './side-work.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
-import { createUpdateJoiner, hasUsage, readUsage } from './updates.ts';
+import { createUpdateAssembler, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long an agent may take for each step after its start and before its first turn (agents.md 5.1). */
@@ -38,12 +38,12 @@ export interface StartTimeouts {
 }
 
 /** How long a courtesy (close) may take before it is left. */
-const courtesyMs = 2_000;
+const closeTimeoutMs = 2_000;
 /** After a load, an agent that tells nothing for so long has told the whole history; and it is not waited for longer. */
 const historyQuietMs = 400;
-const historyMostMs = 20_000;
+const maxHistoryMs = 20_000;
 /** So many updates of an agent may still have to be written when more of what it says is read. */
-const mostUndelivered = 32;
+const maxUndelivered = 32;
 /** After so long without a word, what an agent said so far is given. */
 const quietMs = 1_500;
 /** What an agent says without a pause is given so often. */
@@ -58,8 +58,8 @@ export class AcpProcess implements AgentProcess {
   readonly #launch: AgentLaunch;
   readonly #child: Child;
   readonly #timeouts: StartTimeouts;
-  readonly #broken: BrokenRungs;
-  readonly #joiner = createUpdateJoiner();
+  readonly #failedMethods: FailedMethods;
+  readonly #assembler = createUpdateAssembler();
   readonly #sideWork = createSideWork();
   readonly #pauses = createPauses(quietMs, longMs, () => this.#pause());
   #connection: ClientConnection | null = null;
@@ -67,9 +67,9 @@ export class AcpProcess implements AgentProcess {
   #self: AgentSelf = { protocolVersion: PROTOCOL_VERSION };
   #sessionId: string | null = null;
   #turn: Promise<unknown> | null = null;
-  #told: readonly PromptBlock[] = [];
+  #promptBlocks: readonly PromptBlock[] = [];
   #isHanging = false;
-  #isHushed = false;
+  #isMuted = false;
   #isReading = false;
   #deliveries: Promise<void> = Promise.resolve();
   #undelivered = 0;
@@ -77,18 +77,18 @@ export class AcpProcess implements AgentProcess {
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
 
-  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts, broken: BrokenRungs) {
+  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts, failedMethods: FailedMethods) {
     this.pid = child.pid;
     this.paths = child.paths;
     this.exited = child.exited;
     this.#launch = launch;
     this.#child = child;
     this.#timeouts = timeouts;
-    this.#broken = broken;
+    this.#failedMethods = failedMethods;
     this.questions = createQuestions(
       launch.profile.permission,
       (update) => this.#report(update),
-      (toolCallId, isFirst) => this.#sideWork.asked(toolCallId, isFirst),
+      (toolCallId, isFirst) => this.#sideWork.recordQuestion(toolCallId, isFirst),
     );
   }
 
@@ -121,7 +121,7 @@ export class AcpProcess implements AgentProcess {
 
   /** Takes in a `session/update`. */
   onUpdate({ sessionId, update }: SessionNotification): void {
-    if (sessionId === this.#sessionId) this.#sideWork.took(update);
+    if (sessionId === this.#sessionId) this.#sideWork.recordUpdate(update);
     this.#takeIn({ sessionId, update });
   }
 
@@ -130,18 +130,18 @@ export class AcpProcess implements AgentProcess {
     // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
     // after its load was given up is of another session.
     if (sessionId !== this.#sessionId) return;
-    if (this.#isHushed && isWords(update)) return;
-    const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#told);
-    this.#deliver(this.#joiner.take(update).filter(isNews));
-    if (this.#joiner.isBlockOpen()) this.#pauses.said();
-    if (this.#joiner.isProgressHeld()) this.#tellProgressLater();
+    if (this.#isMuted && isTextChunk(update)) return;
+    const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#promptBlocks);
+    this.#deliver(this.#assembler.take(update).filter(isNews));
+    if (this.#assembler.isBlockOpen()) this.#pauses.recordText();
+    if (this.#assembler.hasDeferredProgress()) this.#scheduleProgress();
   }
 
   /** A question for a permission tells of its tool call too, and opencode shows the diff of an edit only there. */
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
     this.#takeIn({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
-    const title = toolCall.title ?? this.#joiner.titleOf(toolCall.toolCallId);
+    const title = toolCall.title ?? this.#assembler.titleOf(toolCall.toolCallId);
     return this.questions.permission({ ...request, toolCall: { ...toolCall, title } });
   }
 
@@ -151,18 +151,18 @@ export class AcpProcess implements AgentProcess {
       requests: this.#requests,
       profile,
       self: this.#self,
-      broken: this.#broken,
+      failedMethods: this.#failedMethods,
       timeoutMs: this.#timeouts.openMs,
       params: { cwd: this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
-      opened: (sessionId: string, how: Rung) => this.#opened(sessionId, how),
+      opened: (sessionId: string, how: ResumeMethod) => this.#opened(sessionId, how),
       isGone: () => within(this.exited, 0),
     };
     return openSession(opening, previousSessionId);
   }
 
-  async #opened(sessionId: string, how: Rung): Promise<void> {
+  async #opened(sessionId: string, how: ResumeMethod): Promise<void> {
     // Gemini CLI answers a load first and goes on with the history then.
-    if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, historyMostMs);
+    if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, maxHistoryMs);
     const { mode, config } = this.#launch.profile;
     const { openMs } = this.#timeouts;
     this.#sessionId = sessionId;
@@ -187,15 +187,15 @@ export class AcpProcess implements AgentProcess {
     if (this.#turn !== null) throw new Error('A turn is in flight already.');
     this.questions.open();
     this.#sideWork.reset();
-    this.#isHushed = false;
+    this.#isMuted = false;
     // What was said between turns is no part of this one's first message.
-    this.#deliver(this.#joiner.flush());
+    this.#deliver(this.#assembler.flush());
     this.#lastSignAt = performance.now();
     const { inactivityMs, maxTurnMs } = this.#launch.profile;
     const isWaiting = () => this.isWaiting();
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
     const prompt = blocks.map(toContent);
-    this.#told = blocks;
+    this.#promptBlocks = blocks;
     const answer = this.#requests.send<{ stopReason?: unknown } | null>('session/prompt', {
       sessionId: this.#sessionId,
       prompt,
@@ -221,7 +221,7 @@ export class AcpProcess implements AgentProcess {
       const result = await Promise.race([answer, hung, stuck]);
       if (this.#isHanging) await hung;
       const usage = readUsage(result ?? {});
-      this.#deliver([...this.#joiner.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
+      this.#deliver([...this.#assembler.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
       const stopReason = stopReasonOf(result);
       return { stopReason: isOverdue && stopReason === 'cancelled' ? 'max_turn_time' : stopReason };
     } finally {
@@ -230,7 +230,7 @@ export class AcpProcess implements AgentProcess {
       // A turn that ended needs no answers any more.
       this.questions.cancelAll();
       // Also when it ended badly: what it had said before belongs into the log.
-      this.#deliver(this.#joiner.endTurn());
+      this.#deliver(this.#assembler.endTurn());
       await this.#deliveries;
     }
   }
@@ -252,8 +252,8 @@ export class AcpProcess implements AgentProcess {
   // works beside its question may say at the cancel what it was at.
   async interrupt(): Promise<void> {
     if (this.isWaiting()) {
-      this.#deliver(this.#joiner.flush());
-      this.#isHushed = true;
+      this.#deliver(this.#assembler.flush());
+      this.#isMuted = true;
     }
     await this.#cancelTurn();
   }
@@ -283,28 +283,28 @@ export class AcpProcess implements AgentProcess {
     if (isResponsive) await this.interrupt();
     const canClose = this.#self.agentCapabilities?.sessionCapabilities?.close != null;
     if (isResponsive && canClose && this.#sessionId !== null && this.#turn === null) {
-      await within(this.#requests.send('session/close', { sessionId: this.#sessionId }), courtesyMs);
+      await within(this.#requests.send('session/close', { sessionId: this.#sessionId }), closeTimeoutMs);
     }
     this.questions.cancelAll();
     await this.#child.kill();
     this.#connection?.close();
   }
 
-  #tellProgressLater(): void {
+  #scheduleProgress(): void {
     this.#progress ??= setTimeout(() => {
       this.#progress = undefined;
-      this.#deliver(this.#joiner.progress());
+      this.#deliver(this.#assembler.progress());
     }, progressMs).unref();
   }
 
   // What the agent asks ends what it says.
   #report(update: AgentUpdate): void {
-    this.#deliver([...this.#joiner.flush(), update]);
+    this.#deliver([...this.#assembler.flush(), update]);
   }
 
   // One after another, each awaited: the log has them in the agent's order.
   #deliver(updates: readonly AgentUpdate[]): void {
-    if (!this.#joiner.isBlockOpen()) this.#pauses.given();
+    if (!this.#assembler.isBlockOpen()) this.#pauses.clear();
     for (const update of updates) {
       this.#undelivered++;
       this.#deliveries = this.#deliveries
@@ -318,26 +318,26 @@ export class AcpProcess implements AgentProcess {
 
   // While its words wait for this service, which then reads no more of them, it is not the agent that pauses.
   #pause(): void {
-    if (this.#undelivered > 0) this.#pauses.said();
-    else this.#deliver(this.#joiner.pause((text) => this.#launch.safeLength?.(text) ?? text.length));
+    if (this.#undelivered > 0) this.#pauses.recordText();
+    else this.#deliver(this.#assembler.pause((text) => this.#launch.safeLength?.(text) ?? text.length));
   }
 
   /** A promise while so much of what the agent said is still to be worked off that no more is to be read. */
   room(): Promise<void> | null {
-    return this.#undelivered < mostUndelivered ? null : this.#deliveries;
+    return this.#undelivered < maxUndelivered ? null : this.#deliveries;
   }
 
   // An agent that may be waiting for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
-  #lastSign(): { atMs: number; patience: number } {
+  #lastSign(): { atMs: number; timeoutFactor: number } {
     if (this.questions.isAnyOpen() && !this.#sideWork.isToolRunning()) this.#lastSignAt = performance.now();
     // Nor is one whose words still wait for this service.
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
-    return { atMs: this.#lastSignAt, patience: this.#joiner.isToolRunning() ? 3 : 1 };
+    return { atMs: this.#lastSignAt, timeoutFactor: this.#assembler.isToolRunning() ? 3 : 1 };
   }
 }
 
 // What a tool did, or what was used, is so whatever became of a question.
-function isWords({ sessionUpdate }: SessionNotification['update']): boolean {
+function isTextChunk({ sessionUpdate }: SessionNotification['update']): boolean {
   return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }
 
@@ -346,5 +346,5 @@ const stopReasons = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', '
 
 // Nothing else of an agent goes into a log unread: a word that the protocol does not have ends the turn as usual.
 function stopReasonOf(result: { stopReason?: unknown } | null): string {
-  return stopReasons.find((known) => known === result?.stopReason) ?? 'end_turn';
+  return stopReasons.find((reason) => reason === result?.stopReason) ?? 'end_turn';
 }

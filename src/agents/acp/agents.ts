@@ -1,11 +1,11 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { AgentLaunch, AgentProcess, Agents } from '../agent.ts';
-import { type Isolation, noIsolation } from '../isolation/isolation.ts';
 import { createProcessSpool } from '../process-spool.ts';
+import { type Sandbox, withoutSandbox } from '../sandbox/sandbox.ts';
 import { AcpProcess, type StartTimeouts } from './acp-process.ts';
 import { type Child, type ChildOptions, spawnChild } from './child.ts';
 import { createMessageStream } from './messages.ts';
-import type { BrokenRungs } from './open-session.ts';
+import type { FailedMethods } from './open-session.ts';
 
 /** What {@link createAgents} needs. */
 export interface AgentsOptions {
@@ -15,7 +15,7 @@ export interface AgentsOptions {
   /** Where the worker notes its agent processes. */
   readonly spoolDir: string;
   /** Left out: none, unless a profile brings its own. */
-  readonly isolation?: Isolation;
+  readonly sandbox?: Sandbox;
   /** Other than 30 s to authenticate, 60 s to open a session. */
   readonly timeouts?: Partial<StartTimeouts>;
   readonly log: Record<'info' | 'debug' | 'warn', (fields: object, message: string) => void>;
@@ -37,28 +37,28 @@ export async function createAgents(options: AgentsOptions): Promise<Agents> {
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const broken: BrokenRungs = new Set();
-  const { isolation = noIsolation } = options;
-  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool, isolation }, timeouts, broken) };
+  const failedMethods: FailedMethods = new Set();
+  const { sandbox = withoutSandbox } = options;
+  return { launch: (launch) => launchAgent(launch, { baseEnv, workerId, spool, sandbox }, timeouts, failedMethods) };
 }
 
 async function launchAgent(
-  given: AgentLaunch,
+  input: AgentLaunch,
   options: ChildOptions,
   timeouts: StartTimeouts,
-  broken: BrokenRungs,
+  failedMethods: FailedMethods,
 ): Promise<AgentProcess> {
   // What the agent says and what its gateway counts come from two sides, and are given one after the other.
   let delivered: Promise<void> = Promise.resolve();
   const launch: AgentLaunch = {
-    ...given,
+    ...input,
     onUpdate(update) {
-      delivered = delivered.then(() => given.onUpdate(update)).catch(() => undefined);
+      delivered = delivered.then(() => input.onUpdate(update)).catch(() => undefined);
       return delivered;
     },
   };
   const child = await spawnChild(launch, options, (usage) => launch.onUpdate(usage));
-  const process = new AcpProcess(launch, child, timeouts, broken);
+  const process = new AcpProcess(launch, child, timeouts, failedMethods);
   try {
     await process.start(connect(child, process), clientInfo, clientCapabilities);
     return process;
@@ -82,7 +82,7 @@ function connect(child: Child, process: AcpProcess): acp.ClientConnection {
       createMessageStream(child.streams.stdin, child.streams.stdout, {
         room: () => process.room(),
         onWork: (isWorking) => process.reading(isWorking),
-        onExcess: (sentence) => child.condemn(sentence),
+        onLimitExceeded: (sentence) => child.killWithReason(sentence),
       }),
     );
 }

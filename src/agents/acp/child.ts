@@ -1,22 +1,22 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { constants } from 'node:os';
 import { AgentCrash, type AgentLaunch, type AgentPaths, type AgentUpdate } from '../agent.ts';
-import type { Isolation } from '../isolation/isolation.ts';
-import type { Placement } from '../isolation/placement.ts';
-import { spawnAgent } from '../isolation/spawn-agent.ts';
+import { descendantsOf, findInDirectories, killProcesses } from '../orphan-processes.ts';
 import { childrenOf, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 import { type ProcessSpool, runMark, runStopCommand, workerMark } from '../process-spool.ts';
-import { descendantsOf, findInDirectories, killKnown } from '../strays.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SandboxCommand } from '../sandbox/sandbox-command.ts';
+import { spawnAgent } from '../sandbox/spawn-agent.ts';
 import { agentEnvironment, openAgentGateway, runtimeVariables } from './environment.ts';
 import { createPace } from './pace.ts';
-import { storable } from './wording.ts';
+import { storable } from './text-limits.ts';
 
 /** How much of stderr is kept for the log. */
 const stderrTailCharacters = 4_000;
 /** What it costs to take in a piece of it. */
 const stderrChunkMs = 0.2;
 /** Values shorter than this would blot out ordinary words. */
-const shortestMasked = 6;
+const minMaskedLength = 6;
 /** How long a killed process is waited for. One that the kernel cannot end just now ends by itself later. */
 const killedMs = 5_000;
 
@@ -30,9 +30,9 @@ export interface Child {
   /** The end of what it wrote to stderr, masked. */
   stderrTail(): string;
   /** Kills it at once for what it did, in a sentence: that, and not how it ended, is why it is gone. */
-  condemn(sentence: string): void;
+  killWithReason(sentence: string): void;
   /** The sentence it was killed for; null: it was not. */
-  verdict(): string | null;
+  killReason(): string | null;
   /** Text for users and logs, without the values of the variables that the child was given. */
   mask(text: string): string;
   /** End of stdin, SIGTERM, SIGKILL of the group, and a sweep for what left the group. Never rejects. */
@@ -45,7 +45,7 @@ export interface ChildOptions {
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly workerId: string;
   readonly spool: ProcessSpool;
-  readonly isolation: Isolation;
+  readonly sandbox: Sandbox;
 }
 
 /**
@@ -57,39 +57,39 @@ export async function spawnChild(
   options: ChildOptions,
   onUsage: (usage: AgentUpdate & { type: 'usage' }) => Promise<void>,
 ): Promise<Child> {
-  let told: Promise<void> = Promise.resolve();
-  const tell = (usage: AgentUpdate & { type: 'usage' }) => {
-    told = onUsage(usage);
+  let reported: Promise<void> = Promise.resolve();
+  const reportUsage = (usage: AgentUpdate & { type: 'usage' }) => {
+    reported = onUsage(usage);
   };
-  const way = await openAgentGateway(launch, tell).catch((error: unknown) => {
+  const agentGateway = await openAgentGateway(launch, reportUsage).catch((error: unknown) => {
     throw cannotStart(launch.profile.id, error);
   });
   try {
-    const env = agentEnvironment(launch, options.baseEnv, way);
+    const env = agentEnvironment(launch, options.baseEnv, agentGateway);
     // A driver has to know the names of all variables, and says where the agent sees the runtime directory.
-    const placement = await options.isolation.place({
+    const command = await options.sandbox.wrap({
       launch,
       env: { ...runtimeVariables(launch, launch.runtimeDir), ...env },
-      gatewaySocket: way?.socketPath ?? null,
+      gatewaySocket: agentGateway?.socketPath ?? null,
     });
     const marks = { [workerMark]: options.workerId, [runMark]: launch.runId };
-    const files = runtimeVariables(launch, placement.paths.runtime);
-    const given = { ...files, ...env, ...placement.env, HOME: placement.paths.home, ...marks };
-    const streams = await spawnPlaced(launch, placement, given);
+    const files = runtimeVariables(launch, command.paths.runtime);
+    const childEnv = { ...files, ...env, ...command.env, HOME: command.paths.home, ...marks };
+    const streams = await spawnCommand(launch, command, childEnv);
     const end = async () => {
       await killByEnvironment(marks);
-      await runStopCommand(placement.stopCommand, options.baseEnv);
-      await way?.gateway.close();
-      await told;
+      await runStopCommand(command.stopCommand, options.baseEnv);
+      await agentGateway?.gateway.close();
+      await reported;
     };
     const values = [
       ...Object.values(launch.profile.env),
       ...Object.values(launch.env),
-      ...(way ? [way.gateway.key] : []),
+      ...(agentGateway ? [agentGateway.gateway.key] : []),
     ];
-    return await superviseChild(launch, placement, streams, { spool: options.spool, values, end });
+    return await superviseChild(launch, command, streams, { spool: options.spool, values, end });
   } catch (error) {
-    await way?.gateway.close();
+    await agentGateway?.gateway.close();
     throw error instanceof AgentCrash ? error : cannotStart(launch.profile.id, error);
   }
 }
@@ -104,7 +104,7 @@ interface Supervision {
 
 async function superviseChild(
   launch: AgentLaunch,
-  placement: Placement,
+  command: SandboxCommand,
   streams: ChildProcessWithoutNullStreams,
   { spool, values, end }: Supervision,
 ): Promise<Child> {
@@ -121,38 +121,36 @@ async function superviseChild(
   });
   const exited = new Promise<string>((resolve) => {
     streams.once('error', (error) => resolve(error.message));
-    streams.once('exit', (code, signal) => resolve(howItEnded(code, signal, placement.isWrapped)));
+    streams.once('exit', (code, signal) => resolve(howItEnded(code, signal, command.isWrapped)));
   });
   // Longest first, so that one that contains another is blotted out whole.
-  const masked = values.filter((value) => value.length >= shortestMasked).sort((a, b) => b.length - a.length);
+  const masked = values.filter((value) => value.length >= minMaskedLength).sort((a, b) => b.length - a.length);
   const mask = (text: string) => storable(masked.reduce((rest, value) => rest.replaceAll(value, '********'), text));
   const isGoneWithin = (ms: number) => within(exited, ms);
 
   const startedAt = processStart(pid);
   // A wall takes all that is behind it along.
-  const below = () => (placement.isWrapped ? [] : descendantsOf(pid));
-  const strays = () =>
-    placement.isWrapped || startedAt === null
-      ? []
-      : findInDirectories([launch.workspaceDir, launch.homeDir], startedAt);
+  const findDescendants = () => (command.isWrapped ? [] : descendantsOf(pid));
+  const findOrphans = () =>
+    command.isWrapped || startedAt === null ? [] : findInDirectories([launch.workspaceDir, launch.homeDir], startedAt);
   const kill = async () => {
     const { stdinMs, termMs } = launch.profile.stopGraces;
     // Who has whom for a parent can only be seen while all still run.
-    const known = below();
+    const descendants = findDescendants();
     streams.stdin.end();
     if (!(await isGoneWithin(stdinMs))) {
-      known.push(...below());
-      terminate(pid, placement.isWrapped);
+      descendants.push(...findDescendants());
+      terminate(pid, command.isWrapped);
       if (!(await isGoneWithin(termMs))) {
-        known.push(...below());
+        descendants.push(...findDescendants());
         signalProcess(-pid, 'SIGKILL');
       }
     }
     const isGone = await isGoneWithin(killedMs);
     // Also after an orderly end: what the agent started may still run, in its group or out of it.
     signalProcess(-pid, 'SIGKILL');
-    await killKnown(known);
-    await killKnown(strays());
+    await killProcesses(descendants);
+    await killProcesses(findOrphans());
     await end();
     // What could not be found may hold the pipes; they must not hold this process.
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy();
@@ -160,27 +158,27 @@ async function superviseChild(
     if (isGone) await spool.remove(pid).catch(() => undefined);
   };
   try {
-    await spool.add(pid, launch.runId, { runtimeDir: launch.runtimeDir, stopCommand: placement.stopCommand });
+    await spool.add(pid, launch.runId, { runtimeDir: launch.runtimeDir, stopCommand: command.stopCommand });
   } catch (error) {
     await kill();
     throw cannotStart(launch.profile.id, error);
   }
-  const { paths } = placement;
-  let verdict: string | null = null;
-  const condemn = (sentence: string) => {
-    verdict ??= sentence;
+  const { paths } = command;
+  let killReason: string | null = null;
+  const killWithReason = (sentence: string) => {
+    killReason ??= sentence;
     signalProcess(-pid, 'SIGKILL');
   };
   const stderrTail = () => mask(tail).slice(-stderrTailCharacters);
-  return { pid, paths, streams, exited, stderrTail, condemn, verdict: () => verdict, mask, kill };
+  return { pid, paths, streams, exited, stderrTail, killWithReason, killReason: () => killReason, mask, kill };
 }
 
-async function spawnPlaced(
+async function spawnCommand(
   launch: AgentLaunch,
-  placement: Placement,
+  command: SandboxCommand,
   env: Record<string, string>,
 ): Promise<ChildProcessWithoutNullStreams> {
-  const streams = spawnAgent(placement, { cwd: launch.workspaceDir, env });
+  const streams = spawnAgent(command, { cwd: launch.workspaceDir, env });
   // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
   for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {

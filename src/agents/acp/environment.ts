@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AgentLaunch, AgentUpdate } from '../agent.ts';
 import { type Gateway, openGateway } from '../gateway/gateway.ts';
-import { gatewayPort, gatewaySocketIn } from '../isolation/placement.ts';
+import { gatewayPort, gatewaySocketIn } from '../sandbox/sandbox-command.ts';
 
 /** The gateway of one launch, and what the agent is told of it. */
 export interface AgentGateway {

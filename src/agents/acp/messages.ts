@@ -5,10 +5,10 @@ import { createPace } from './pace.ts';
 import { LineTooComplex, parseLine } from './parse-line.ts';
 
 /** The most that a message may take: tool output, pictures and diffs can be large. */
-const mostLineMegabytes = 16;
-const mostLineBytes = mostLineMegabytes * 1_024 * 1_024;
+const maxLineMegabytes = 16;
+const maxLineBytes = maxLineMegabytes * 1_024 * 1_024;
 /** So many of an agent's requests may wait for their answers, or for the agent to read them, before its next words are read. */
-const mostUnanswered = 64;
+const maxUnanswered = 64;
 const newline = 10;
 /** What a message costs beside the reading of its line, by measurement: checks, dispatch and joining. */
 const messageMs = 0.03;
@@ -21,7 +21,7 @@ export interface MessageHooks {
   /** A message that has come is being worked off, or no longer: the next is waited for. */
   onWork(isWorking: boolean): void;
   /** The agent sent what is not read, for the reason that stands in the sentence; nothing more is. */
-  onExcess(sentence: string): void;
+  onLimitExceeded(sentence: string): void;
 }
 
 /**
@@ -32,12 +32,12 @@ export interface MessageHooks {
  * the pipe, so that an agent that says more than can be taken has to wait.
  */
 export function createMessageStream(stdin: Writable, stdout: Readable, hooks: MessageHooks): Stream {
-  const asked = new Set<unknown>();
-  const answers = createTally();
-  const readable = ReadableStream.from(readMessages(stdout, asked, answers, hooks));
+  const requestIds = new Set<unknown>();
+  const answers = createCounter();
+  const readable = ReadableStream.from(readMessages(stdout, requestIds, answers, hooks));
   const writable = new WritableStream<AnyMessage>({
     async write(message) {
-      if ('method' in message && 'id' in message) asked.add(message.id);
+      if ('method' in message && 'id' in message) requestIds.add(message.id);
       await new Promise<void>((resolve) => stdin.write(`${JSON.stringify(message)}\n`, () => resolve()));
       if (!('method' in message)) answers.remove();
     },
@@ -46,14 +46,14 @@ export function createMessageStream(stdin: Writable, stdout: Readable, hooks: Me
 }
 
 /** How many of the agent's requests are open. */
-interface Tally {
+interface Counter {
   add(): void;
   remove(): void;
   /** A promise while there are too many. */
   room(): Promise<void> | null;
 }
 
-function createTally(): Tally {
+function createCounter(): Counter {
   let open = 0;
   let wake: () => void = () => undefined;
   return {
@@ -62,10 +62,10 @@ function createTally(): Tally {
     },
     remove() {
       open--;
-      if (open < mostUnanswered) wake();
+      if (open < maxUnanswered) wake();
     },
     room: () =>
-      open < mostUnanswered
+      open < maxUnanswered
         ? null
         : new Promise((resolve) => {
             wake = resolve;
@@ -75,15 +75,17 @@ function createTally(): Tally {
 
 async function* readMessages(
   stdout: Readable,
-  asked: Set<unknown>,
-  answers: Tally,
-  { room, onWork, onExcess }: MessageHooks,
+  requestIds: Set<unknown>,
+  answers: Counter,
+  { room, onWork, onLimitExceeded }: MessageHooks,
 ): AsyncGenerator<AnyMessage> {
   const pace = createPace();
   try {
     for await (const line of readLines(stdout)) {
       if (line === null) {
-        onExcess(`The agent sent a message of more than ${mostLineMegabytes} MB, which is the most that is read.`);
+        onLimitExceeded(
+          `The agent sent a message of more than ${maxLineMegabytes} MB, which is the most that is read.`,
+        );
         return;
       }
       onWork(true);
@@ -92,7 +94,7 @@ async function* readMessages(
       const tookMs = performance.now() - startedAt;
       const message = (parsed instanceof Promise ? await parsed : parsed) as AnyMessage | null;
       await pace.spend(tookMs + (message ? messageMs + (line.length / 1_048_576) * megabyteMs : 0));
-      const isWanted = message && ('method' in message || asked.delete(message.id));
+      const isWanted = message && ('method' in message || requestIds.delete(message.id));
       if (isWanted) await room();
       onWork(false);
       if (!isWanted) continue;
@@ -102,7 +104,7 @@ async function* readMessages(
     }
   } catch (error) {
     if (!(error instanceof LineTooComplex)) throw error;
-    onExcess('The agent sent a message that takes too much time or memory to read.');
+    onLimitExceeded('The agent sent a message that takes too much time or memory to read.');
   }
 }
 
@@ -111,10 +113,10 @@ async function* readLines(stdout: Readable): AsyncGenerator<Buffer | null> {
   let line: Buffer[] = [];
   let lineBytes = 0;
   const end = () => {
-    const whole = line.length === 1 ? (line[0] as Buffer) : Buffer.concat(line);
+    const joined = line.length === 1 ? (line[0] as Buffer) : Buffer.concat(line);
     line = [];
     lineBytes = 0;
-    return whole;
+    return joined;
   };
   try {
     for await (const chunk of stdout as AsyncIterable<Buffer>) {
@@ -126,7 +128,7 @@ async function* readLines(stdout: Readable): AsyncGenerator<Buffer | null> {
       }
       const rest = chunk.subarray(from);
       lineBytes += rest.length;
-      if (lineBytes > mostLineBytes) return yield null;
+      if (lineBytes > maxLineBytes) return yield null;
       if (rest.length > 0) line.push(rest);
     }
   } catch {

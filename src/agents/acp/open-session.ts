@@ -1,8 +1,8 @@
 import type { AgentProfile } from '../agent.ts';
-import { AgentRefusal, AgentSilence, methodNotFound, type Requests } from './requests.ts';
+import { AgentRefusal, AgentTimeout, methodNotFound, type Requests } from './requests.ts';
 
 /** How a session was come by. */
-export type Rung = AgentProfile['resumeOrder'][number];
+export type ResumeMethod = AgentProfile['resumeOrder'][number];
 
 /** What an agent says of itself in `initialize`, as far as it is used. */
 export interface AgentSelf {
@@ -18,19 +18,19 @@ export interface AgentSelf {
  * Which rungs an agent advertises and does not have, or does not answer: for each of its versions that is found out once by
  * this worker. An error of one session (it is not known any more) is none of that.
  */
-export type BrokenRungs = Set<string>;
+export type FailedMethods = Set<string>;
 
 /** What {@link openSession} needs. */
 export interface Opening {
   readonly requests: Requests;
   readonly profile: AgentProfile;
   readonly self: AgentSelf;
-  readonly broken: BrokenRungs;
+  readonly failedMethods: FailedMethods;
   readonly timeoutMs: number;
   /** The parameters that all rungs share. */
   readonly params: { readonly cwd: string; readonly mcpServers: readonly object[] };
   /** What is to be done with the session; when it fails, so does the rung. */
-  opened(sessionId: string, how: Rung): Promise<void>;
+  opened(sessionId: string, how: ResumeMethod): Promise<void>;
   /** Asked after a rung that failed: whether the agent is gone, so that no other is worth a try. */
   isGone(): Promise<boolean>;
 }
@@ -42,17 +42,17 @@ export interface Opening {
 export async function openSession(
   opening: Opening,
   previousSessionId: string | null,
-): Promise<{ agentSessionId: string; how: Rung }> {
+): Promise<{ agentSessionId: string; how: ResumeMethod }> {
   const { requests, params, timeoutMs } = opening;
   if (previousSessionId !== null) {
-    for (const how of usableRungs(opening)) {
+    for (const how of usableMethods(opening)) {
       try {
         await requests.send(`session/${how}`, { ...params, sessionId: previousSessionId }, timeoutMs);
         await opening.opened(previousSessionId, how);
         return { agentSessionId: previousSessionId, how };
       } catch (error) {
         if (await opening.isGone()) throw error;
-        if (isForGood(error)) opening.broken.add(keyOf(opening, how));
+        if (isForGood(error)) opening.failedMethods.add(keyOf(opening, how));
       }
     }
   }
@@ -61,21 +61,21 @@ export async function openSession(
   return { agentSessionId: sessionId, how: 'new' };
 }
 
-function usableRungs(opening: Opening): Rung[] {
+function usableMethods(opening: Opening): ResumeMethod[] {
   const { resumeOrder } = opening.profile;
   const { loadSession, sessionCapabilities } = opening.self.agentCapabilities ?? {};
   const can = { resume: sessionCapabilities?.resume != null, load: loadSession === true, new: false };
   const last = resumeOrder.indexOf('new');
   return resumeOrder
     .slice(0, last < 0 ? undefined : last)
-    .filter((rung) => can[rung] && !opening.broken.has(keyOf(opening, rung)));
+    .filter((method) => can[method] && !opening.failedMethods.has(keyOf(opening, method)));
 }
 
 // Qwen Code advertises resume and does not know it (agents.md 2); an answer that never comes would cost a minute each time.
 function isForGood(error: unknown): boolean {
-  return error instanceof AgentSilence || (error instanceof AgentRefusal && error.code === methodNotFound);
+  return error instanceof AgentTimeout || (error instanceof AgentRefusal && error.code === methodNotFound);
 }
 
-function keyOf({ profile, self }: Opening, rung: Rung): string {
-  return JSON.stringify([profile.id, profile.command, self.agentInfo?.name, self.agentInfo?.version, rung]);
+function keyOf({ profile, self }: Opening, method: ResumeMethod): string {
+  return JSON.stringify([profile.id, profile.command, self.agentInfo?.name, self.agentInfo?.version, method]);
 }

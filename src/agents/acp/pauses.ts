@@ -1,31 +1,31 @@
 /** Tells when a stream pauses, so that what it said so far can be shown. */
 export interface Pauses {
   /** Something was said. */
-  said(): void;
+  recordText(): void;
   /** All that was said has been given. */
-  given(): void;
+  clear(): void;
 }
 
 /** `onPause` is called once nothing was said for `quietMs`, and every `longMs` while it goes on without a pause. */
 export function createPauses(quietMs: number, longMs: number, onPause: () => void): Pauses {
   let quiet: NodeJS.Timeout | undefined;
   let long: NodeJS.Timeout | undefined;
-  const given = () => {
+  const clear = () => {
     clearTimeout(quiet);
     clearTimeout(long);
     quiet = undefined;
     long = undefined;
   };
   const pause = () => {
-    given();
+    clear();
     onPause();
   };
   return {
-    said() {
+    recordText() {
       if (quiet) quiet.refresh();
       else quiet = setTimeout(pause, quietMs).unref();
       long ??= setTimeout(pause, longMs).unref();
     },
-    given,
+    clear,
   };
 }

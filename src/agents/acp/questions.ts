@@ -6,10 +6,10 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import type { AgentProfile, AgentUpdate, PermissionOptionKind, QuestionOption, QuestionReply } from '../agent.ts';
-import { brief, oneLine, truncate } from './wording.ts';
+import { brief, oneLine, truncate } from './text-limits.ts';
 
 /** The most answers that are offered with a question. */
-const mostOptions = 200;
+const maxOptions = 200;
 
 /** What the agent asks of its client: permissions by the profile's policy, forms and the rest of the user. */
 export interface Questions {
@@ -28,11 +28,11 @@ export interface Questions {
   isAnyOpen(): boolean;
 }
 
-type Asking = Extract<AgentUpdate, { type: 'question' }>;
+type QuestionUpdate = Extract<AgentUpdate, { type: 'question' }>;
 
-interface Asked {
-  readonly update: Asking;
-  isPut: boolean;
+interface PendingQuestion {
+  readonly update: QuestionUpdate;
+  isSent: boolean;
   readonly resolve: (reply: QuestionReply | null) => void;
 }
 
@@ -52,25 +52,25 @@ interface Decision {
 export function createQuestions(
   policy: AgentProfile['permission'],
   report: (update: AgentUpdate) => void,
-  onAsked: (toolCallId: string | null, isFirst: boolean) => void,
+  onQuestion: (toolCallId: string | null, isFirst: boolean) => void,
 ): Questions {
-  const asked: Asked[] = [];
+  const pending: PendingQuestion[] = [];
   let isCancelled = false;
 
-  const putFirst = () => {
-    const [first] = asked;
-    if (first === undefined || first.isPut) return;
-    first.isPut = true;
+  const sendFirst = () => {
+    const [first] = pending;
+    if (first === undefined || first.isSent) return;
+    first.isSent = true;
     report(first.update);
   };
 
   // Null: the question was cancelled.
-  const ask = (update: Asking, toolCallId: string | null): Promise<QuestionReply | null> => {
+  const ask = (update: QuestionUpdate, toolCallId: string | null): Promise<QuestionReply | null> => {
     if (isCancelled) return Promise.resolve(null);
-    onAsked(toolCallId, asked.length === 0);
+    onQuestion(toolCallId, pending.length === 0);
     return new Promise((resolve) => {
-      asked.push({ update, isPut: false, resolve });
-      if (asked.length === 1) putFirst();
+      pending.push({ update, isSent: false, resolve });
+      if (pending.length === 1) sendFirst();
     });
   };
 
@@ -115,13 +115,13 @@ export function createQuestions(
       return { action: 'accept', content: { [field.name]: fillField(field, reply) } };
     },
     answer(questionId, reply) {
-      const [first] = asked;
+      const [first] = pending;
       if (first?.update.questionId !== questionId) return false;
       if (reply.optionId !== null && optionOf(first.update.options, reply) === null) return false;
-      asked.shift();
+      pending.shift();
       first.resolve(reply);
       // Not at once: what came of this one is told first.
-      setImmediate(putFirst);
+      setImmediate(sendFirst);
       return true;
     },
     open() {
@@ -129,19 +129,23 @@ export function createQuestions(
     },
     cancelAll() {
       isCancelled = true;
-      for (const { resolve } of asked.splice(0)) resolve(null);
+      for (const { resolve } of pending.splice(0)) resolve(null);
     },
-    isAnyOpen: () => asked.length > 0,
+    isAnyOpen: () => pending.length > 0,
   };
 }
 
-function questionOf(reason: Asking['reason'], text: string, options: readonly QuestionOption[]): Asking {
+function questionOf(
+  reason: QuestionUpdate['reason'],
+  text: string,
+  options: readonly QuestionOption[],
+): QuestionUpdate {
   return { type: 'question', questionId: randomUUID(), text: truncate(text), options, reason };
 }
 
-/** The first {@link mostOptions} of an agent's options, as the user is shown them. */
+/** The first {@link maxOptions} of an agent's options, as the user is shown them. */
 function offer(options: readonly { readonly name: string; readonly kind?: PermissionOptionKind }[]): QuestionOption[] {
-  return options.slice(0, mostOptions).map(({ name, kind }, n) => {
+  return options.slice(0, maxOptions).map(({ name, kind }, n) => {
     const id = String(n + 1);
     return { id, name: oneLine(name) || `Option ${id}`, kind: kind ?? null };
   });
@@ -186,15 +190,15 @@ function fieldOf(request: object): Field {
 
 function fillField({ type, options, values }: Field, reply: QuestionReply): string | number | boolean | string[] {
   const option = optionOf(options, reply) ?? pickOption(options, reply.text);
-  const said = (option && values[indexOf(option)]) ?? reply.text;
-  if (type === 'array') return [said];
+  const value = (option && values[indexOf(option)]) ?? reply.text;
+  if (type === 'array') return [value];
   if (type === 'boolean') return isYes(reply.text);
-  const number = Number(said.trim());
-  return (type === 'number' || type === 'integer') && Number.isFinite(number) ? number : said;
+  const number = Number(value.trim());
+  return (type === 'number' || type === 'integer') && Number.isFinite(number) ? number : value;
 }
 
-function isYes(words: string): boolean {
-  return /^(y|yes|ok|okay|allow|sure|true)\b/i.test(words.trim());
+function isYes(text: string): boolean {
+  return /^(y|yes|ok|okay|allow|sure|true)\b/i.test(text.trim());
 }
 
 // Once rather than always: an answer for good changes the agent's mode, and Gemini CLI then says so in its messages.
@@ -204,16 +208,16 @@ function pick<T extends { readonly kind: string | null }>(options: readonly T[],
 }
 
 // A user's words for a permission: an option by its number or name, else yes or no; anything else is a no.
-function matchOption(options: readonly QuestionOption[], words: string): QuestionOption | null {
-  const named = pickOption(options, words);
+function matchOption(options: readonly QuestionOption[], text: string): QuestionOption | null {
+  const named = pickOption(options, text);
   if (named) return named;
-  return pick(options, isYes(words) ? 'allow' : 'reject');
+  return pick(options, isYes(text) ? 'allow' : 'reject');
 }
 
 // A name that several options have names none of them.
-function pickOption(options: readonly QuestionOption[], words: string): QuestionOption | null {
-  const said = words.trim().toLowerCase();
-  const byNumber = /^\d{1,3}\.?$/.test(said) ? options[Number.parseInt(said, 10) - 1] : undefined;
-  const byName = options.filter(({ name }) => name.toLowerCase() === said);
+function pickOption(options: readonly QuestionOption[], text: string): QuestionOption | null {
+  const input = text.trim().toLowerCase();
+  const byNumber = /^\d{1,3}\.?$/.test(input) ? options[Number.parseInt(input, 10) - 1] : undefined;
+  const byName = options.filter(({ name }) => name.toLowerCase() === input);
   return byNumber ?? (byName.length === 1 ? (byName[0] ?? null) : null);
 }

@@ -1,13 +1,13 @@
 /** Resolves once nothing was heard for `quietMs`, by the monotonic clock; after `mostMs` at the latest. */
-export function untilQuiet(lastHeardAt: () => number, quietMs: number, mostMs: number): Promise<void> {
+export function untilQuiet(lastReceivedAt: () => number, quietMs: number, maxMs: number): Promise<void> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const now = performance.now();
-      const leftMs = Math.max(startedAt, lastHeardAt()) + quietMs - now;
-      if (leftMs <= 0 || now - startedAt >= mostMs) resolve();
-      else setTimeout(look, leftMs);
+      const leftMs = Math.max(startedAt, lastReceivedAt()) + quietMs - now;
+      if (leftMs <= 0 || now - startedAt >= maxMs) resolve();
+      else setTimeout(check, leftMs);
     };
-    look();
+    check();
   });
 }

@@ -4,25 +4,25 @@ import { AgentCrash, type AgentLaunch, type CrashCause } from '../agent.ts';
 import { type Child, within } from './child.ts';
 
 /** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
-const lastWordsMs = 1_000;
+const drainStepMs = 1_000;
 /** How often so long, when words that have come are still being worked off here. */
-const mostLastWords = 60;
+const maxDrainSteps = 60;
 /** The most of an agent's own explanation of an error that is passed on. */
-const mostDetailCharacters = 500;
+const maxDetailCharacters = 500;
 /** What an agent calls a method that it does not have (JSON-RPC). */
 export const methodNotFound = -32_601;
 /** ACP's "authentication required", and HTTP's words, which Gemini CLI gives as they are. */
 const loginCodes = [-32_000, 401, 403];
 /** Others say it in words alone, inside an "Internal error" (agents.md 2). */
-const loginWords =
+const loginPattern =
   /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
 
 /** What is refused for what it is, by JSON-RPC's codes and HTTP's; the same would be refused again. */
 const refusalCodes = [-32_600, -32_602, 400, 404, 413, 422];
-const refusalWords =
+const refusalPattern =
   /\b(400|404|413|422)\b:? (bad request|not found|content too large|unprocessable)|(status|http|error|code)[ "]*(code)?[ ":=(]*(400|404|413|422)\b|bad request|invalid[ _-]?(request|argument)|unprocessable|no such model|model[ _-]not[ _-]found|(unknown|invalid|unsupported) model|model\b.{0,80} (not found|does not exist|is not supported)/i;
 /** What may go better in a minute, whatever else is said beside it. */
-const passingWords =
+const transientPattern =
   /\b(408|409|425|429|5\d\d)\b|rate.?limit|overloaded|time[ds]? ?out|temporar|ECONN|ENOTFOUND|EAI_AGAIN|socket|fetch failed/i;
 
 /** An {@link AgentCrash} by an error that the agent answered, with its code. */
@@ -36,7 +36,7 @@ export class AgentRefusal extends AgentCrash {
 }
 
 /** An {@link AgentCrash} by an answer that did not come in time. */
-export class AgentSilence extends AgentCrash {}
+export class AgentTimeout extends AgentCrash {}
 
 /** Requests to one agent. An agent that ends, errs or says nothing in time is an {@link AgentCrash}. */
 export interface Requests {
@@ -55,14 +55,14 @@ export function createRequests(
   child: Child,
   connection: ClientConnection,
   isReading: () => boolean,
-  hear: AgentLaunch['onExchange'] = () => undefined,
+  onExchange: AgentLaunch['onExchange'] = () => undefined,
 ): Requests {
   const crash = (message: string) => new AgentCrash(child.mask(message), child.stderrTail());
 
   const ended = async (method: string) => {
     const how = await child.exited;
-    const verdict = child.verdict();
-    if (verdict !== null) return new AgentCrash(child.mask(verdict), child.stderrTail(), 'excess');
+    const killReason = child.killReason();
+    if (killReason !== null) return new AgentCrash(child.mask(killReason), child.stderrTail(), 'limit');
     // How a shell and env(1) say that the program is missing or is none: it is the same in a minute.
     const isMissing = method === 'initialize' && ['exit code 126', 'exit code 127'].includes(how);
     const message = `The agent process ended unexpectedly (${how}).`;
@@ -71,21 +71,21 @@ export function createRequests(
 
   const explain = async (method: string, error: unknown): Promise<never> => {
     // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
-    if (connection.signal.aborted && (await within(child.exited, lastWordsMs))) throw await ended(method);
-    const said = error instanceof Error ? error.message : String(error);
+    if (connection.signal.aborted && (await within(child.exited, drainStepMs))) throw await ended(method);
+    const rawMessage = error instanceof Error ? error.message : String(error);
     const detail = detailOf(error, (text) => child.mask(text));
-    const words = `${said.replace(/\.$/, '')}${detail}`;
+    const fullText = `${rawMessage.replace(/\.$/, '')}${detail}`;
     const code = error instanceof RequestError ? error.code : null;
-    const isLogin = loginCodes.includes(code ?? 0) || loginWords.test(words);
-    const message = `The agent refused "${method}": ${plain(said)}${detail}.`;
-    throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : causeOf(words, code), code);
+    const isLogin = loginCodes.includes(code ?? 0) || loginPattern.test(fullText);
+    const message = `The agent refused "${method}": ${plain(rawMessage)}${detail}.`;
+    throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : causeOf(fullText, code), code);
   };
 
   const late = (method: string, timeoutMs: number, signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => {
       const setBy = method === 'initialize' ? ', as "start_timeout_ms" of its profile says' : '';
       const message = `The agent did not answer "${method}" within ${timeoutMs / 1_000} s${setBy}.`;
-      const timer = setTimeout(() => reject(new AgentSilence(child.mask(message), child.stderrTail())), timeoutMs);
+      const timer = setTimeout(() => reject(new AgentTimeout(child.mask(message), child.stderrTail())), timeoutMs);
       signal.addEventListener('abort', () => clearTimeout(timer));
     });
 
@@ -98,8 +98,8 @@ export function createRequests(
       const answer = connection.agent.request<T>(method, params).catch((error: unknown) => explain(method, error));
       const gone = child.exited.then(async () => {
         // Its last words may hold the answer.
-        for (let n = 0; n < mostLastWords; n++) {
-          if ((await within(connection.closed, lastWordsMs)) || !isReading()) break;
+        for (let n = 0; n < maxDrainSteps; n++) {
+          if ((await within(connection.closed, drainStepMs)) || !isReading()) break;
         }
         throw await ended(method);
       });
@@ -109,10 +109,10 @@ export function createRequests(
       const sentAt = performance.now();
       try {
         const result = await Promise.race(races);
-        hear({ method, tookMs: performance.now() - sentAt, result, error: null });
+        onExchange({ method, tookMs: performance.now() - sentAt, result, error: null });
         return result;
       } catch (error) {
-        hear({ method, tookMs: performance.now() - sentAt, result: undefined, error: error as Error });
+        onExchange({ method, tookMs: performance.now() - sentAt, result: undefined, error: error as Error });
         throw error;
       } finally {
         over.abort();
@@ -128,32 +128,33 @@ export async function named(setting: Promise<unknown>, what: string): Promise<vo
   try {
     await setting;
   } catch (error) {
-    throw ofSetting(error, what);
+    throw settingError(error, what);
   }
 }
 
-function ofSetting(error: unknown, what: string): unknown {
-  const isPassing = !(error instanceof AgentRefusal) || error.reason === 'login' || passingWords.test(error.message);
-  return isPassing ? error : new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
+function settingError(error: unknown, what: string): unknown {
+  const isTransient =
+    !(error instanceof AgentRefusal) || error.reason === 'login' || transientPattern.test(error.message);
+  return isTransient ? error : new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
 }
 
 // A session that the agent has lost may be there again when it is started anew.
-function causeOf(words: string, code: number | null): CrashCause {
-  if (passingWords.test(words) || /session.{0,80}not found/i.test(words)) return 'crash';
-  return refusalCodes.includes(code ?? 0) || refusalWords.test(words) ? 'request' : 'crash';
+function causeOf(text: string, code: number | null): CrashCause {
+  if (transientPattern.test(text) || /session.{0,80}not found/i.test(text)) return 'crash';
+  return refusalCodes.includes(code ?? 0) || refusalPattern.test(text) ? 'request' : 'crash';
 }
 
 // Gemini CLI gives the provider's answer as it came; people read what it says.
-function plain(said: string): string {
-  let words = said;
+function plain(text: string): string {
+  let result = text;
   try {
-    const [first] = [JSON.parse(said)].flat();
+    const [first] = [JSON.parse(text)].flat();
     const message: unknown = first?.error?.message;
-    if (typeof message === 'string') words = message;
+    if (typeof message === 'string') result = message;
   } catch {
     // They are words of its own.
   }
-  return words.trim().replace(/\.$/, '');
+  return result.trim().replace(/\.$/, '');
 }
 
 // Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
@@ -161,7 +162,5 @@ function detailOf(error: unknown, mask: (text: string) => string): string {
   const data = error instanceof RequestError ? (error.data as unknown) : null;
   const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
   const detail = [data, details, message].find((each) => typeof each === 'string' && each.trim() !== '');
-  return typeof detail === 'string'
-    ? ` (${mask(detail).trim().slice(0, mostDetailCharacters).replace(/\.$/, '')})`
-    : '';
+  return typeof detail === 'string' ? ` (${mask(detail).trim().slice(0, maxDetailCharacters).replace(/\.$/, '')})` : '';
 }

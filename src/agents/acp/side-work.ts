@@ -6,9 +6,9 @@ export const sideWorkMs = 30_000;
 /** What an agent does beside a question of its that is open: whether it waits, or goes on with something else. */
 export interface SideWork {
   /** A question comes, about a tool call where that was said. `isFirst`: no other is open. */
-  asked(toolCallId: string | null, isFirst: boolean): void;
+  recordQuestion(toolCallId: string | null, isFirst: boolean): void;
   /** The agent said or did something. */
-  took(update: SessionUpdate): void;
+  recordUpdate(update: SessionUpdate): void;
   /** Whether a tool call is in progress that cannot be what the question is about. */
   isToolRunning(): boolean;
   /** Whether nothing shows that the agent works. To be asked only while a question is open. */
@@ -32,35 +32,35 @@ const signs: ReadonlySet<string> = new Set<SessionUpdate['sessionUpdate']>([
 export function createSideWork(now: () => number = () => performance.now()): SideWork {
   const begun = new Set<string>();
   const earlier = new Set<string>();
-  const asking = new Set<string>();
+  const questionedCalls = new Set<string>();
   const running = new Set<string>();
   let lastSignAt = Number.NEGATIVE_INFINITY;
 
   const tool = ({ toolCallId: id, status }: { toolCallId: string; status?: string | null }) => {
     begun.add(id);
-    if (status === 'in_progress' && !earlier.has(id) && !asking.has(id)) running.add(id);
+    if (status === 'in_progress' && !earlier.has(id) && !questionedCalls.has(id)) running.add(id);
     if (status === 'completed' || status === 'failed') running.delete(id);
   };
 
   return {
-    asked(toolCallId, isFirst) {
+    recordQuestion(toolCallId, isFirst) {
       if (isFirst) lastSignAt = Number.NEGATIVE_INFINITY;
-      if (toolCallId !== null) asking.add(toolCallId);
+      if (toolCallId !== null) questionedCalls.add(toolCallId);
       for (const id of begun) earlier.add(id);
       running.clear();
     },
-    took(update) {
+    recordUpdate(update) {
       if (!signs.has(update.sessionUpdate)) return;
       if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
         tool(update);
-        if (asking.has(update.toolCallId)) return;
+        if (questionedCalls.has(update.toolCallId)) return;
       }
       lastSignAt = now();
     },
     isToolRunning: () => running.size > 0,
     isQuiet: () => running.size === 0 && now() - lastSignAt > sideWorkMs,
     reset() {
-      for (const each of [begun, earlier, asking, running]) each.clear();
+      for (const each of [begun, earlier, questionedCalls, running]) each.clear();
       lastSignAt = Number.NEGATIVE_INFINITY;
     },
   };

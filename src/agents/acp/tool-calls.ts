@@ -1,5 +1,5 @@
 import type { AgentUpdate, ToolDiff } from '../agent.ts';
-import { brief, maxOutputCharacters, truncate } from './wording.ts';
+import { brief, maxOutputCharacters, truncate } from './text-limits.ts';
 
 /** The most items that are kept of a list: contents, places. */
 const maxItems = 200;
@@ -44,9 +44,9 @@ export interface ToolCalls {
   /** Gives the call as it stands if it is to be told now; null: it has not changed, or is held back. */
   take(update: ToolUpdate): ToolCall | null;
   /** True if a call has gone on since it was given. */
-  isProgressHeld(): boolean;
+  hasDeferredProgress(): boolean;
   /** Gives the calls that have gone on since they were given. */
-  takeHeld(): ToolCall[];
+  takeDeferred(): ToolCall[];
   /** Gives what calls that still run have printed and not told, and forgets the turn's calls except for their names. */
   endTurn(): ToolCall[];
   isAnyRunning(): boolean;
@@ -60,8 +60,8 @@ interface Call {
   printed: string;
   /** True if its output is its raw output, which a later one replaces. */
   isRaw: boolean;
-  givenAt: number;
-  isHeld: boolean;
+  reportedAt: number;
+  isDeferred: boolean;
 }
 
 /** The facts that are kept of a call after its turn. The title is null if the agent sent none. */
@@ -82,11 +82,11 @@ export function createToolCalls(now: () => number): ToolCalls {
     names.set(id, { title: titled(call), toolKind: call.toolKind, status: call.status });
     if (names.size > maxNames) names.delete(names.keys().next().value as string);
   };
-  const takeHeld = () =>
+  const takeDeferred = () =>
     [...calls.values()].flatMap((each) => {
-      if (!each.isHeld) return [];
-      each.isHeld = false;
-      each.givenAt = now();
+      if (!each.isDeferred) return [];
+      each.isDeferred = false;
+      each.reportedAt = now();
       return [each.call];
     });
 
@@ -101,22 +101,25 @@ export function createToolCalls(now: () => number): ToolCalls {
       remember(id, call);
       const isSame = before !== undefined && JSON.stringify(before.call) === JSON.stringify(call);
       const isProgress = before?.call.status === call.status && !hasEnded(call);
-      const isEarly = isProgress && now() - before.givenAt < progressMs;
-      const isHeld = isSame ? before.isHeld : isEarly;
-      const givenAt = isSame || isEarly ? before.givenAt : now();
-      calls.set(id, { call, printed, isRaw, givenAt, isHeld });
-      if (calls.size > maxCalls) calls.delete(leastNeeded(calls));
+      const isEarly = isProgress && now() - before.reportedAt < progressMs;
+      const isDeferred = isSame ? before.isDeferred : isEarly;
+      const reportedAt = isSame || isEarly ? before.reportedAt : now();
+      calls.set(id, { call, printed, isRaw, reportedAt, isDeferred });
+      if (calls.size > maxCalls) calls.delete(evictionCandidate(calls));
       return isSame || isEarly ? null : call;
     },
-    isProgressHeld: () => [...calls.values()].some(({ isHeld }) => isHeld),
-    takeHeld,
+    hasDeferredProgress: () => [...calls.values()].some(({ isDeferred }) => isDeferred),
+    takeDeferred,
     endTurn() {
-      const held = takeHeld();
-      const untold = [...calls.values()].flatMap(({ call, printed }) =>
+      const deferred = takeDeferred();
+      const unreported = [...calls.values()].flatMap(({ call, printed }) =>
         hasEnded(call) || call.output !== null || printed === '' ? [] : [{ ...call, output: truncate(printed) }],
       );
       calls.clear();
-      return [...held.filter(({ toolCallId }) => !untold.some((each) => each.toolCallId === toolCallId)), ...untold];
+      return [
+        ...deferred.filter(({ toolCallId }) => !unreported.some((each) => each.toolCallId === toolCallId)),
+        ...unreported,
+      ];
     },
     titleOf: (id) => names.get(id)?.title ?? null,
     isAnyRunning: () => [...calls.values()].some(({ call }) => call.status === 'in_progress'),
@@ -127,7 +130,7 @@ function hasEnded({ status }: ToolCall): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-function leastNeeded(calls: ReadonlyMap<string, Call>): string {
+function evictionCandidate(calls: ReadonlyMap<string, Call>): string {
   for (const [id, { call }] of calls) if (hasEnded(call)) return id;
   return calls.keys().next().value as string;
 }
@@ -148,11 +151,11 @@ function merge(
   const content = update.content?.slice(0, maxItems);
   const diffs = content && diffsOf(content);
   const status = statusOf(earlier?.status, name?.status, update);
-  const said = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
-  const told = said || (status === 'completed' || status === 'failed' ? printed : '');
+  const contentText = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
+  const text = contentText || (status === 'completed' || status === 'failed' ? printed : '');
   // Cline tells what its tools gave there alone; others tell the same in their content, written for people.
   const hasNone = earlier?.output == null && (earlier?.diffs.length ?? 0) === 0;
-  const canBeRaw = told === '' && !content?.length && (hasNone || before?.isRaw === true);
+  const canBeRaw = text === '' && !content?.length && (hasNone || before?.isRaw === true);
   const raw = canBeRaw ? rawTextOf(update.rawOutput) : '';
   const call: ToolCall = {
     type: 'toolCall',
@@ -164,10 +167,10 @@ function merge(
       update.locations?.slice(0, maxItems).map(({ path, line }) => ({ path: brief(path), line: lineOf(line) })) ??
       earlier?.locations ??
       [],
-    output: told || raw ? truncate(told || raw) : (earlier?.output ?? null),
+    output: text || raw ? truncate(text || raw) : (earlier?.output ?? null),
     diffs: diffs && diffs.length > 0 ? diffs : (earlier?.diffs ?? []),
   };
-  return { call, isRaw: told === '' && (raw !== '' || before?.isRaw === true) };
+  return { call, isRaw: text === '' && (raw !== '' || before?.isRaw === true) };
 }
 
 /** The title of a call that the agent never named, as Gemini CLI does for one that fails before it begins. */

@@ -1,8 +1,8 @@
 /** The most items of a list, names of an object, levels and values in all that are kept of a message of an agent. */
-const most = { items: 1_000, names: 100, levels: 12, values: 20_000 } as const;
+const limits = { items: 1_000, names: 100, levels: 12, values: 20_000 } as const;
 /** In what an agent tells while it works fewer values are of use, and nobody reads the raw input of its tools. */
-const mostToldValues = 4_000;
-const unread = new Set(['rawInput']);
+const maxCallValues = 4_000;
+const droppedFields = new Set(['rawInput']);
 /** The values that are kept of a tool's raw output, which is shown where there is no other. They are counted apart. */
 const maxRawOutputValues = 1_000;
 
@@ -11,13 +11,13 @@ const maxRawOutputValues = 1_000;
  * time for each value. Strings are kept whole. Gives the message itself, changed.
  */
 export function trimMessage<T>(message: T): T {
-  const isTelling = typeof message === 'object' && message !== null && 'method' in message;
-  let left: number = isTelling ? mostToldValues : most.values;
+  const isCall = typeof message === 'object' && message !== null && 'method' in message;
+  let left: number = isCall ? maxCallValues : limits.values;
   const trim = (value: unknown, level: number): unknown => {
     if (value === null || typeof value !== 'object') return value;
-    if (level > most.levels) return null;
+    if (level > limits.levels) return null;
     if (Array.isArray(value)) {
-      if (value.length > most.items) value.length = most.items;
+      if (value.length > limits.items) value.length = limits.items;
       for (let n = 0; n < value.length; n++) {
         if (--left < 0) value.length = n;
         else value[n] = trim(value[n], level + 1);
@@ -27,26 +27,26 @@ export function trimMessage<T>(message: T): T {
     return trimFields(value as Record<string, unknown>, level);
   };
   const trimFields = (fields: Record<string, unknown>, level: number) => {
-    const kept: Record<string, unknown> = {};
+    const trimmed: Record<string, unknown> = {};
     let names = 0;
     for (const name in fields) {
-      if (++names > most.names || left <= 0) break;
-      if (isTelling && unread.has(name)) continue;
+      if (++names > limits.names || left <= 0) break;
+      if (isCall && droppedFields.has(name)) continue;
       left--;
-      const isApart = isTelling && name === 'rawOutput';
+      const isApart = isCall && name === 'rawOutput';
       const rest = left;
       if (isApart) left = maxRawOutputValues;
       const value = trim(fields[name], level + 1);
       if (isApart) left = rest;
       // Not by assignment: a field of the name "__proto__" would be no field.
-      Object.defineProperty(kept, name, {
+      Object.defineProperty(trimmed, name, {
         value,
         enumerable: true,
         writable: true,
         configurable: true,
       });
     }
-    return kept;
+    return trimmed;
   };
   return trim(message, 0) as T;
 }
@@ -63,7 +63,7 @@ export function parseMessage(line: string): object | null {
 }
 
 /** The most values, and levels, of a line: to read more takes many times the memory of the line itself. */
-const mostParsed = { values: 1_000_000, levels: 1_000 } as const;
+const parseLimits = { values: 1_000_000, levels: 1_000 } as const;
 const [quote, backslash, comma] = [34, 92, 44];
 const opening = new Set([91, 123]);
 const closing = new Set([93, 125]);
@@ -80,11 +80,11 @@ export function isTooComplex(line: Uint8Array): boolean {
       values++;
     } else if (opening.has(byte)) {
       values++;
-      if (++depth > mostParsed.levels) return true;
+      if (++depth > parseLimits.levels) return true;
     } else if (closing.has(byte)) {
       depth--;
     }
-    if (values > mostParsed.values) return true;
+    if (values > parseLimits.values) return true;
   }
   return false;
 }

@@ -1,30 +1,30 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { AgentUpdate } from '../agent.ts';
+import { brief, storable, truncate } from './text-limits.ts';
 import { createToolCalls, type ToolUpdate, textOf } from './tool-calls.ts';
-import { brief, storable, truncate } from './wording.ts';
 
 /** The most steps that are kept of a plan. */
-const mostItems = 200;
+const maxItems = 200;
 /** A longer block is cut into several: an agent that never ends one must not fill the memory. */
-const mostBlockCharacters = 200_000;
+const maxBlockCharacters = 200_000;
 
 type Usage = Extract<AgentUpdate, { type: 'usage' }>;
 
 /** Turns ACP's stream into whole updates. */
-export interface UpdateJoiner {
+export interface UpdateAssembler {
   /** What this notification completes: none, one, or a block that it ends and itself. */
   take(update: SessionUpdate): AgentUpdate[];
   /** The block that something outside the stream completes, and how tool calls stand that were told of just before. */
   flush(): AgentUpdate[];
   /** Whether a tool call has gone on since it was given. */
-  isProgressHeld(): boolean;
+  hasDeferredProgress(): boolean;
   /** How those tool calls stand now, and the block before them. */
   progress(): AgentUpdate[];
   /** What the open block has so far, up to where `safeLength` says that it may be cut; the rest follows as `isMore`. */
   pause(safeLength: (text: string) => number): AgentUpdate[];
   /** The block that the end of the turn completes. Forgets the turn's tool calls except for their names. */
   endTurn(): AgentUpdate[];
-  /** Whether there is something that {@link UpdateJoiner.pause} may give. */
+  /** Whether there is something that {@link UpdateAssembler.pause} may give. */
   isBlockOpen(): boolean;
   /** Whether a tool call of this turn is in progress. */
   isToolRunning(): boolean;
@@ -38,17 +38,17 @@ export interface UpdateJoiner {
  * and between that once a second: agents send all output again with each line of it. What it does not know it skips.
  * No text that it gives holds what cannot be stored or sent: NUL, and halves of surrogate pairs.
  */
-export function createUpdateJoiner(now: () => number = () => performance.now()): UpdateJoiner {
+export function createUpdateAssembler(now: () => number = () => performance.now()): UpdateAssembler {
   let block: Block | null = null;
   const tools = createToolCalls(now);
 
   const endBlock = (): AgentUpdate[] => {
     const done = block;
     block = null;
-    return done ? given(done, done.text) : [];
+    return done ? toUpdates(done, done.text) : [];
   };
   const flush = (): AgentUpdate[] => {
-    const late = tools.takeHeld();
+    const late = tools.takeDeferred();
     return [...endBlock(), ...late];
   };
   const chunk = (
@@ -56,9 +56,9 @@ export function createUpdateJoiner(now: () => number = () => performance.now()):
     update: { messageId?: string | null; content: unknown },
   ): AgentUpdate[] => {
     const id = update.messageId ?? null;
-    return piecesOf(textOf(update.content)).flatMap((text) => {
+    return splitText(textOf(update.content)).flatMap((text) => {
       const isMore = block?.type === type && block.id === id;
-      if (block && isMore && block.text.length < mostBlockCharacters) {
+      if (block && isMore && block.text.length < maxBlockCharacters) {
         block.text += text;
         return [];
       }
@@ -77,12 +77,12 @@ export function createUpdateJoiner(now: () => number = () => performance.now()):
     pause(safeLength) {
       if (!block) return [];
       const text = block.text.slice(0, safeLength(block.text)).replace(/[\uD800-\uDBFF]$/, '');
-      const updates = given(block, text);
+      const updates = toUpdates(block, text);
       if (updates.length > 0) block = { ...block, text: block.text.slice(text.length), isMore: true };
       return updates;
     },
-    isProgressHeld: () => tools.isProgressHeld(),
-    progress: () => (tools.isProgressHeld() ? flush() : []),
+    hasDeferredProgress: () => tools.hasDeferredProgress(),
+    progress: () => (tools.hasDeferredProgress() ? flush() : []),
     endTurn: () => [...endBlock(), ...tools.endTurn()],
     isBlockOpen: () => block !== null && block.text !== '',
     isToolRunning: () => tools.isAnyRunning(),
@@ -126,18 +126,18 @@ interface Block {
 }
 
 // Not between the halves of a surrogate pair.
-function piecesOf(text: string): string[] {
-  if (text.length <= mostBlockCharacters) return [text];
-  const pieces: string[] = [];
+function splitText(text: string): string[] {
+  if (text.length <= maxBlockCharacters) return [text];
+  const parts: string[] = [];
   for (let from = 0, to = 0; from < text.length; from = to) {
-    to = from + mostBlockCharacters;
+    to = from + maxBlockCharacters;
     if (/[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
-    pieces.push(text.slice(from, to));
+    parts.push(text.slice(from, to));
   }
-  return pieces;
+  return parts;
 }
 
-function given({ type, isMore }: Block, text: string): AgentUpdate[] {
+function toUpdates({ type, isMore }: Block, text: string): AgentUpdate[] {
   if (text.trim() === '') return [];
   return [isMore ? { type, text: storable(text), isMore } : { type, text: storable(text) }];
 }
@@ -146,7 +146,7 @@ function planOf(update: SessionUpdate): AgentUpdate {
   const { entries } = update as unknown as { entries: { content: string; status: string; priority: string }[] };
   return {
     type: 'plan',
-    entries: entries.slice(0, mostItems).map(({ content, status, priority }) => ({
+    entries: entries.slice(0, maxItems).map(({ content, status, priority }) => ({
       content: brief(content),
       status: brief(status),
       priority: brief(priority),

@@ -13,13 +13,13 @@ export interface WatchOptions {
   /** Null: a turn may take as long as it shows signs of life. */
   readonly maxTurnMs: number | null;
   /** When the last sign was, by the monotonic clock, and how much patience the work at hand deserves. */
-  lastSign(): { atMs: number; patience: number };
+  lastSign(): { atMs: number; timeoutFactor: number };
   /** Whether the agent waits for the user, and does nothing else: a turn is not blamed for that. */
   isWaiting(): boolean;
 }
 
 /** The most that a timer can wait. */
-const mostMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * A watch over a turn. It is silent for too long `inactivityMs`, times the patience, after the last sign of life; it is
@@ -27,22 +27,22 @@ const mostMs = 2 ** 31 - 1;
  */
 export function startWatchdog(options: WatchOptions): Watchdog {
   const { inactivityMs, maxTurnMs } = options;
-  let silence: NodeJS.Timeout | undefined;
-  let turn: NodeJS.Timeout | undefined;
+  let inactivityTimer: NodeJS.Timeout | undefined;
+  let turnTimer: NodeJS.Timeout | undefined;
   const hung = new Promise<number>((resolve) => {
-    const look = () => {
-      const { atMs, patience } = options.lastSign();
-      const limitMs = inactivityMs * patience;
+    const check = () => {
+      const { atMs, timeoutFactor } = options.lastSign();
+      const limitMs = inactivityMs * timeoutFactor;
       const leftMs = limitMs - (performance.now() - atMs);
       if (leftMs <= 0) resolve(limitMs);
-      else silence = setTimeout(look, Math.min(Math.max(leftMs, 50), mostMs)).unref();
+      else inactivityTimer = setTimeout(check, Math.min(Math.max(leftMs, 50), maxTimerMs)).unref();
     };
-    look();
+    check();
   });
   const overdue = new Promise<void>((resolve) => {
-    const look = () => (options.isWaiting() ? again() : resolve());
+    const check = () => (options.isWaiting() ? again() : resolve());
     const again = () => {
-      if (maxTurnMs !== null) turn = setTimeout(look, Math.min(maxTurnMs, mostMs)).unref();
+      if (maxTurnMs !== null) turnTimer = setTimeout(check, Math.min(maxTurnMs, maxTimerMs)).unref();
     };
     again();
   });
@@ -50,8 +50,8 @@ export function startWatchdog(options: WatchOptions): Watchdog {
     hung,
     overdue,
     stop() {
-      clearTimeout(silence);
-      clearTimeout(turn);
+      clearTimeout(inactivityTimer);
+      clearTimeout(turnTimer);
     },
   };
 }

@@ -8,7 +8,7 @@ import { howToInstall, programOf } from '../profiles/programs.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
-import { compareTools, missingTools } from './tool-arrival.ts';
+import { compareTools, missingTools } from './tool-check.ts';
 
 /** What {@link checkAgent} needs. */
 export interface CheckOptions {
@@ -22,7 +22,7 @@ export interface CheckOptions {
 }
 
 /** The directories of one check. */
-interface Place {
+interface RunDirectories {
   readonly workspaceDir: string;
   readonly homeDir: string;
   readonly runtimeDir: string;
@@ -35,11 +35,11 @@ interface Place {
 export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   const root = await mkdtemp(join(tmpdir(), 'sy-check-'));
   const at = (name: string) => join(root, name);
-  const place = { workspaceDir: at('ws'), homeDir: at('home'), runtimeDir: at('run') };
+  const directories = { workspaceDir: at('ws'), homeDir: at('home'), runtimeDir: at('run') };
   try {
-    for (const dir of Object.values(place)) await mkdir(dir, { mode: 0o700 });
+    for (const dir of Object.values(directories)) await mkdir(dir, { mode: 0o700 });
     const { agents, driver } = await options.open(root);
-    const report = await check(options, agents, place);
+    const report = await check(options, agents, directories);
     return { ...report, sandbox: options.profile.sandbox?.driver ?? driver };
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 3 });
@@ -49,10 +49,10 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
 async function check(
   { profile, prompt, tools }: CheckOptions,
   agents: Agents,
-  place: Place,
+  directories: RunDirectories,
 ): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
-  const said: string[] = [];
+  const messages: string[] = [];
   const shown: ShownTool[] = [];
   const onTools = (each: readonly ShownTool[]) => void shown.push(...each);
   const launchedAt = performance.now();
@@ -63,14 +63,14 @@ async function check(
   let agentSessionId: string | null = null;
   let mcp: Outcome = { state: profile.mcp ? 'not tried' : 'switched off' };
   try {
-    agent = await launch(agents, profile, place, exchanges, said, onTools);
-    probe = await openMcpProbe(place.runtimeDir, tools);
+    agent = await launch(agents, profile, directories, exchanges, messages, onTools);
+    probe = await openMcpProbe(directories.runtimeDir, tools);
     ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
     readyMs = performance.now() - launchedAt;
-    const asked = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
-    asked?.catch(() => undefined);
-    if (profile.mcp) mcp = await probe.outcome(asked);
-    await asked;
+    const turn = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
+    turn?.catch(() => undefined);
+    if (profile.mcp) mcp = await probe.outcome(turn);
+    await turn;
   } catch (error) {
     failure = sentenceOf(error);
     if (error instanceof AgentCrash && error.reason === 'program') failure += howToInstall(programOf(profile));
@@ -78,64 +78,66 @@ async function check(
   await agent?.stop();
   await probe?.close();
   const self = describeSelf(exchanges);
-  const again = async (rung: 'resume' | 'load'): Promise<Outcome> => {
-    if (!self.offers.includes(rung)) return { state: 'not offered' };
-    return agentSessionId === null ? { state: 'not tried' } : takeUp(agents, profile, place, agentSessionId, rung);
+  const tryResume = async (method: 'resume' | 'load'): Promise<Outcome> => {
+    if (!self.offers.includes(method)) return { state: 'not offered' };
+    return agentSessionId === null
+      ? { state: 'not tried' }
+      : resumeSession(agents, profile, directories, agentSessionId, method);
   };
   // A call without any tool is one for a title, or the like.
-  const arrival = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
+  const toolCheck = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
   return {
     id: profile.id,
     command: profile.command,
     failure,
-    warnings: [...unchosenModels([profile]), ...missingTools(arrival)],
+    warnings: [...unchosenModels([profile]), ...missingTools(toolCheck)],
     ...self,
     readyMs,
     mcp,
-    tools: arrival,
+    tools: toolCheck,
     close: self.offers.includes('close') ? outcomeOf(exchanges, 'session/close') : { state: 'not offered' },
-    resume: await again('resume'),
-    load: await again('load'),
-    answer: prompt === null ? null : said.join('\n'),
+    resume: await tryResume('resume'),
+    load: await tryResume('load'),
+    answer: prompt === null ? null : messages.join('\n'),
   };
 }
 
-async function takeUp(
+async function resumeSession(
   agents: Agents,
   profile: AgentProfile,
-  place: Place,
+  directories: RunDirectories,
   agentSessionId: string,
-  rung: 'resume' | 'load',
+  method: 'resume' | 'load',
 ): Promise<Outcome> {
   const exchanges: AgentExchange[] = [];
   let agent: AgentProcess | null = null;
   try {
-    agent = await launch(agents, { ...profile, resumeOrder: [rung, 'new'] }, place, exchanges, []);
+    agent = await launch(agents, { ...profile, resumeOrder: [method, 'new'] }, directories, exchanges, []);
     await agent.open(agentSessionId);
   } catch (error) {
-    if (outcomeOf(exchanges, `session/${rung}`).state === 'not tried')
+    if (outcomeOf(exchanges, `session/${method}`).state === 'not tried')
       return { state: 'failed', reason: sentenceOf(error) };
   } finally {
     await agent?.stop();
   }
-  return outcomeOf(exchanges, `session/${rung}`);
+  return outcomeOf(exchanges, `session/${method}`);
 }
 
 function launch(
   agents: Agents,
   profile: AgentProfile,
-  place: Place,
+  directories: RunDirectories,
   exchanges: AgentExchange[],
-  said: string[],
+  messages: string[],
   onTools?: (tools: readonly ShownTool[]) => void,
 ): Promise<AgentProcess> {
   return agents.launch({
-    ...place,
+    ...directories,
     profile,
     env: {},
     runId: `check-${process.pid}`,
     onUpdate: async (update) => {
-      if (update.type === 'message') said.push(update.text);
+      if (update.type === 'message') messages.push(update.text);
     },
     onExchange: (exchange) => exchanges.push(exchange),
     ...(onTools && { onTools }),

@@ -19,14 +19,14 @@ export interface McpProbe {
 /** A probe whose socket is in that directory, with tools that do nothing. */
 export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): Promise<McpProbe> {
   const openedAt = performance.now();
-  let arrived: (tookMs: number) => void = () => undefined;
-  const arrival = new Promise<number>((resolve) => {
-    arrived = resolve;
+  let markConnected: (tookMs: number) => void = () => undefined;
+  const connected = new Promise<number>((resolve) => {
+    markConnected = resolve;
   });
   const service: ToolService = {
     // Asked for when somebody connects.
     get tools() {
-      arrived(performance.now() - openedAt);
+      markConnected(performance.now() - openedAt);
       return tools;
     },
     call: async () => ({ text: 'This is only a check: nothing was done.' }),
@@ -47,7 +47,7 @@ export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): 
               () => null,
               () => null,
             );
-      const tookMs = await Promise.race([arrival, over]);
+      const tookMs = await Promise.race([connected, over]);
       late.abort();
       if (tookMs !== null) return { state: 'works', tookMs };
       // Some come to it only in a turn: without one nothing is known.

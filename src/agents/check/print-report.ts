@@ -1,7 +1,7 @@
 import type { AgentReport, Outcome } from './report.ts';
 
 /** The most choices of an option that are shown. */
-const mostChoices = 6;
+const maxChoices = 6;
 
 /** A report for a terminal, ending with a line that says whether the agent can be used. */
 export function printReport(report: AgentReport): string {
@@ -20,9 +20,12 @@ export function printReport(report: AgentReport): string {
     ['modes', listed(report.modes.map((mode) => (mode === report.currentMode ? `${mode} (now)` : mode)))],
     ...report.options.map(({ id, value, choices }): [string, string] => [
       `option ${id}`,
-      `${value}${ofThese(choices)}`,
+      `${value}${formatChoices(choices)}`,
     ]),
-    ...(['mcp', 'close', 'resume', 'load'] as const).map((name): [string, string] => [name, worded(report[name])]),
+    ...(['mcp', 'close', 'resume', 'load'] as const).map((name): [string, string] => [
+      name,
+      formatOutcome(report[name]),
+    ]),
     ['tools', shownTools(report)],
     ['times', listed(report.timings.map(({ method, tookMs }) => `${method} ${seconds(tookMs)}`))],
     ...(report.answer === null ? [] : [['answer', report.answer.trim() || '-'] as [string, string]]),
@@ -31,17 +34,17 @@ export function printReport(report: AgentReport): string {
   const shown = lines.map(
     ([name, value]) => `  ${name.padEnd(width)}${value.replaceAll('\n', `\n  ${' '.repeat(width)}`)}`,
   );
-  const ways = [report.resume.state, report.load.state];
-  const isUntaught = report.answer === null && ways.includes('failed') && !ways.includes('works');
-  if (isUntaught)
+  const resumeStates = [report.resume.state, report.load.state];
+  const isResumeUntested = report.answer === null && resumeStates.includes('failed') && !resumeStates.includes('works');
+  if (isResumeUntested)
     shown.push(
       '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',
     );
   if (report.answer === null && report.mcp.state === 'not tried')
     shown.push('  It came to no MCP server yet. Some agents do so only in a turn: --prompt tells.');
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
-  const verdict = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
-  return `${report.id}\n${shown.join('\n')}\n${verdict}\n`;
+  const summary = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
+  return `${report.id}\n${shown.join('\n')}\n${summary}\n`;
 }
 
 function shownTools({ tools, mcp }: AgentReport): string {
@@ -51,15 +54,15 @@ function shownTools({ tools, mcp }: AgentReport): string {
   return `its model is shown ${listed(tools.arrived)}${missing}`;
 }
 
-function worded(outcome: Outcome): string {
+function formatOutcome(outcome: Outcome): string {
   if (outcome.state === 'works') return `works (${seconds(outcome.tookMs)})`;
   return outcome.state === 'failed' ? `failed: ${outcome.reason}` : outcome.state;
 }
 
-function ofThese(choices: readonly string[]): string {
+function formatChoices(choices: readonly string[]): string {
   if (choices.length === 0) return '';
-  const more = choices.length > mostChoices ? ` and ${choices.length - mostChoices} more` : '';
-  return ` (of ${choices.slice(0, mostChoices).join(', ')}${more})`;
+  const more = choices.length > maxChoices ? ` and ${choices.length - maxChoices} more` : '';
+  return ` (of ${choices.slice(0, maxChoices).join(', ')}${more})`;
 }
 
 function listed(items: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentExchange } from '../agent.ts';
-import type { ToolArrival } from './tool-arrival.ts';
+import type { ToolCheck } from './tool-check.ts';
 
 /** What became of one of the things that agents may be able to do. */
 export type Outcome =
@@ -21,7 +21,7 @@ export interface AgentReport extends AgentDescription {
   readonly readyMs: number | null;
   readonly mcp: Outcome;
   /** Which of the service's tools its model is shown, seen in a turn behind the gateway; null: not known. */
-  readonly tools: ToolArrival | null;
+  readonly tools: ToolCheck | null;
   readonly close: Outcome;
   readonly resume: Outcome;
   readonly load: Outcome;

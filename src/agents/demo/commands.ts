@@ -4,8 +4,8 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { flood } from './flood.ts';
+import { printEncodings } from './print-encodings.ts';
 import { showWork } from './show-work.ts';
-import { spell } from './spell.ts';
 import { type DemoTurn, TurnCancelled } from './turn.ts';
 
 type Command = (turn: DemoTurn, rest: string) => Promise<void>;
@@ -55,7 +55,7 @@ const commands: Record<string, Command> = {
     await tool(turn, `Read ${rest}`, 'read', () => readFile(inWorkspace(turn, rest), 'utf8'));
   },
   prompt: (turn) => say(turn, turn.blocks.join('\n\n')),
-  spell: (turn, rest) => spell(turn, rest.trim(), { say, tool }),
+  spell: (turn, rest) => printEncodings(turn, rest.trim(), { say, tool }),
   env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
   noise: async (turn, rest) => {
     const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];

@@ -14,7 +14,7 @@ interface Turn {
 const workspaces = new Map<string, string>();
 const reportings = new Map<string, Reporting | null>();
 /** What is said to prompts of the service alone, in order. */
-const laterWords = new Map<string, string[]>();
+const laterMessages = new Map<string, string[]>();
 const turns = new Map<string, Turn>();
 let canAsk = false;
 
@@ -73,8 +73,8 @@ const connection = acp
       .flatMap((block) => (block.type === 'text' && !isPreface(block) ? [block.text] : []))
       .join('\n');
     appendHistory(sessionId, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } });
-    const later = laterWords.get(sessionId) ?? [];
-    laterWords.set(sessionId, later);
+    const later = laterMessages.get(sessionId) ?? [];
+    laterMessages.set(sessionId, later);
     try {
       await runPrompt({
         prompt,

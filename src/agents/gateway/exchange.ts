@@ -8,11 +8,11 @@ import {
 import { request as requestHttps } from 'node:https';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderGateway } from '../agent.ts';
-import { createChunkJoiner } from './chunk-joiner.ts';
+import { createChunkCoalescer } from './chunk-coalescer.ts';
+import { forwardedHeaders } from './forwarded-request.ts';
 import { type Framing, framingHeaders } from './framing.ts';
 import { createKeyFilter } from './key-filter.ts';
-import { headersPassedOn } from './passed-on.ts';
-import { type ErrorMask, passError } from './provider-errors.ts';
+import { type ErrorMask, forwardError } from './provider-errors.ts';
 import { type CallUsage, providerApis } from './providers.ts';
 import { refuse } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -65,14 +65,14 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = headersFor(incoming, upstream, framingHeaders(method, framing));
-  const passed = send(target, { method, headers, agent, insecureHTTPParser: false });
-  const body = createChunkJoiner(upstream.pace);
+  const upstreamRequest = send(target, { method, headers, agent, insecureHTTPParser: false });
+  const body = createChunkCoalescer(upstream.pace);
   let response: IncomingMessage | null = null;
   let isCut = false;
   let isRefused = false;
 
   const stopSending = () => {
-    body.unpipe(passed);
+    body.unpipe(upstreamRequest);
     // The agent's connection goes on behind the rest of the body.
     body.resume();
   };
@@ -82,7 +82,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     stopSending();
     if (response === null) refuse(outgoing, api, status, message);
     else outgoing.destroy();
-    passed.destroy();
+    upstreamRequest.destroy();
   };
   const unreachable = () => {
     // Without Node's own words: they may quote what was sent.
@@ -91,30 +91,30 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   const cut = () => {
     isCut = true;
     stopSending();
-    passed.destroy();
+    upstreamRequest.destroy();
     response?.destroy();
   };
 
-  passed.on('error', unreachable);
-  passed.once('close', () => {
+  upstreamRequest.on('error', unreachable);
+  upstreamRequest.once('close', () => {
     if (response !== null) return;
     // No response, and not always an error: a provider may switch protocols unasked.
     unreachable();
     // The provider had the whole call, and may charge for it.
-    if (isCall && isCut && !isRefused && passed.writableFinished) onUsage(usageOf(unknownUsage));
+    if (isCall && isCut && !isRefused && upstreamRequest.writableFinished) onUsage(usageOf(unknownUsage));
     finish();
   });
-  passed.once('response', (received) => {
+  upstreamRequest.once('response', (received) => {
     response = received;
     // Its close tells, too.
     received.on('error', () => undefined);
-    const reader = passResponse(upstream, target, received, outgoing);
+    const reader = forwardResponse(upstream, target, received, outgoing);
     received.once('close', () => {
       // A response that the provider left unfinished must not look finished to the agent.
       // Chunks that are being joined go first.
       if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();
-      passed.destroy();
+      upstreamRequest.destroy();
       if (isCall && reader !== null) onUsage(usageOf(reader.total()));
       finish();
     });
@@ -128,9 +128,9 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   let sentBytes = 0;
   incoming.on('data', (chunk: Buffer) => {
     sentBytes += chunk.length;
-    if (sentBytes > upstream.maxBodyBytes && !passed.destroyed) fail(413, tooLarge(upstream.maxBodyBytes));
+    if (sentBytes > upstream.maxBodyBytes && !upstreamRequest.destroyed) fail(413, tooLarge(upstream.maxBodyBytes));
   });
-  incoming.pipe(body).pipe(passed);
+  incoming.pipe(body).pipe(upstreamRequest);
   return { done, cut };
 }
 
@@ -140,7 +140,7 @@ export function tooLarge(maxBytes: number): string {
 }
 
 // Gives the reader of its usage; null: it is no success, and nothing was used.
-function passResponse(
+function forwardResponse(
   upstream: Upstream,
   target: URL,
   response: IncomingMessage,
@@ -149,7 +149,7 @@ function passResponse(
   const { api, key, mask, pace } = upstream;
   const status = response.statusCode ?? 0;
   if (status >= 400 && status < 600) {
-    void passError(upstream, response, outgoing, status);
+    void forwardError(upstream, response, outgoing, status);
     return null;
   }
   if (status < 200 || status >= 300) {
@@ -177,7 +177,7 @@ function passResponse(
     readingMs = 0;
     return ms;
   };
-  const joined = response.pipe(createChunkJoiner(pace, takeReadingMs));
+  const joined = response.pipe(createChunkCoalescer(pace, takeReadingMs));
   if (key === null || key === '') joined.pipe(outgoing);
   else joined.pipe(createKeyFilter(key)).pipe(outgoing);
   return reader;
@@ -204,7 +204,7 @@ function headersFor(
   framing: OutgoingHttpHeaders,
 ): OutgoingHttpHeaders {
   return {
-    ...headersPassedOn(incoming.headers),
+    ...forwardedHeaders(incoming.headers),
     // In the clear, so that it can be read along.
     'accept-encoding': 'identity',
     ...(key === null ? {} : providerApis[api].keyHeader(key)),

@@ -9,8 +9,8 @@ import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, startExchange, tooLarge, type Upstream } from './exchange.ts';
+import { forwardedQuery } from './forwarded-request.ts';
 import { framingOf } from './framing.ts';
-import { queryPassedOn } from './passed-on.ts';
 import { createErrorMask } from './provider-errors.ts';
 import { keysOf, kindOfRequest } from './providers.ts';
 import { closeAfter, refuse } from './refusals.ts';
@@ -146,19 +146,19 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       return refuse(outgoing, api, 400, 'The request needs the header "Host".');
     if (expect !== undefined && !/^100-continue$/i.test(expect))
       return refuse(outgoing, api, 417, 'The header "Expect" may only be "100-continue".');
-    const asked = urlOf(incoming.url ?? '');
-    if (asked === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
+    const requestUrl = urlOf(incoming.url ?? '');
+    if (requestUrl === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
     // Programs look whether anybody is there before they have a key to show.
     if (method === 'HEAD') {
       closeAfter(outgoing);
       return void outgoing.writeHead(200).end();
     }
-    if (!keysOf(incoming.headers, asked.searchParams).some((each) => isSame(each, key)))
+    if (!keysOf(incoming.headers, requestUrl.searchParams).some((each) => isSame(each, key)))
       return refuse(outgoing, api, 401, 'The gateway expected the key that the agent was given.');
     clients.trust(incoming.socket);
-    const kind = kindOfRequest(api, method, asked.pathname);
+    const kind = kindOfRequest(api, method, requestUrl.pathname);
     if (kind === null) {
-      const sentence = `The gateway passes on calls of a model only; ${method} ${asked.pathname} is none of them.`;
+      const sentence = `The gateway passes on calls of a model only; ${method} ${requestUrl.pathname} is none of them.`;
       return refuse(outgoing, api, 403, sentence);
     }
     if (framing.type === 'length' && framing.bytes > limits.maxBodyBytes)
@@ -168,7 +168,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       return refuse(outgoing, api, 429, sentence);
     }
     if (expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
-    const target = new URL(baseUrl + asked.pathname + queryPassedOn(asked.searchParams));
+    const target = new URL(baseUrl + requestUrl.pathname + forwardedQuery(requestUrl.searchParams));
     const isCall = kind === 'call';
     const exchange = startExchange(upstream, { incoming, outgoing, target, framing, isCall });
     exchanges.set(exchange, incoming.socket);
@@ -195,7 +195,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       if (outgoing.getHeader('connection') === 'close') clients.stop(incoming.socket);
     },
     leave(connection) {
-      for (const [exchange, theirs] of exchanges) if (theirs === connection) exchange.cut();
+      for (const [exchange, clientConnection] of exchanges) if (clientConnection === connection) exchange.cut();
     },
     async close() {
       isClosed = true;

@@ -8,22 +8,22 @@ const asterisk = 42;
  */
 export function createKeyFilter(key: string): Transform {
   const wanted = Buffer.from(key);
-  let held: Buffer = Buffer.alloc(0);
+  let pending: Buffer = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const data = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const clean = replaced(data, wanted);
-      const from = clean.length - heldLength(clean, wanted);
-      held = clean.subarray(from);
+      const data = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      const clean = maskKey(data, wanted);
+      const from = clean.length - partialKeyLength(clean, wanted);
+      pending = clean.subarray(from);
       done(null, clean.subarray(0, from));
     },
     flush(done) {
-      done(null, held);
+      done(null, pending);
     },
   });
 }
 
-function replaced(data: Buffer, wanted: Buffer): Buffer {
+function maskKey(data: Buffer, wanted: Buffer): Buffer {
   if (wanted.length === 0 || !data.includes(wanted)) return data;
   const copy = Buffer.from(data);
   for (let at = copy.indexOf(wanted); at >= 0; at = copy.indexOf(wanted, at))
@@ -32,7 +32,7 @@ function replaced(data: Buffer, wanted: Buffer): Buffer {
 }
 
 // The longest end of the data that is a beginning of the key.
-function heldLength(data: Buffer, wanted: Buffer): number {
+function partialKeyLength(data: Buffer, wanted: Buffer): number {
   for (let length = Math.min(wanted.length - 1, data.length); length > 0; length--) {
     if (wanted.compare(data, data.length - length, data.length, 0, length) === 0) return length;
   }

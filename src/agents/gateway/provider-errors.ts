@@ -35,7 +35,7 @@ export function createErrorMask(mask: (text: string, isPiece?: boolean) => strin
  * Passes an error response on, with the provider's key masked: providers quote in an error what they refuse, the key
  * too. One that cannot be searched for the key is replaced by a sentence. Never rejects.
  */
-export async function passError(
+export async function forwardError(
   { api, mask, maskError }: { api: ProviderGateway['api']; mask(text: string): string; maskError: ErrorMask },
   response: IncomingMessage,
   outgoing: ServerResponse,

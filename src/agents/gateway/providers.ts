@@ -28,7 +28,7 @@ type Json = Readonly<Record<string, unknown>>;
 export const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie'] as const;
 
 // A path whole, decoded. Before it may stand the version, and nothing else: what an address has beside that is in `base_url`.
-const whole = (path: string) => new RegExp(String.raw`^(/v\d+(alpha|beta)?)?/${path}$`);
+const pathPattern = (path: string) => new RegExp(String.raw`^(/v\d+(alpha|beta)?)?/${path}$`);
 // No separator, nothing that a server might decode once more, and no name that is only dots.
 const name = String.raw`(?!\.+(/|$))[\w.:@+~-]+`;
 
@@ -37,10 +37,10 @@ export const providerApis = {
   // https://platform.openai.com/docs/api-reference: chat completions, and responses.
   openai: {
     keyHeader: (key) => ({ authorization: `Bearer ${key}` }),
-    calls: whole('(chat/completions|completions|responses|responses/compact|embeddings)'),
+    calls: pathPattern('(chat/completions|completions|responses|responses/compact|embeddings)'),
     counts: null,
     // Others than OpenAI have models of two names: `maker/model`.
-    questions: whole(`models(/${name}){0,2}`),
+    questions: pathPattern(`models(/${name}){0,2}`),
     readUsage(json) {
       const usage = object(json.usage) ?? object(object(json.response)?.usage);
       if (!usage) return null;
@@ -55,9 +55,9 @@ export const providerApis = {
   // https://docs.anthropic.com/en/api/messages: the cache is counted beside `input_tokens`.
   anthropic: {
     keyHeader: (key) => ({ 'x-api-key': key }),
-    calls: whole('messages'),
-    counts: whole('messages/count_tokens'),
-    questions: whole(`models(/${name})?`),
+    calls: pathPattern('messages'),
+    counts: pathPattern('messages/count_tokens'),
+    questions: pathPattern(`models(/${name})?`),
     readUsage(json) {
       const usage = object(json.usage) ?? object(object(json.message)?.usage);
       if (!usage) return null;
@@ -75,19 +75,21 @@ export const providerApis = {
   // the prompt.
   gemini: {
     keyHeader: (key) => ({ 'x-goog-api-key': key }),
-    calls: whole(String.raw`models/[\w.-]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents)`),
-    counts: whole(String.raw`models/[\w.-]+:countTokens`),
-    questions: whole(String.raw`models(/(?!\.+$)[\w.-]+)?`),
+    calls: pathPattern(
+      String.raw`models/[\w.-]+:(generateContent|streamGenerateContent|embedContent|batchEmbedContents)`,
+    ),
+    counts: pathPattern(String.raw`models/[\w.-]+:countTokens`),
+    questions: pathPattern(String.raw`models(/(?!\.+$)[\w.-]+)?`),
     readUsage(json) {
       const usage = object(json.usageMetadata) ?? object(object(json.response)?.usageMetadata);
       if (!usage) return null;
-      const said = count(usage.candidatesTokenCount);
-      const thought = count(usage.thoughtsTokenCount);
+      const candidates = count(usage.candidatesTokenCount);
+      const thoughts = count(usage.thoughtsTokenCount);
       const prompted = count(usage.promptTokenCount);
       const byTools = count(usage.toolUsePromptTokenCount);
       return {
         inputTokens: prompted === null && byTools === null ? null : (prompted ?? 0) + (byTools ?? 0),
-        outputTokens: said === null && thought === null ? null : (said ?? 0) + (thought ?? 0),
+        outputTokens: candidates === null && thoughts === null ? null : (candidates ?? 0) + (thoughts ?? 0),
         cachedTokens: count(usage.cachedContentTokenCount),
       };
     },
@@ -116,8 +118,8 @@ function decode(path: string): string | null {
 
 /** Every key that a request brings, wherever this maker's programs or others' put it. */
 export function keysOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
-  const given = keyHeaders.map((name) => headers[name]);
-  return [...given, query.get('key')].flatMap((value) =>
+  const headerValues = keyHeaders.map((name) => headers[name]);
+  return [...headerValues, query.get('key')].flatMap((value) =>
     typeof value === 'string' ? [value.replace(/^Bearer /i, '')] : [],
   );
 }

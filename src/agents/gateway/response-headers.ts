@@ -26,11 +26,11 @@ const families = /^(anthropic-(ratelimit|priority|fast)-|openai-(processing-ms|v
  * a text.
  */
 export function responseHeaders(response: IncomingMessage, mask: (text: string) => string): Record<string, string> {
-  const passed = Object.entries(response.headers).flatMap(([name, value]) => {
+  const forwarded = Object.entries(response.headers).flatMap(([name, value]) => {
     if (typeof value !== 'string' || !(headers.has(name) || families.test(name))) return [];
     // Characters that Node would refuse to send would end the worker.
     const isClean = /^[\t\x20-\x7e]*$/.test(value) && mask(value) === value && mask(name) === name;
     return isClean ? [[name, value] as const] : [];
   });
-  return Object.fromEntries(passed);
+  return Object.fromEntries(forwarded);
 }

@@ -20,7 +20,7 @@ export interface ToolReader {
   /** Reads one call. Shows no tools for a call that is not JSON, breaks off, or is longer than the limits leave room for. */
   read(incoming: Readable): void;
   /** Bytes of calls that are in memory now. */
-  keptBytes(): number;
+  bufferedBytes(): number;
 }
 
 /** A reader for the calls of one run; `onTools` is called once for each call that it could read to the end. */
@@ -30,7 +30,7 @@ export function createToolReader(
 ): ToolReader {
   let totalBytes = 0;
   return {
-    keptBytes: () => totalBytes,
+    bufferedBytes: () => totalBytes,
     read(incoming) {
       let chunks: Buffer[] | null = [];
       let bytes = 0;

@@ -6,7 +6,7 @@ export interface UsageReader {
   take(chunk: Uint8Array): void;
   total(): CallUsage;
   /** Bytes of the response that are in memory, between two chunks. */
-  keptBytes(): number;
+  bufferedBytes(): number;
 }
 
 /** The usage of a call of which nothing is known. */
@@ -35,7 +35,7 @@ export function createUsageReader(
       for (let at = 0; at < length; at++) takeByte(chunk[at] as number);
     },
     total: () => usage,
-    keptBytes: () => scanner.keptBytes,
+    bufferedBytes: () => scanner.bufferedBytes,
   };
 }
 

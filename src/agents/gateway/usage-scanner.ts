@@ -39,7 +39,7 @@ export class UsageScanner {
   }
 
   /** Bytes that are kept now. */
-  get keptBytes(): number {
+  get bufferedBytes(): number {
     return this.#usage?.bytes.length ?? 0;
   }
 

@@ -33,14 +33,14 @@ export async function readProfilesFile(path: string): Promise<ProfilesFile> {
 }
 
 // Stands for a ready profile that there is not: that is told once, and the schema is to add nothing.
-const stranger = { id: 'stranger', command: ['stranger'] };
+const placeholder = { id: 'stranger', command: ['stranger'] };
 
 /** An entry as the schema takes it, with what it leaves out filled in from the ready profile that it extends. */
 export function expandEntry(raw: unknown, report: (field: string, message: string) => void): unknown {
   if (typeof raw === 'string') {
     if (!Object.hasOwn(readyEntries, raw)) {
       report('', `must be one of ${Object.keys(readyEntries).join(', ')}, or an object`);
-      return stranger;
+      return placeholder;
     }
     return expandEntry({ id: raw }, report);
   }
@@ -49,7 +49,7 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   const base = isNamed ? raw.extends : raw.extends === undefined ? idOfReady(raw.id) : null;
   if (typeof base !== 'string' || !Object.hasOwn(readyEntries, base)) {
     if (isNamed) report('extends', `must be one of ${Object.keys(readyEntries).join(', ')}`);
-    return isNamed ? { command: stranger.command, ...raw } : raw;
+    return isNamed ? { command: placeholder.command, ...raw } : raw;
   }
   const ready: Record<string, unknown> = { ...readyEntries[base] };
   const { npx, uvx } = isObject(raw.distribution) ? raw.distribution : {};

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { AgentProfile } from '../agent.ts';
-import { findProgram } from '../isolation/program-files.ts';
+import { findProgram } from '../sandbox/program-files.ts';
 
 /** The npm packages that bring the programs of the ready profiles. */
 const npmPackages: Readonly<Record<string, string>> = {
@@ -15,10 +15,10 @@ const npmPackages: Readonly<Record<string, string>> = {
 
 /** Where the program of an agent is, by that PATH; null when there is none that may be run. */
 export async function locateProgram(profile: AgentProfile, path: string): Promise<string | null> {
-  const place = findProgram(programOf(profile), path);
-  if (place === null) return null;
-  return access(place, constants.X_OK).then(
-    () => place,
+  const programPath = findProgram(programOf(profile), path);
+  if (programPath === null) return null;
+  return access(programPath, constants.X_OK).then(
+    () => programPath,
     () => null,
   );
 }
@@ -41,9 +41,9 @@ export async function missingPrograms(profiles: Iterable<AgentProfile>, path: st
   for (const profile of profiles) {
     if ((await locateProgram(profile, path)) !== null) continue;
     const program = programOf(profile);
-    const place = program.includes('/') ? 'does not exist or may not be run' : 'is not in PATH';
+    const problem = program.includes('/') ? 'does not exist or may not be run' : 'is not in PATH';
     sentences.push(
-      `The agent "${profile.id}" cannot work here: its program "${program}" ${place}.${howToInstall(program)}`,
+      `The agent "${profile.id}" cannot work here: its program "${program}" ${problem}.${howToInstall(program)}`,
     );
   }
   return sentences;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { variables } from './surroundings.ts';
+import { variables } from './environment-schema.ts';
 
 // How the ACP registry says that an agent is started.
 const distributedPackage = z.strictObject({

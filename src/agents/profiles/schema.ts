@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { AgentProfile } from '../agent.ts';
+import { type ProviderDraft, providerSchema, sandboxSchema, variables } from './environment-schema.ts';
 import { distributionSchema, registryFields, startOf } from './registry.ts';
-import { type ProviderDraft, providerSchema, sandboxSchema, variables } from './surroundings.ts';
 
 /** The most that a timer can wait, 24.8 days. */
-const mostMs = 2 ** 31 - 1;
-const ms = (fallback: number) => z.int().min(0).max(mostMs).default(fallback);
+const maxMs = 2 ** 31 - 1;
+const ms = (fallback: number) => z.int().min(0).max(maxMs).default(fallback);
 
 /** A profile whose paths are as written and whose provider's key has not been looked for. */
 export type ProfileDraft = Omit<AgentProfile, 'provider'> & { readonly provider: ProviderDraft | null };
@@ -40,10 +40,10 @@ export const profileSchema = z
       .default(['resume', 'load', 'new']),
     'on_end_turn': z.enum(['finished', 'blocked']).default('finished'),
     'warm_ttl_ms': ms(5 * 60_000),
-    'start_timeout_ms': z.int().min(1).max(mostMs).default(20_000),
-    'retry_delays_ms': z.array(z.int().min(0).max(mostMs)).max(20).default([5_000, 15_000, 60_000]),
+    'start_timeout_ms': z.int().min(1).max(maxMs).default(20_000),
+    'retry_delays_ms': z.array(z.int().min(0).max(maxMs)).max(20).default([5_000, 15_000, 60_000]),
     'inactivity_ms': ms(10 * 60_000),
-    'max_turn_ms': z.int().min(1).max(mostMs).nullable().default(null),
+    'max_turn_ms': z.int().min(1).max(maxMs).nullable().default(null),
     'stop_graces_ms': z.strictObject({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
   })
   .transform((raw, context): ProfileDraft => {

@@ -25,17 +25,17 @@ export interface ToolService {
 }
 
 /** So many calls of one agent are under way at once; more wait in its pipe, so that it cannot fill the worker's memory. */
-const mostCallsAtOnce = 16;
+const maxConcurrentCalls = 16;
 /** An agent needs one connection; more are for one that starts its server again while the old one ends. */
-const mostConnections = 8;
+const maxConnections = 8;
 
 /** Speaks MCP to whoever connects to a unix socket. Rejects when the socket cannot be made. */
 export async function serveTools(socketPath: string, service: ToolService): Promise<{ close(): Promise<void> }> {
   const sockets = new Set<Socket>();
-  const slots = createSlots(mostCallsAtOnce);
+  const slots = createSlots(maxConcurrentCalls);
   const listener = createServer((socket) => {
     socket.on('error', () => socket.destroy());
-    if (sockets.size >= mostConnections) {
+    if (sockets.size >= maxConnections) {
       socket.destroy();
       return;
     }

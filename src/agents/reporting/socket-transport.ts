@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createPace } from '../acp/pace.ts';
-import { PieceBuffer } from './piece-buffer.ts';
+import { ChunkBuffer } from './chunk-buffer.ts';
 
 /** The most that one message may take: a structured output of 256 KB fits, also as text with each character escaped. */
-const mostKilobytes = 640;
-const mostMessageBytes = mostKilobytes * 1_024;
+const maxKilobytes = 640;
+const maxMessageBytes = maxKilobytes * 1_024;
 /** The most arguments of a call by name, and fields around them: checks take time for each. */
-const mostNames = 1_000;
+const maxNames = 1_000;
 /** Of a longer one the two ends are kept, for the id that its refusal has to name. */
-const keptEndBytes = 512;
+const edgeBytes = 512;
 const newline = 10;
 /** What a message costs beside the reading of its line. */
 const messageMs = 0.1;
@@ -19,20 +19,20 @@ const messageMs = 0.1;
 export interface Slots {
   /** A promise while there are too many. */
   free(): Promise<void> | null;
-  take(): void;
-  give(): void;
+  acquire(): void;
+  release(): void;
 }
 
 /** Slots for so many calls. */
-export function createSlots(most: number): Slots {
+export function createSlots(max: number): Slots {
   let taken = 0;
   const waiting: (() => void)[] = [];
   return {
-    free: () => (taken < most ? null : new Promise((resolve) => waiting.push(resolve))),
-    take() {
+    free: () => (taken < max ? null : new Promise((resolve) => waiting.push(resolve))),
+    acquire() {
       taken++;
     },
-    give() {
+    release() {
       taken--;
       for (const wake of waiting.splice(0)) wake();
     },
@@ -66,7 +66,7 @@ export class SocketTransport implements Transport {
     try {
       await new Promise<void>((resolve) => this.#socket.write(`${JSON.stringify(message)}\n`, () => resolve()));
     } finally {
-      if (!('method' in message) && this.#open.delete(message.id as string | number)) this.#slots.give();
+      if (!('method' in message) && this.#open.delete(message.id as string | number)) this.#slots.release();
     }
   }
 
@@ -74,7 +74,7 @@ export class SocketTransport implements Transport {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#socket.destroy();
-    for (const _ of this.#open) this.#slots.give();
+    for (const _ of this.#open) this.#slots.release();
     this.#open.clear();
     this.onclose?.();
   }
@@ -102,7 +102,7 @@ export class SocketTransport implements Transport {
       // One that is open already is no other call.
       if (this.#open.has(id)) return;
       this.#open.add(id);
-      this.#slots.take();
+      this.#slots.acquire();
     }
     this.onmessage?.(message as JSONRPCMessage);
   }
@@ -110,7 +110,7 @@ export class SocketTransport implements Transport {
   async #refuse(id: string | number | null): Promise<void> {
     // Nobody can be told: the end of the connection is an answer, too.
     if (id === null) throw new Error('A message is too large.');
-    const text = `The call is too large: it may take at most ${mostKilobytes} KB, and have at most ${mostNames} arguments.`;
+    const text = `The call is too large: it may take at most ${maxKilobytes} KB, and have at most ${maxNames} arguments.`;
     await this.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }], isError: true } });
   }
 }
@@ -142,7 +142,7 @@ function parse(line: Buffer): Message | null {
 
 function hasTooManyNames({ params }: Message): boolean {
   const sizes = [params, params?.arguments, params?._meta].map((fields) => Object.keys(fields ?? {}).length);
-  return sizes.some((size) => size > mostNames);
+  return sizes.some((size) => size > maxNames);
 }
 
 // It stands first or last in what programs write; a call's arguments, between, may hold anything.
@@ -161,27 +161,27 @@ function idIn([head, tail]: readonly [Buffer, Buffer]): string | number | null {
 type Line = { readonly whole: Buffer } | { readonly ends: readonly [Buffer, Buffer] };
 
 async function* readLines(socket: Socket): AsyncGenerator<Line> {
-  let line = new PieceBuffer();
+  let line = new ChunkBuffer();
   let bytes = 0;
   let head: Buffer | null = null;
   let tail: Buffer = Buffer.alloc(0);
-  const add = (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes <= mostMessageBytes) {
-      line.add(piece);
+  const add = (part: Buffer) => {
+    bytes += part.length;
+    if (bytes <= maxMessageBytes) {
+      line.add(part);
       return;
     }
     if (head === null) {
       const before = line.join();
-      head = Buffer.concat([before, piece]).subarray(0, keptEndBytes);
-      tail = before.subarray(-keptEndBytes);
-      line = new PieceBuffer();
+      head = Buffer.concat([before, part]).subarray(0, edgeBytes);
+      tail = before.subarray(-edgeBytes);
+      line = new ChunkBuffer();
     }
-    tail = Buffer.concat([tail, piece.subarray(-keptEndBytes)]).subarray(-keptEndBytes);
+    tail = Buffer.concat([tail, part.subarray(-edgeBytes)]).subarray(-edgeBytes);
   };
   const end = (): Line => {
     const done: Line = head === null ? { whole: line.join() } : { ends: [head, tail] };
-    line = new PieceBuffer();
+    line = new ChunkBuffer();
     bytes = 0;
     head = null;
     return done;

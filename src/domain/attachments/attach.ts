@@ -32,8 +32,8 @@ export async function attach(
 ): Promise<string> {
   const references = message.attachmentIds ?? [];
   if (references.length > maxAttachments) {
-    const said = `"attachmentIds" must have at most ${maxAttachments} items, but has ${references.length}.`;
-    throw refuse(['attachmentIds'], said, 'LIMIT_EXCEEDED');
+    const problem = `"attachmentIds" must have at most ${maxAttachments} items, but has ${references.length}.`;
+    throw refuse(['attachmentIds'], problem, 'LIMIT_EXCEEDED');
   }
   const named = attachmentsNamedIn(message.text).slice(0, maxAttachments);
   const wanted = references.map(parseAttachmentReference);
@@ -46,8 +46,8 @@ export async function attach(
   const found = new Map(rows.map((row) => [row.id, row]));
   const unknown = references.find((_reference, n) => !found.has(wanted[n] ?? ''));
   if (unknown !== undefined) {
-    const said = `"attachmentIds" refers to ${JSON.stringify(unknown.slice(0, 80))}, which does not exist.`;
-    throw refuse(['attachmentIds'], said, 'UNKNOWN_REFERENCE');
+    const problem = `"attachmentIds" refers to ${JSON.stringify(unknown.slice(0, 80))}, which does not exist.`;
+    throw refuse(['attachmentIds'], problem, 'UNKNOWN_REFERENCE');
   }
   await bind(context, tx, session, [...found.keys()]);
   const added = [...new Set(wanted)].filter((id) => id !== null && !named.includes(id));
@@ -70,8 +70,8 @@ async function bind(
 ): Promise<void> {
   await tx.query(
     `insert into attachment (id, organization_id, session_id, name, content_type, size_bytes, storage_key, source, created_at)
-     select given.new_id, a.organization_id, $1, a.name, a.content_type, a.size_bytes, a.storage_key, a.source, $4::timestamptz
-       from unnest($2::text[], $3::text[]) as given(id, new_id) join attachment a on a.id = given.id
+     select ids.new_id, a.organization_id, $1, a.name, a.content_type, a.size_bytes, a.storage_key, a.source, $4::timestamptz
+       from unnest($2::text[], $3::text[]) as ids(id, new_id) join attachment a on a.id = ids.id
       where a.session_id <> $1
         and not exists (select 1 from attachment own where own.session_id = $1 and own.storage_key = a.storage_key)`,
     [session.id, ids, ids.map(newId), context.now()],
@@ -100,9 +100,9 @@ export async function withAgentLinks<T extends { readonly body: string }>(
   );
   const found = new Map(rows.map((row) => [row.id, row]));
   const withLinks = (body: string) =>
-    body.replaceAll(line, (whole, url: string) => {
+    body.replaceAll(line, (match, url: string) => {
       const attachment = found.get(parseAttachmentReference(url) ?? '');
-      return attachment ? lineOf(attachmentLink(context, attachment, agentLinkLifetimeMs)) : whole;
+      return attachment ? lineOf(attachmentLink(context, attachment, agentLinkLifetimeMs)) : match;
     });
   return messages.map((message) => ({ ...message, body: withLinks(message.body) }));
 }

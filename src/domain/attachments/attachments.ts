@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requirePermission, requireSomewhere } from '../../auth/viewer.ts';
+import { requireAnyPermission, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
@@ -42,24 +42,24 @@ export function findAttachments(context: Context, ids: readonly string[]): Promi
 }
 
 /** Which attachment: its id in any form, its name as its address has it, and the organization of the path, if any. */
-export interface AttachmentPlace {
+export interface AttachmentRef {
   readonly attachmentId: string;
   readonly name: string;
   readonly organizationId?: string | undefined;
 }
 
 /** FORBIDDEN for a caller who may use no attachments; NOT_FOUND unless there is one of that id and that name for the viewer. */
-export async function getAttachment(context: Context, place: AttachmentPlace): Promise<AttachmentRecord> {
-  requireSomewhere(
+export async function getAttachment(context: Context, ref: AttachmentRef): Promise<AttachmentRecord> {
+  requireAnyPermission(
     context.viewer,
     [permissionFor.viewAttachment, permissionFor.viewSession],
-    place.organizationId === undefined ? undefined : (parseId('organization', place.organizationId) ?? ''),
+    ref.organizationId === undefined ? undefined : (parseId('organization', ref.organizationId) ?? ''),
   );
-  const bare = parseId('attachment', place.attachmentId);
+  const bare = parseId('attachment', ref.attachmentId);
   const [attachment] = bare === null ? [] : await findAttachments(context, [bare]);
   const isMeant =
-    attachment?.name === place.name &&
-    (place.organizationId === undefined || place.organizationId === attachment.organizationId);
+    attachment?.name === ref.name &&
+    (ref.organizationId === undefined || ref.organizationId === attachment.organizationId);
   if (!isMeant) throw notFound('attachment');
   return attachment;
 }

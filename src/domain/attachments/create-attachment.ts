@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
+import { useOrganization } from '../identity/organizations/use-organization.ts';
 import type { AttachmentRecord } from './attachments.ts';
-import { keepFile } from './keep-file.ts';
+import { storeFile } from './store-file.ts';
 
 /** A file as it comes in: any name, and its content, which is read to its end or destroyed. */
 export interface CreateAttachmentInput {
@@ -24,7 +24,7 @@ export async function createAttachment(
   admit?: (tx: Transaction, attachment: AttachmentRecord) => Promise<void>,
 ): Promise<AttachmentRecord> {
   const { id } = await useOrganization(context, input.organizationId, permissionFor.uploadAttachment);
-  return keepFile(
+  return storeFile(
     context,
     { ...input, organizationId: id, sessionId: null, source: 'user' },
     { path: 'file', expected: '"file" must be' },

@@ -5,14 +5,14 @@ const maxLength = 255;
  * A file's name as it is kept: the last part of a path, whichever system's, also with its separators encoded; no control
  * characters and none that turn text around; at most 255 characters, of which the ending stays. It names nothing on disk.
  */
-export function cleanFileName(given: string): string {
-  const last = given
+export function cleanFileName(name: string): string {
+  const last = name
     .toWellFormed()
     .replaceAll(/%2f|%5c/gi, '/')
     .split(/[/\\]/)
     .at(-1) as string;
-  const plain = last.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
-  return /^\.*$/.test(plain) ? 'file' : shorten(plain);
+  const clean = last.replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+  return /^\.*$/.test(clean) ? 'file' : shorten(clean);
 }
 
 function shorten(name: string): string {

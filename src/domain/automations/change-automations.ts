@@ -4,12 +4,12 @@ import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
+import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
 import { requireVersion, type VersionCondition } from '../versions.ts';
-import { resolveActions } from './action-references.ts';
-import type { AutomationPlace, AutomationRecord } from './automations.ts';
+import { resolveActions } from './actions/action-references.ts';
+import type { AutomationRecord, AutomationRef } from './model/automations.ts';
 import {
   type Action,
   type AutomationInput,
@@ -21,9 +21,7 @@ import {
   refuseRecurrence,
   type Trigger,
   type TriggerRecurrence,
-} from './definition.ts';
-import { planTimes, requireFiring, withTimes } from './plan-times.ts';
-import { requirePatterns } from './require-patterns.ts';
+} from './model/definition.ts';
 import {
   insertAutomation,
   lockAutomation,
@@ -31,7 +29,9 @@ import {
   removeAutomation,
   saveAutomation,
 } from './save-automation.ts';
-import { type NewWebhookSecret, newWebhookSecret } from './webhook-secrets.ts';
+import { planNextOccurrence, requireValidRecurrences, withOccurrencePlan } from './schedule/plan-occurrence.ts';
+import { requirePatterns } from './triggers/require-patterns.ts';
+import { type NewWebhookSecret, newWebhookSecret } from './triggers/webhook-secrets.ts';
 
 /** An automation that was written, and the secret of its incoming webhook where that was made just now: it is shown once. */
 export interface WrittenAutomation {
@@ -55,18 +55,18 @@ export async function createAutomation(
   const input = parseInput(definitionSchema, raw);
   await requirePatterns(context, id, input.triggers);
   const now = context.now();
-  await requireFiring(input.triggers, { start: now, now }, refuseRule);
+  await requireValidRecurrences(input.triggers, { start: now, now }, refuseRule);
   const actions = await resolveActions(context, id, input.actions);
   const owner = ownerOf(context.viewer);
   const runAs = input.runAs?.type ?? 'organization';
-  const place = { id: newId(), organizationId: id };
+  const ids = { id: newId(), organizationId: id };
   const webhook = webhookSecretFor(context, input.triggers, {
-    ...place,
+    ...ids,
     webhookSecretHash: null,
     webhookSecretSealed: null,
   });
-  const made: AutomationRecord = {
-    ...place,
+  const draft: AutomationRecord = {
+    ...ids,
     name: input.name,
     enabled: input.enabled ?? true,
     runAs,
@@ -89,7 +89,7 @@ export async function createAutomation(
     updatedAt: now,
     deletedAt: null,
   };
-  const automation = { ...made, ...(await planTimes(context, made)).next };
+  const automation = { ...draft, ...(await planNextOccurrence(context, draft)).next };
   return context.store.transact(async (tx) => {
     const claim = { scope: id, operation: 'createAutomation', input: raw, resultId: automation.id };
     const replay = await findReplay(context, tx, options, claim);
@@ -112,10 +112,10 @@ export type AutomationChange = {
  */
 export async function updateAutomation(
   context: Context,
-  place: AutomationPlace,
+  ref: AutomationRef,
   raw: AutomationChange & VersionCondition,
 ): Promise<WrittenAutomation> {
-  const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  const { id } = await useOrganization(context, ref.organizationId, permissionFor.changeAutomations);
   const { expectedVersion, ...members } = raw;
   const change = parseInput(changeSchema, members);
   await requirePatterns(context, id, change.triggers ?? []);
@@ -140,16 +140,17 @@ export async function updateAutomation(
     };
   };
   const find = async () => {
-    const before = await readAutomation(context.store, id, place.automationId);
+    const before = await readAutomation(context.store, id, ref.automationId);
     const wanted = combine(before);
     // What has been taken once is not refused because its times are over.
     const isOther = canonicalJson(wanted.triggers) !== canonicalJson(before.triggers);
-    if (isOther) await requireFiring(wanted.triggers, { start: before.createdAt, now: context.now() }, refuseRule);
+    if (isOther)
+      await requireValidRecurrences(wanted.triggers, { start: before.createdAt, now: context.now() }, refuseRule);
     return wanted;
   };
-  return withTimes(context, find, (plan) =>
+  return withOccurrencePlan(context, find, (plan) =>
     context.store.transact(async (tx) => {
-      const before = await lockAutomation(tx, id, place.automationId);
+      const before = await lockAutomation(tx, id, ref.automationId);
       requireVersion(before, { expectedVersion });
       const wanted = combine(before);
       const webhook = webhookSecretFor(context, wanted.triggers, before);
@@ -167,18 +168,18 @@ export async function updateAutomation(
 /** Deletes an automation; sessions that it started stay. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
 export async function deleteAutomation(
   context: Context,
-  place: AutomationPlace,
+  ref: AutomationRef,
   condition?: VersionCondition,
 ): Promise<AutomationRecord> {
-  const { id } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  const { id } = await useOrganization(context, ref.organizationId, permissionFor.changeAutomations);
   return context.store.transact(async (tx) => {
-    const before = await lockAutomation(tx, id, place.automationId);
+    const before = await lockAutomation(tx, id, ref.automationId);
     requireVersion(before, condition);
     return removeAutomation(context, tx, before);
   });
 }
 
-const refuseRule = (complaint: string, { path }: TriggerRecurrence) => refuseRecurrence(path, complaint);
+const refuseRule = (problem: string, { path }: TriggerRecurrence) => refuseRecurrence(path, problem);
 
 // What runs as its creator does so in the name of whoever says so: of a user, who must be the one that made it.
 function requireCreator(context: Context, organizationId: string, creatorId: string | null): string {

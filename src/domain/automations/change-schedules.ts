@@ -3,14 +3,13 @@ import { ownerOf } from '../../auth/viewer.ts';
 import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
+import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
 import { chooseOwner } from '../sessions/as-user.ts';
-import { findPlaybook, findTarget } from './action-references.ts';
-import type { AutomationPlace, AutomationRecord } from './automations.ts';
-import { planTimes, withTimes } from './plan-times.ts';
-import { resolvePrompt } from './prompt-references.ts';
+import { findPlaybook, findTarget } from './actions/action-references.ts';
+import { resolvePrompt } from './actions/prompt-references.ts';
+import type { AutomationRecord, AutomationRef } from './model/automations.ts';
 import {
   insertAutomation,
   lockAutomation,
@@ -18,16 +17,17 @@ import {
   removeAutomation,
   saveAutomation,
 } from './save-automation.ts';
+import { planNextOccurrence, withOccurrencePlan } from './schedule/plan-occurrence.ts';
 import {
   combineSchedule,
-  doingOf,
+  defaultSchedule,
   type ParsedSchedule,
-  plainSchedule,
   requireFrequency,
   type ScheduleInput,
   scheduleSchema,
-} from './schedule-input.ts';
-import { getSchedule, noSuchSchedule } from './schedules.ts';
+  triggersAndActionsOf,
+} from './schedule/schedule-input.ts';
+import { getSchedule, noSuchSchedule } from './schedule/schedules.ts';
 
 /** From when on an organization with automations makes no more schedules (spec 9). */
 const schedulesEndAt = Date.UTC(2026, 8, 24);
@@ -48,16 +48,16 @@ export async function createSchedule(
   await requireSchedules(context, id);
   const input = parseInput(scheduleSchema, raw);
   const now = context.now();
-  const schedule = combineSchedule(plainSchedule, await resolveReferences(context, id, input), now);
+  const schedule = combineSchedule(defaultSchedule, await resolveReferences(context, id, input), now);
   const runAsUserId = await chooseUser(context, id, input.runAsUserId ?? null, 'createAsUserId');
-  const made: AutomationRecord = {
+  const draft: AutomationRecord = {
     id: newId(),
     organizationId: id,
     name: raw.name,
     enabled: true,
     runAs: runAsUserId === null ? 'organization' : 'creator',
     runAsUserId,
-    ...doingOf(schedule, now),
+    ...triggersAndActionsOf(schedule, now),
     options: {},
     schedule,
     webhookSecretHash: null,
@@ -74,8 +74,8 @@ export async function createSchedule(
     updatedAt: now,
     deletedAt: null,
   };
-  await requireFrequency(made.triggers, now, now);
-  const automation = { ...made, ...(await planTimes(context, made)).next };
+  await requireFrequency(draft.triggers, now, now);
+  const automation = { ...draft, ...(await planNextOccurrence(context, draft)).next };
   await context.store.transact((tx) => insertAutomation(context, tx, automation));
   return automation;
 }
@@ -83,16 +83,16 @@ export async function createSchedule(
 /** Changes a schedule. NOT_FOUND, the errors of {@link createSchedule} and of {@link saveAutomation}. */
 export async function updateSchedule(
   context: Context,
-  place: AutomationPlace,
+  ref: AutomationRef,
   raw: ScheduleInput,
 ): Promise<AutomationRecord> {
-  const { id } = await useOrganization(context, place.organizationId, permissionFor.manageSchedules);
+  const { id } = await useOrganization(context, ref.organizationId, permissionFor.manageSchedules);
   const input = parseInput(scheduleSchema, raw);
   const resolved = await resolveReferences(context, id, input);
   const user =
     input.runAsUserId === undefined ? undefined : await chooseUser(context, id, input.runAsUserId, 'runAsUserId');
   const isOtherMessage = input.prompt !== undefined && input.targetSessionId === undefined;
-  const target = isOtherMessage ? (await getSchedule(context, place)).schedule.targetSessionId : null;
+  const target = isOtherMessage ? (await getSchedule(context, ref)).schedule.targetSessionId : null;
   // A new prompt is a new message: who could not send it to the session there may not have it sent here.
   if (target !== null) await findTarget(context, id, target, targetPath);
   const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
@@ -112,28 +112,28 @@ export async function updateSchedule(
       enabled: input.enabled ?? before.enabled,
       runAs: runAsUserId === null ? 'organization' : 'creator',
       runAsUserId,
-      ...doingOf(schedule, before.createdAt),
+      ...triggersAndActionsOf(schedule, before.createdAt),
       schedule,
     };
   };
   const find = async () => {
-    const wanted = combine(await readAutomation(context.store, id, place.automationId, 'schedule'));
+    const wanted = combine(await readAutomation(context.store, id, ref.automationId, 'schedule'));
     if (isMoved) await requireFrequency(wanted.triggers, wanted.createdAt, context.now());
     return wanted;
   };
-  return withTimes(context, find, (plan) =>
+  return withOccurrencePlan(context, find, (plan) =>
     context.store.transact(async (tx) => {
-      const before = await lockAutomation(tx, id, place.automationId, 'schedule');
+      const before = await lockAutomation(tx, id, ref.automationId, 'schedule');
       return saveAutomation(context, tx, before, combine(before), plan);
     }),
   );
 }
 
 /** Deletes a schedule, which is kept, and gives what it was. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
-export async function deleteSchedule(context: Context, place: AutomationPlace): Promise<AutomationRecord> {
-  const { id } = await useOrganization(context, place.organizationId, permissionFor.manageSchedules);
+export async function deleteSchedule(context: Context, ref: AutomationRef): Promise<AutomationRecord> {
+  const { id } = await useOrganization(context, ref.organizationId, permissionFor.manageSchedules);
   return context.store.transact(async (tx) => {
-    return removeAutomation(context, tx, await lockAutomation(tx, id, place.automationId, 'schedule'));
+    return removeAutomation(context, tx, await lockAutomation(tx, id, ref.automationId, 'schedule'));
   });
 }
 
@@ -165,8 +165,8 @@ async function resolveReferences(
   input: ParsedSchedule,
 ): Promise<ParsedSchedule> {
   const { playbookId, targetSessionId, prompt } = input;
-  const place = { organizationId, enterpriseId: context.viewer.enterpriseId };
-  if (prompt !== undefined) await resolvePrompt(context.store, place, prompt, ['prompt']);
+  const scope = { organizationId, enterpriseId: context.viewer.enterpriseId };
+  if (prompt !== undefined) await resolvePrompt(context.store, scope, prompt, ['prompt']);
   return {
     ...input,
     ...(playbookId != null

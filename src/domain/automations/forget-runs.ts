@@ -1,16 +1,16 @@
 import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
-import { automationFeed } from './follow-sessions.ts';
+import { automationFeed } from './triggers/follow-sessions.ts';
 
 /** How long is told of what an automation did. */
-export const runsKeptMs = 90 * 24 * 60 * 60 * 1_000;
+export const runRetentionMs = 90 * 24 * 60 * 60 * 1_000;
 const batchSize = 5_000;
 
-/** Deletes runs that are past {@link runsKeptMs} and do not wait; their sessions stay. Gives how many. Also where the reading
+/** Deletes runs that are past {@link runRetentionMs} and do not wait; their sessions stay. Gives how many. Also where the reading
  * of deleted organizations stands. */
 export async function forgetRuns(services: Services, isStopping: () => boolean): Promise<number> {
   await forgetFeeds(services, automationFeed, isStopping);
-  const before = new Date(services.now().getTime() - runsKeptMs);
+  const before = new Date(services.now().getTime() - runRetentionMs);
   for (let count = 0; ; ) {
     const rows = await services.store.execute(
       `delete from automation_run where id in (select r.id from automation_run r

@@ -1,17 +1,17 @@
 import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
-import type { AutomationPlace } from './automations.ts';
+import { useOrganization } from '../identity/organizations/use-organization.ts';
+import { requireStartPermissions } from './actions/require-permissions.ts';
 import type { WrittenAutomation } from './change-automations.ts';
-import { requireStarting } from './require-acting.ts';
+import type { AutomationRef } from './model/automations.ts';
 import { lockAutomation } from './save-automation.ts';
-import { newWebhookSecret } from './webhook-secrets.ts';
+import { newWebhookSecret } from './triggers/webhook-secrets.ts';
 
 /**
  * Gives the incoming webhook of an automation another secret, which is shown once; the one before is good no more. Whoever has it
@@ -20,14 +20,14 @@ import { newWebhookSecret } from './webhook-secrets.ts';
  */
 export async function rotateIncomingWebhookSecret(
   context: Context,
-  place: AutomationPlace,
+  ref: AutomationRef,
   options: CreateOptions = {},
 ): Promise<WrittenAutomation> {
-  const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  const { id: organizationId } = await useOrganization(context, ref.organizationId, permissionFor.changeAutomations);
   requireConfirmation(context);
   return context.store.transact(async (tx) => {
-    const before = await lockAutomation(tx, organizationId, place.automationId);
-    requireStarting(context.viewer, before);
+    const before = await lockAutomation(tx, organizationId, ref.automationId);
+    requireStartPermissions(context.viewer, before);
     if (before.runAsUserId !== null && before.runAsUserId !== ownerOf(context.viewer).userId) {
       requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
     }

@@ -1,17 +1,17 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
+import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
-import { useOrganization } from '../organizations/use-organization.ts';
-import type { AutomationPlace } from './automations.ts';
-import { fireAutomation } from './fire.ts';
-import { manualEvent } from './note-outcome.ts';
-import { requireStarting } from './require-acting.ts';
-import { findRun } from './run-rows.ts';
-import type { AutomationRun } from './runs.ts';
+import { requireStartPermissions } from './actions/require-permissions.ts';
+import type { AutomationRef } from './model/automations.ts';
+import type { AutomationRun } from './model/runs.ts';
+import { manualEvent } from './runs/record-outcome.ts';
+import { findRun } from './runs/run-store.ts';
+import { lockAndStartRun } from './runs/start-run.ts';
 import { lockAutomation } from './save-automation.ts';
 
 /**
@@ -21,15 +21,15 @@ import { lockAutomation } from './save-automation.ts';
  */
 export async function runAutomation(
   context: Context,
-  place: AutomationPlace,
+  ref: AutomationRef,
   options: CreateOptions = {},
 ): Promise<AutomationRun> {
-  const { id: organizationId } = await useOrganization(context, place.organizationId, permissionFor.changeAutomations);
+  const { id: organizationId } = await useOrganization(context, ref.organizationId, permissionFor.changeAutomations);
   const runId = newId();
   return context.store.transact(async (tx) => {
-    const automation = await lockAutomation(tx, organizationId, place.automationId);
+    const automation = await lockAutomation(tx, organizationId, ref.automationId);
     const { runAsUserId } = automation;
-    requireStarting(context.viewer, automation);
+    requireStartPermissions(context.viewer, automation);
     if (runAsUserId !== null && runAsUserId !== ownerOf(context.viewer).userId) {
       requirePermission(context.viewer, permissionFor.runAutomationAsUser, organizationId);
     }
@@ -37,13 +37,13 @@ export async function runAutomation(
     const claim = { scope: organizationId, operation: 'runAutomation', input, resultId: runId };
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) {
-      const known = await findRun(tx, automation.id, keyOf(replay));
-      if (known === null) throw notFound('run');
-      return known;
+      const existing = await findRun(tx, automation.id, keyOf(replay));
+      if (existing === null) throw notFound('run');
+      return existing;
     }
     // Who it was is the audit log's to tell.
     const cause = { deliveryKey: keyOf(runId), trigger: { eventType: manualEvent } };
-    const run = await fireAutomation(context, tx, automation, cause);
+    const run = await lockAndStartRun(context, tx, automation, cause);
     const data = { name: automation.name, status: run.status };
     await audit(context, tx, 'run_automation', { organizationId, targetId: automation.id, data });
     return run;

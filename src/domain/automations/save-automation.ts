@@ -2,18 +2,18 @@ import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
-import { type AutomationRecord, automationColumns } from './automations.ts';
-import { recurringEvent } from './event-types.ts';
-import { followSessions } from './follow-sessions.ts';
-import { plannedTime, type TimePlan } from './plan-times.ts';
-import { requireDirecting } from './require-acting.ts';
-import { skipQueuedRuns } from './skip-queued-runs.ts';
+import { requireChangePermissions } from './actions/require-permissions.ts';
+import { type AutomationRecord, automationColumns } from './model/automations.ts';
+import { recurringEvent } from './model/event-types.ts';
+import { skipQueuedRuns } from './runs/skip-queued-runs.ts';
+import { type OccurrencePlan, plannedOccurrence } from './schedule/plan-occurrence.ts';
+import { followSessions } from './triggers/follow-sessions.ts';
 
 /** The most automations of an organization. */
 export const maxAutomations = 20_000;
@@ -22,30 +22,30 @@ export const maxAutomations = 20_000;
  * Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}; FORBIDDEN unless the caller may do
  * what it does; CONFIRMATION_REQUIRED in the console, since it acts after the sign-in has ended.
  */
-export async function insertAutomation(context: Context, tx: Transaction, made: AutomationRecord): Promise<void> {
-  requireDirecting(context.viewer, made);
+export async function insertAutomation(context: Context, tx: Transaction, automation: AutomationRecord): Promise<void> {
+  requireChangePermissions(context.viewer, automation);
   requireConfirmation(context);
   // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
-    [made.organizationId],
+    [automation.organizationId],
   );
   if (!organization) throw notFound('organization');
   const [all] = await tx.query<{ count: number }>(
     'select count(*)::int as count from automation where organization_id = $1 and deleted_at is null',
-    [made.organizationId],
+    [automation.organizationId],
   );
   if ((all?.count ?? 0) >= maxAutomations) {
     throw refuse(['name'], `An organization has at most ${maxAutomations} automations.`, 'LIMIT_EXCEEDED');
   }
   await tx.query(
-    `insert into automation (id, ${written}, organization_id, user_id, service_user_id, service_key_id, created_at)
-     values ($1, ${places}, $19, $20, $21, $22, $23::timestamptz)`,
-    [made.id, ...valuesOf(made), made.organizationId, ...authorOf(made), made.createdAt],
+    `insert into automation (id, ${changeColumns}, organization_id, user_id, service_user_id, service_key_id, created_at)
+     values ($1, ${changeParameters}, $19, $20, $21, $22, $23::timestamptz)`,
+    [automation.id, ...valuesOf(automation), automation.organizationId, ...authorOf(automation), automation.createdAt],
   );
-  await followSessions(context, tx, made, null);
-  await auditAutomation(context, tx, 'create_automation', made);
-  tx.afterCommit(() => context.bell.ring('automations'));
+  await followSessions(context, tx, automation, null);
+  await auditAutomation(context, tx, 'create_automation', automation);
+  tx.afterCommit(() => context.notifier.notify('automations'));
 }
 
 /**
@@ -56,9 +56,9 @@ export function lockAutomation(
   tx: Transaction,
   organizationId: string,
   automationId: string,
-  what: 'automation' | 'schedule' = 'automation',
+  kind: 'automation' | 'schedule' = 'automation',
 ): Promise<AutomationRecord> {
-  return readAutomation(tx, organizationId, automationId, what, 'for update of a');
+  return readAutomation(tx, organizationId, automationId, kind, 'for update of a');
 }
 
 /** {@link lockAutomation} without the lock. */
@@ -66,22 +66,31 @@ export async function readAutomation(
   reader: Pick<Store, 'query'>,
   organizationId: string,
   automationId: string,
-  what: 'automation' | 'schedule' = 'automation',
+  kind: 'automation' | 'schedule' = 'automation',
   lock: '' | 'for update of a' = '',
 ): Promise<AutomationRecord> {
   const [automation] = await reader.query<AutomationRecord>(
     `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`,
     [parseId('automation', automationId), organizationId],
   );
-  if (!automation || (what === 'schedule' && automation.schedule === null)) throw notFound(what);
+  if (!automation || (kind === 'schedule' && automation.schedule === null)) throw notFound(kind);
   return automation;
 }
 
 /** What callers change; the rest follows from it, or is the engine's. */
-const own = ['name', 'enabled', 'runAs', 'runAsUserId', 'triggers', 'actions', 'options', 'schedule'] as const;
+const editableFields = [
+  'name',
+  'enabled',
+  'runAs',
+  'runAsUserId',
+  'triggers',
+  'actions',
+  'options',
+  'schedule',
+] as const;
 
 /** What of it decides what is done, and in whose name. */
-const directing: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'actions', 'options']);
+const behaviorFields: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'actions', 'options']);
 
 /**
  * Writes what has changed, and nothing when nothing has. Who changes what is done, or switches it on, needs to be allowed to do it,
@@ -94,15 +103,15 @@ export async function saveAutomation(
   tx: Transaction,
   before: AutomationRecord,
   wanted: AutomationRecord,
-  plan: TimePlan,
+  plan: OccurrencePlan,
 ): Promise<AutomationRecord> {
-  const changed = own.filter((name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]));
+  const changed = editableFields.filter((name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]));
   if (changed.length === 0) return before;
   const isSwitchedOn = wanted.enabled && !before.enabled;
   const { userId } = ownerOf(context.viewer);
   const isAnothers = before.runAsUserId !== null && before.runAsUserId !== userId && wanted.runAsUserId !== null;
-  if (isSwitchedOn || changed.some((name) => directing.has(name))) {
-    requireDirecting(context.viewer, wanted);
+  if (isSwitchedOn || changed.some((name) => behaviorFields.has(name))) {
+    requireChangePermissions(context.viewer, wanted);
     if (isAnothers) requirePermission(context.viewer, permissionFor.runAutomationAsUser, before.organizationId);
     requireConfirmation(context);
   }
@@ -110,21 +119,21 @@ export async function saveAutomation(
   const after: AutomationRecord = {
     ...wanted,
     ...changedBy(context, before),
-    ...(isMoved ? plannedTime(plan, wanted) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
+    ...(isMoved ? plannedOccurrence(plan, wanted) : { nextRunAt: before.nextRunAt, dueAt: before.dueAt }),
     consecutiveFailures: isSwitchedOn ? 0 : before.consecutiveFailures,
   };
   const isOver = after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === recurringEvent);
   if (isSwitchedOn && isOver && after.nextRunAt === null) {
     throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
   }
-  await tx.query(`update automation set (${written}) = row(${places}), version = version + 1 where id = $1`, [
-    after.id,
-    ...valuesOf(after),
-  ]);
+  await tx.query(
+    `update automation set (${changeColumns}) = row(${changeParameters}), version = version + 1 where id = $1`,
+    [after.id, ...valuesOf(after)],
+  );
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
   if (isMoved) await followSessions(context, tx, after, before);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
-  tx.afterCommit(() => context.bell.ring('automations'));
+  tx.afterCommit(() => context.notifier.notify('automations'));
   return after;
 }
 
@@ -148,10 +157,10 @@ export async function removeAutomation(
 const authorOf = ({ userId, serviceUserId, serviceKeyId }: AutomationRecord) => [userId, serviceUserId, serviceKeyId];
 
 // The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
-const written = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
+const changeColumns = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
   consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed,
   updated_by_service_key_id`;
-const places = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
+const changeParameters = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
   $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz, $17::text, $18::text`;
 
 function valuesOf(automation: AutomationRecord): unknown[] {

@@ -25,7 +25,7 @@ export interface ChangeTable {
   readonly from: string;
   readonly id: string;
   /** The organization of the thing, or the enterprise for what belongs to it. */
-  readonly place: string;
+  readonly scopeId: string;
   readonly where: readonly string[];
   readonly isRemoved: string;
 }
@@ -47,7 +47,7 @@ export const sessionTable: ChangeTable = {
   kind: 'session',
   from: 'session_change c',
   id: 'c.session_id',
-  place: 'c.organization_id',
+  scopeId: 'c.organization_id',
   where: [],
   isRemoved: 'false',
 };
@@ -57,7 +57,7 @@ export const resourceTable = (kind: ResourceKind): ChangeTable => ({
   kind,
   from: 'resource_change c',
   id: 'c.id',
-  place: 'c.place_id',
+  scopeId: 'c.place_id',
   where: [`c.kind = '${kind}'`],
   isRemoved: 'c.removed_at is not null',
 });

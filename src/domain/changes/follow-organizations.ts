@@ -1,9 +1,9 @@
 import type { OrganizationPermission } from '../../auth/permissions.ts';
-import { holds, organizationsWith, requireSomewhere } from '../../auth/viewer.ts';
+import { hasPermission, organizationsWith, requireAnyPermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
-import { enterOrganization } from '../organizations/use-organization.ts';
+import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import type { ChangeScope } from './change-source.ts';
-import type { ThingsRequest } from './watch-things.ts';
+import type { WatchEntitiesRequest } from './watch-entities.ts';
 
 /** The organizations to follow things in. */
 interface Organizations {
@@ -16,16 +16,16 @@ interface Organizations {
 }
 
 /**
- * The organizations of a {@link ThingsRequest}, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * The organizations of a {@link WatchEntitiesRequest}, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
  * FORBIDDEN.
  */
 export async function followOrganizations(
   context: Context,
   { organizationId, among, anyOf }: Organizations,
-): Promise<Pick<ThingsRequest<unknown>, 'scopeNow' | 'mayView' | 'isOver'>> {
+): Promise<Pick<WatchEntitiesRequest<unknown>, 'scopeNow' | 'mayView' | 'isOver'>> {
   const only = organizationId === null ? null : (await enterOrganization(context, organizationId)).id;
-  requireSomewhere(context.viewer, anyOf, only ?? undefined);
-  const isHeld = (id: string) => anyOf.some((permission) => holds(context.viewer, permission, id));
+  requireAnyPermission(context.viewer, anyOf, only ?? undefined);
+  const hasPermissionIn = (id: string) => anyOf.some((permission) => hasPermission(context.viewer, permission, id));
   return {
     scopeNow(): ChangeScope {
       const { enterpriseId, all, ids } = organizationsWith(context.viewer, ...anyOf);
@@ -35,9 +35,9 @@ export async function followOrganizations(
         ids: named === undefined ? (all ? null : ids) : named.filter((id) => all || ids.includes(id)),
       };
     },
-    mayView: ({ placeId }) => isHeld(placeId),
+    mayView: ({ scopeId }) => hasPermissionIn(scopeId),
     isOver(exists) {
-      if (only !== null) return !exists(only) || !isHeld(only);
+      if (only !== null) return !exists(only) || !hasPermissionIn(only);
       const { all, ids } = organizationsWith(context.viewer, ...anyOf);
       return !all && ids.length === 0;
     },

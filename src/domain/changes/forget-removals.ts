@@ -1,19 +1,19 @@
 import type { Services } from '../context.ts';
 
 /** How long it is remembered that a resource was removed, in ms: a cursor from before is refused then. */
-const keptMs = 30 * 24 * 60 * 60 * 1_000;
+const retentionMs = 30 * 24 * 60 * 60 * 1_000;
 /** Rows that are deleted at once. */
 const batchSize = 500;
 
 /**
- * Forgets the removals of resources that are past {@link keptMs}, and notes the last transaction of them, before which a cursor is
+ * Forgets the removals of resources that are past {@link retentionMs}, and notes the last transaction of them, before which a cursor is
  * of no use. May run in several processes at once.
  */
 export async function forgetRemovals(
   { store, now }: Pick<Services, 'store' | 'now'>,
   isStopped: () => boolean,
 ): Promise<void> {
-  const before = new Date(now().getTime() - keptMs);
+  const before = new Date(now().getTime() - retentionMs);
   for (;;) {
     const [row] = await store.execute<{ count: number }>(
       `with gone as (

@@ -1,47 +1,47 @@
-import type { ChangePlace } from './change-place.ts';
+import type { ChangeCursor } from './change-cursor.ts';
 import type { ChangedKind, ChangeScope, ChangeSource, ChangeStore, ChangeTable } from './change-source.ts';
 
 /** A thing that has changed. */
-export interface Changed<R> {
+export interface ChangedEntity<R> {
   readonly kind: ChangedKind;
   /** Bare. */
   readonly id: string;
   /** Bare id of its organization, or of the enterprise for what belongs to it. */
-  readonly placeId: string;
+  readonly scopeId: string;
   readonly isRemoved: boolean;
   /** The transaction that changed it last. */
   readonly xid: bigint;
   /** As it is now; null: it was removed. */
   readonly record: R | null;
   /** All changes up to this one have been read, and all that lie at or before here. */
-  readonly position: Pick<ChangePlace, 'xid' | 'id'>;
+  readonly position: Pick<ChangeCursor, 'xid' | 'id'>;
 }
 
 /** Changed things, each once, in the order of their last changes. */
 export interface Changes<R> {
-  readonly things: readonly Changed<R>[];
+  readonly entities: readonly ChangedEntity<R>[];
   /** The bare ids of the places of the scope that exist. */
-  readonly placeIds: ReadonlySet<string>;
-  readonly place: ChangePlace;
+  readonly scopeIds: ReadonlySet<string>;
+  readonly position: ChangeCursor;
   /** There may be more without waiting. */
   readonly more: boolean;
 }
 
 /** With so many seen, nothing more is read ahead of what may still commit before it: memory stays bounded. */
-const mostSeen = 1_000;
+const maxSeen = 1_000;
 
 /** The place of a reader who wants what changes from now on. */
-export async function changePlaceNow(
+export async function currentChangePosition(
   store: ChangeStore,
   { tables }: Pick<ChangeSource<unknown>, 'tables'>,
   scope: ChangeScope,
-): Promise<ChangePlace> {
+): Promise<ChangeCursor> {
   const recent = tables.map((table) => readTable(table, ['c.changed_xid >= now.xmin'], 'limit $3'));
   const rows = await store.query<{ xmin: string; id: string | null; xid: string | null }>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin), scope as materialized (${scopeQuery(scope)})
      select now.xmin::text as xmin, c.id, c.xid from now left join lateral (
        select c.id, c.changed_xid::text as xid from scope cross join lateral (${recent.join(' union all ')}) c limit $3) c on true`,
-    [scope.enterpriseId, scope.ids, mostSeen],
+    [scope.enterpriseId, scope.ids, maxSeen],
   );
   const seen = rows.flatMap(({ id, xid }): [string, bigint][] =>
     id === null || xid === null ? [] : [[id, BigInt(xid)]],
@@ -56,18 +56,18 @@ const scopeQuery = ({ withEnterprise = false }: ChangeScope): string =>
     ${withEnterprise ? 'union all select $1::text' : ''}`;
 
 /** The changes of a table in the place `scope.id`. */
-const readTable = ({ kind, from, id, place, where, isRemoved }: ChangeTable, more: readonly string[], end: string) =>
-  `(select '${kind}' as kind, ${id} as id, ${place} as place, ${isRemoved} as is_removed, c.changed_xid from ${from}
-     where ${[`${place} = scope.id`, ...where, ...more].join(' and ')} ${end})`;
+const readTable = ({ kind, from, id, scopeId, where, isRemoved }: ChangeTable, more: readonly string[], end: string) =>
+  `(select '${kind}' as kind, ${id} as id, ${scopeId} as scope_id, ${isRemoved} as is_removed, c.changed_xid from ${from}
+     where ${[`${scopeId} = scope.id`, ...where, ...more].join(' and ')} ${end})`;
 
 interface ChangeRow {
   readonly xmin: string;
   /** Of the first row alone; null: there are none. */
-  readonly placeIds: readonly string[] | null;
+  readonly scopeIds: readonly string[] | null;
   /** Null: nothing has changed. */
   readonly changedId: string | null;
   readonly changedKind: ChangedKind;
-  readonly changedPlace: string;
+  readonly changedScopeId: string;
   readonly changedXid: string;
   readonly isRemoved: boolean;
 }
@@ -80,7 +80,7 @@ export async function readChanges<R>(
   store: ChangeStore,
   source: ChangeSource<R>,
   scope: ChangeScope,
-  place: ChangePlace,
+  position: ChangeCursor,
   limit: number,
 ): Promise<Changes<R>> {
   const { columns, joins } = source.record;
@@ -89,7 +89,7 @@ export async function readChanges<R>(
       `(c.changed_xid, ${table.id}) > ($3::xid8, $4::text)`,
       // A filter, not a join, which could take the order from the index.
       `${table.id} || ' ' || c.changed_xid::text <> all($5::text[])`,
-      ...(place.seen.size < mostSeen ? [] : ['c.changed_xid < (select xmin from now)']),
+      ...(position.seen.size < maxSeen ? [] : ['c.changed_xid < (select xmin from now)']),
     ];
     return readTable(table, where, `order by c.changed_xid, ${table.id} limit $6`);
   });
@@ -99,17 +99,17 @@ export async function readChanges<R>(
        changed as materialized (select c.* from scope cross join lateral (${changed.join(' union all ')}) c
          order by c.changed_xid, c.id limit $6)
      select now.xmin::text as xmin, s.*,
-            case when row_number() over (order by s."changedXid"::xid8, s."changedId") = 1 then (select array_agg(id) from scope) end as "placeIds"
+            case when row_number() over (order by s."changedXid"::xid8, s."changedId") = 1 then (select array_agg(id) from scope) end as "scopeIds"
        from now left join (
-         select ${columns === '' ? '' : `${columns},`} c.id as "changedId", c.kind as "changedKind", c.place as "changedPlace",
+         select ${columns === '' ? '' : `${columns},`} c.id as "changedId", c.kind as "changedKind", c.scope_id as "changedScopeId",
                 c.is_removed as "isRemoved", c.changed_xid::text as "changedXid" from changed c ${joins}) s on true
       order by s."changedXid"::xid8, s."changedId"`,
     [
       scope.enterpriseId,
       scope.ids,
-      String(place.xid),
-      place.id,
-      [...place.seen].map(([id, xid]) => `${id} ${xid}`),
+      String(position.xid),
+      position.id,
+      [...position.seen].map(([id, xid]) => `${id} ${xid}`),
       limit,
     ],
   );
@@ -117,9 +117,9 @@ export async function readChanges<R>(
   const found = rows.filter((row): row is ChangeRow & { changedId: string } => row.changedId !== null);
   const more = found.length === limit;
   return {
-    things: found.map((row) => toChanged<R>(row, place, xmin)),
-    placeIds: new Set(rows[0]?.placeIds),
-    place: nextPlace(place, found, xmin, more),
+    entities: found.map((row) => toChanged<R>(row, position, xmin)),
+    scopeIds: new Set(rows[0]?.scopeIds),
+    position: nextPosition(position, found, xmin, more),
     more,
   };
 }
@@ -127,27 +127,27 @@ export async function readChanges<R>(
 type FoundRow = ChangeRow & { readonly changedId: string };
 
 // No row below `xmin` can change, and no new row can appear there.
-function nextPlace(place: ChangePlace, rows: readonly FoundRow[], xmin: bigint, more: boolean): ChangePlace {
+function nextPosition(position: ChangeCursor, rows: readonly FoundRow[], xmin: bigint, more: boolean): ChangeCursor {
   const settled = rows.findLast(({ changedXid }) => BigInt(changedXid) < xmin);
   const beyond = settled
     ? { xid: BigInt(settled.changedXid), id: settled.changedId }
-    : { xid: place.xid, id: place.id };
-  const { xid, id } = more || xmin < place.xid ? beyond : { xid: xmin, id: '' };
+    : { xid: position.xid, id: position.id };
+  const { xid, id } = more || xmin < position.xid ? beyond : { xid: xmin, id: '' };
   const read = rows.map((row): [string, bigint] => [row.changedId, BigInt(row.changedXid)]);
-  const seen = new Map([...place.seen, ...read]);
-  for (const [thing, at] of seen) if (at < xid || (at === xid && thing <= id)) seen.delete(thing);
+  const seen = new Map([...position.seen, ...read]);
+  for (const [entityId, at] of seen) if (at < xid || (at === xid && entityId <= id)) seen.delete(entityId);
   return { xid, id, seen };
 }
 
-function toChanged<R>(row: FoundRow, place: ChangePlace, xmin: bigint): Changed<R> {
-  const { xmin: _xmin, placeIds: _ids, changedId, changedKind, changedPlace, changedXid, isRemoved, ...read } = row;
+function toChanged<R>(row: FoundRow, position: ChangeCursor, xmin: bigint): ChangedEntity<R> {
+  const { xmin: _xmin, scopeIds: _ids, changedId, changedKind, changedScopeId, changedXid, isRemoved, ...read } = row;
   const xid = BigInt(changedXid);
   // Rows come in order: once one of them may still get company before it, all that cannot has been read.
-  const unsettled = xmin < place.xid ? place : { xid: xmin, id: '' };
+  const unsettled = xmin < position.xid ? position : { xid: xmin, id: '' };
   return {
     kind: changedKind,
     id: changedId,
-    placeId: changedPlace,
+    scopeId: changedScopeId,
     isRemoved,
     xid,
     record: isRemoved ? null : (read as R),

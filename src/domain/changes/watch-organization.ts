@@ -1,23 +1,23 @@
 import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
-import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
-import { keepers } from '../automations/automations.ts';
+import { hasPermission, missingPermission, type Viewer } from '../../auth/viewer.ts';
+import { automationViewPermissions } from '../automations/model/automations.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
-import { enterOrganization } from '../organizations/use-organization.ts';
+import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import { ofAnySession, viewerOfAnySession } from '../sessions/enterprise-scope.ts';
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
 import type { ChangeWatches } from './change-watches.ts';
-import { type ThingChange, watchThings } from './watch-things.ts';
+import { type EntityChange, watchEntities } from './watch-entities.ts';
 
 /** A viewer who holds one of these may view the things of a kind. */
-interface Needed {
+interface RequiredPermissions {
   /** In the organization. Where `isShared`, it is enough for those of the enterprise itself too. */
   readonly ofOrganization: readonly OrganizationPermission[];
   readonly isShared?: boolean;
   readonly ofEnterprise?: EnterprisePermission;
 }
 
-const needed: Readonly<Record<ChangedKind, Needed>> = {
+const requiredPermissions: Readonly<Record<ChangedKind, RequiredPermissions>> = {
   session: { ofOrganization: [permissionFor.viewSession] },
   playbook: {
     ofOrganization: [permissionFor.viewPlaybooks],
@@ -35,8 +35,8 @@ const needed: Readonly<Record<ChangedKind, Needed>> = {
     ofEnterprise: permissionFor.changeEnterpriseKnowledge,
   },
   secret: { ofOrganization: [permissionFor.viewSecrets] },
-  automation: { ofOrganization: keepers },
-  automationRun: { ofOrganization: keepers },
+  automation: { ofOrganization: automationViewPermissions },
+  automationRun: { ofOrganization: automationViewPermissions },
   webhookEndpoint: { ofOrganization: [permissionFor.manageWebhooks] },
   webhookDelivery: { ofOrganization: [permissionFor.manageWebhooks] },
   role: { ofOrganization: [], ofEnterprise: permissionFor.viewRoles },
@@ -48,7 +48,7 @@ const needed: Readonly<Record<ChangedKind, Needed>> = {
 };
 
 /** The kinds of thing whose changes in an organization can be followed. */
-export const changedKinds = Object.keys(needed) as readonly ChangedKind[];
+export const changedKinds = Object.keys(requiredPermissions) as readonly ChangedKind[];
 
 /** A subscription to all changes of an organization. */
 export interface OrganizationChangesRequest {
@@ -78,40 +78,44 @@ const sourceOf = (kinds: readonly ChangedKind[]): ChangeSource<ChangedResource> 
 
 /**
  * The changes of what belongs to an organization, and of what belongs to the enterprise and is used in it, as
- * {@link watchThings} reports them; the kinds that the viewer may not view are left out, as are unlisted sessions. FORBIDDEN for
+ * {@link watchEntities} reports them; the kinds that the viewer may not view are left out, as are unlisted sessions. FORBIDDEN for
  * a kind that is named, and where nothing is left; INVALID_INPUT for an empty list of kinds; ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
  */
 export async function watchOrganization(
   context: Context,
   watches: ChangeWatches,
   { organizationId, kinds, after }: OrganizationChangesRequest,
-): Promise<AsyncIterableIterator<ThingChange<unknown>>> {
+): Promise<AsyncIterableIterator<EntityChange<unknown>>> {
   if (kinds?.length === 0) throw refuse(['types'], '"types" must not be empty. Leave it out to follow all types.');
   const { id } = await enterOrganization(ofAnySession(context, 'view'), organizationId);
   const { enterpriseId } = context.viewer;
   // A permission on the enterprise's sessions is worth something for sessions alone.
   const viewerOf = (kind: ChangedKind): Viewer =>
     kind === 'session' ? viewerOfAnySession(context, 'view') : context.viewer;
-  const mayView = (kind: ChangedKind, placeId: string): boolean => {
-    const { ofOrganization, isShared = false, ofEnterprise } = needed[kind];
+  const mayView = (kind: ChangedKind, scopeId: string): boolean => {
+    const { ofOrganization, isShared = false, ofEnterprise } = requiredPermissions[kind];
     const viewer = viewerOf(kind);
     if (ofEnterprise !== undefined && viewer.enterprisePermissions.has(ofEnterprise)) return true;
-    return (placeId === id || isShared) && ofOrganization.some((permission) => holds(viewer, permission, id));
+    return (scopeId === id || isShared) && ofOrganization.some((permission) => hasPermission(viewer, permission, id));
   };
   const mayViewAny = (kind: ChangedKind) => mayView(kind, id) || mayView(kind, enterpriseId);
-  const followed = [...new Set(kinds ?? changedKinds)].sort();
+  const watchedKinds = [...new Set(kinds ?? changedKinds)].sort();
   const refused =
-    kinds === null ? (followed.some(mayViewAny) ? undefined : 'session') : followed.find((each) => !mayViewAny(each));
+    kinds === null
+      ? watchedKinds.some(mayViewAny)
+        ? undefined
+        : 'session'
+      : watchedKinds.find((each) => !mayViewAny(each));
   if (refused !== undefined) {
-    const { ofOrganization, ofEnterprise } = needed[refused];
+    const { ofOrganization, ofEnterprise } = requiredPermissions[refused];
     throw missingPermission((ofOrganization[0] ?? ofEnterprise) as OrganizationPermission);
   }
   const isListed = ({ isUnlisted }: ChangedResource) => isUnlisted !== true;
-  return watchThings(context, watches, {
-    source: sourceOf(followed),
+  return watchEntities(context, watches, {
+    source: sourceOf(watchedKinds),
     scopeNow: () => ({ enterpriseId, ids: [id], withEnterprise: true }),
-    mayView: ({ kind, placeId }) => mayView(kind, placeId),
-    isOver: (exists) => !exists(id) || !followed.some(mayViewAny),
+    mayView: ({ kind, scopeId }) => mayView(kind, scopeId),
+    isOver: (exists) => !exists(id) || !watchedKinds.some(mayViewAny),
     filterNow: () => ({ isMatch: isListed, couldMatch: isListed }),
     after,
   });

@@ -5,7 +5,7 @@ import type { Services } from '../context.ts';
  * A reader of what happens in the sessions of organizations: it reads their logs as they grow, each at its own pace, and where
  * it stands is in tables of its own. The words are SQL of this program, and never anybody's input.
  */
-export interface FeedReader {
+export interface FeedConsumer {
   readonly feedTable: string;
   readonly progressTable: string;
   /** Whether an organization has somebody who wants to hear, of a feed aliased `f`. */
@@ -16,8 +16,8 @@ export interface FeedReader {
  * Makes sure that the changes of an organization's sessions are read for a reader, from now on where nobody read them. What
  * happened while nobody wanted to hear is passed over, unless it is being read just now.
  */
-export async function ensureFeed(tx: Transaction, reader: FeedReader, organizationId: string): Promise<void> {
-  const { feedTable, isWanted } = reader;
+export async function ensureFeed(tx: Transaction, consumer: FeedConsumer, organizationId: string): Promise<void> {
+  const { feedTable, isWanted } = consumer;
   await tx.query(
     `insert into ${feedTable} (organization_id, changed_xid) values ($1, pg_snapshot_xmin(pg_current_snapshot()))
      on conflict (organization_id) do nothing`,
@@ -36,9 +36,9 @@ export async function ensureFeed(tx: Transaction, reader: FeedReader, organizati
  * {@link ensureFeed}, and holds the reading up until the transaction ends: what is read next is read for those who want to hear
  * then. To be locked before anything that the reading locks.
  */
-export async function beginFeed(tx: Transaction, reader: FeedReader, organizationId: string): Promise<void> {
-  await ensureFeed(tx, reader, organizationId);
-  await tx.query(`select organization_id from ${reader.feedTable} where organization_id = $1 for update`, [
+export async function beginFeed(tx: Transaction, consumer: FeedConsumer, organizationId: string): Promise<void> {
+  await ensureFeed(tx, consumer, organizationId);
+  await tx.query(`select organization_id from ${consumer.feedTable} where organization_id = $1 for update`, [
     organizationId,
   ]);
 }
@@ -51,22 +51,22 @@ export interface Feed {
 }
 
 // After a restore into another cluster what was read is another's: only what is to come there can be said.
-const place = 'least(f.changed_xid, pg_snapshot_xmin(pg_current_snapshot()))';
+const changedXid = 'least(f.changed_xid, pg_snapshot_xmin(pg_current_snapshot()))';
 
 /** Every organization in which somebody wants to hear. */
-export async function listFeeds({ store }: Pick<Services, 'store'>, reader: FeedReader): Promise<Feed[]> {
+export async function listFeeds({ store }: Pick<Services, 'store'>, consumer: FeedConsumer): Promise<Feed[]> {
   return store.query<Feed>(
     `select f.organization_id as "organizationId", exists (
          select 1 from session_change c where c.organization_id = f.organization_id
-            and (c.changed_xid, c.session_id) > (${place}, f.session_id)) as "isBehind"
-       from ${reader.feedTable} f join organization o on o.id = f.organization_id and o.deleted_at is null
-      where ${reader.isWanted}`,
+            and (c.changed_xid, c.session_id) > (${changedXid}, f.session_id)) as "isBehind"
+       from ${consumer.feedTable} f join organization o on o.id = f.organization_id and o.deleted_at is null
+      where ${consumer.isWanted}`,
     [],
   );
 }
 
 /** Where the reading of an organization's changes stands: all that lies at or before it has been read. */
-export interface FeedPlace {
+export interface FeedCursor {
   readonly xid: bigint;
   readonly sessionId: string;
 }
@@ -74,11 +74,11 @@ export interface FeedPlace {
 /** Locks a feed; null when another process has it, or when there is none. */
 export async function lockFeed(
   tx: Transaction,
-  { feedTable }: FeedReader,
+  { feedTable }: FeedConsumer,
   organizationId: string,
-): Promise<FeedPlace | null> {
+): Promise<FeedCursor | null> {
   const [row] = await tx.query<{ xid: string; sessionId: string }>(
-    `select ${place}::text as xid, f.session_id as "sessionId" from ${feedTable} f
+    `select ${changedXid}::text as xid, f.session_id as "sessionId" from ${feedTable} f
        join organization o on o.id = f.organization_id and o.deleted_at is null
       where f.organization_id = $1 for update of f skip locked`,
     [organizationId],
@@ -89,9 +89,9 @@ export async function lockFeed(
 /** Writes where a locked feed stands. */
 export async function moveFeed(
   tx: Transaction,
-  { feedTable }: FeedReader,
+  { feedTable }: FeedConsumer,
   organizationId: string,
-  to: FeedPlace,
+  to: FeedCursor,
 ): Promise<void> {
   await tx.query(`update ${feedTable} set changed_xid = $2::xid8, session_id = $3 where organization_id = $1`, [
     organizationId,

@@ -1,5 +1,5 @@
 import type { Services } from '../context.ts';
-import type { FeedReader } from './feeds.ts';
+import type { FeedConsumer } from './feeds.ts';
 
 /** Rows that are deleted at once. */
 const batchSize = 500;
@@ -7,7 +7,7 @@ const batchSize = 500;
 /** Deletes what a reader has of deleted organizations. May run in several processes at once. */
 export async function forgetFeeds(
   { store }: Pick<Services, 'store'>,
-  { feedTable, progressTable }: FeedReader,
+  { feedTable, progressTable }: FeedConsumer,
   isStopped: () => boolean,
 ): Promise<void> {
   for (const [table, key] of [

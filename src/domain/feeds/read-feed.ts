@@ -1,7 +1,7 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import type { LogEntry } from '../sessions/log.ts';
-import { type FeedPlace, type FeedReader, lockFeed, moveFeed } from './feeds.ts';
+import { type FeedConsumer, type FeedCursor, lockFeed, moveFeed } from './feeds.ts';
 
 /** Sessions, and entries of each, that one transaction looks at. */
 const batch = { sessions: 50, entries: 20 } as const;
@@ -12,22 +12,22 @@ export interface FeedEntry extends Pick<LogEntry, 'id' | 'sessionId' | 'seq' | '
 }
 
 /** Those of an organization who want to hear. */
-export interface Listening {
+export interface FeedHandler {
   /** Nobody hears of what is older. */
   readonly sinceAt: Date;
   /**
    * Deals with entries, those of a session in the order of their numbers, and gives with how many of them from the first: the
    * rest comes again.
    */
-  hear(entries: readonly FeedEntry[]): Promise<number>;
+  handle(entries: readonly FeedEntry[]): Promise<number>;
 }
 
-/** A {@link FeedReader}, and what it does with what it reads. */
-export interface FeedUser extends FeedReader {
+/** A {@link FeedConsumer}, and what it does with what it reads. */
+export interface FeedProcessor extends FeedConsumer {
   /** The kinds of log entry that it reads. */
   readonly kinds: readonly string[];
   /** Null: nobody wants to hear. */
-  listen(services: Services, tx: Transaction, organizationId: string): Promise<Listening | null>;
+  loadHandler(services: Services, tx: Transaction, organizationId: string): Promise<FeedHandler | null>;
 }
 
 interface ChangedSession {
@@ -46,20 +46,20 @@ interface ChangedSession {
  */
 export function readFeed(
   services: Services,
-  user: FeedUser,
+  processor: FeedProcessor,
   organizationId: string,
-  from: FeedPlace | null,
-): Promise<FeedPlace | null> {
+  from: FeedCursor | null,
+): Promise<FeedCursor | null> {
   return services.store.transact(async (tx) => {
-    const settled = await lockFeed(tx, user, organizationId);
-    const listening = settled && (await user.listen(services, tx, organizationId));
-    if (!settled || !listening) return null;
+    const settled = await lockFeed(tx, processor, organizationId);
+    const handler = settled && (await processor.loadHandler(services, tx, organizationId));
+    if (!settled || !handler) return null;
     const start = from && isBeyond(from, settled) ? from : settled;
-    const { sessions, xmin } = await readChanged(tx, user, organizationId, start);
+    const { sessions, xmin } = await readChanged(tx, processor, organizationId, start);
     if (sessions.length === 0) return null;
-    const entries = await readEntries(tx, user, sessions, listening.sinceAt);
-    const count = entries.length === 0 ? 0 : await listening.hear(entries);
-    await saveProgress(tx, user, organizationId, entries.slice(0, count));
+    const entries = await readEntries(tx, processor, sessions, handler.sinceAt);
+    const count = entries.length === 0 ? 0 : await handler.handle(entries);
+    await saveProgress(tx, processor, organizationId, entries.slice(0, count));
 
     const counts = new Map<string, number>();
     for (const { sessionId } of entries) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
@@ -67,19 +67,19 @@ export function readFeed(
     if (count < entries.length || [...counts.values()].some((each) => each === batch.entries)) return start;
     const isFull = sessions.length === batch.sessions;
     const [last] = sessions.slice(-1) as [ChangedSession];
-    await settle(tx, user, organizationId, { sessions, xmin, isFull });
+    await settle(tx, processor, organizationId, { sessions, xmin, isFull });
     return isFull ? { xid: BigInt(last.xid), sessionId: last.id } : null;
   });
 }
 
-const isBeyond = (one: FeedPlace, other: FeedPlace) =>
+const isBeyond = (one: FeedCursor, other: FeedCursor) =>
   one.xid > other.xid || (one.xid === other.xid && one.sessionId > other.sessionId);
 
 async function readChanged(
   tx: Transaction,
-  { progressTable }: FeedReader,
+  { progressTable }: FeedConsumer,
   organizationId: string,
-  { xid, sessionId }: FeedPlace,
+  { xid, sessionId }: FeedCursor,
 ): Promise<{ sessions: ChangedSession[]; xmin: bigint }> {
   const rows = await tx.query<ChangedSession & { xmin: string }>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
@@ -96,7 +96,7 @@ async function readChanged(
 // Of a session of which nothing was read, what is older than everybody's beginning is passed over from its end backwards.
 function readEntries(
   tx: Transaction,
-  { kinds }: FeedUser,
+  { kinds }: FeedProcessor,
   sessions: readonly ChangedSession[],
   sinceAt: Date,
 ): Promise<FeedEntry[]> {
@@ -122,7 +122,7 @@ function readEntries(
 
 async function saveProgress(
   tx: Transaction,
-  { progressTable }: FeedReader,
+  { progressTable }: FeedConsumer,
   organizationId: string,
   entries: readonly FeedEntry[],
 ): Promise<void> {
@@ -146,11 +146,11 @@ interface ReadBatch {
 // No row below `xmin` can change, and no new row can appear there.
 async function settle(
   tx: Transaction,
-  reader: FeedReader,
+  consumer: FeedConsumer,
   organizationId: string,
   { sessions, xmin, isFull }: ReadBatch,
 ): Promise<void> {
   const last = sessions.findLast(({ xid }) => BigInt(xid) < xmin);
-  if (!isFull) return moveFeed(tx, reader, organizationId, { xid: xmin, sessionId: '' });
-  if (last) await moveFeed(tx, reader, organizationId, { xid: BigInt(last.xid), sessionId: last.id });
+  if (!isFull) return moveFeed(tx, consumer, organizationId, { xid: xmin, sessionId: '' });
+  if (last) await moveFeed(tx, consumer, organizationId, { xid: BigInt(last.xid), sessionId: last.id });
 }

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context, Log, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import type { Maintenance, MaintenanceMode, MaintenanceReason } from './mode.ts';
@@ -26,7 +26,7 @@ export interface WatchedMaintenance extends Maintenance {
 
 /** Watches maintenance mode for a process. */
 export function createMaintenance(
-  { store, bell, log, now }: Pick<Services, 'store' | 'bell' | 'log' | 'now'>,
+  { store, notifier, log, now }: Pick<Services, 'store' | 'notifier' | 'log' | 'now'>,
   { isConfigured, maintenanceSince }: MaintenanceStart,
 ): WatchedMaintenance {
   let mode: MaintenanceMode | null = null;
@@ -50,7 +50,7 @@ export function createMaintenance(
       if (mode === null) return onEnd();
       // A configured mode ends with the process.
       if (mode.reason === 'CONFIGURED') return;
-      const look = () => {
+      const poll = () => {
         checking ??= check(onEnd)
           .catch((error: unknown) =>
             log.error({ err: error }, 'The end of maintenance mode could not be read or obeyed.'),
@@ -59,10 +59,10 @@ export function createMaintenance(
             checking = null;
           });
       };
-      const silence = bell.on('maintenance', look);
-      const timer = setInterval(look, pollMs).unref();
+      const unsubscribe = notifier.subscribe('maintenance', poll);
+      const timer = setInterval(poll, pollMs).unref();
       release = () => {
-        silence();
+        unsubscribe();
         clearInterval(timer);
       };
     },
@@ -91,9 +91,9 @@ export function warnOfMaintenance(log: Pick<Log, 'warn'>, maintenance: Maintenan
  * INVALID_STATE in a process whose MAINTENANCE variable keeps it on.
  */
 export async function endMaintenance(
-  context: Pick<Context, 'store' | 'bell' | 'viewer' | 'address' | 'now'> & { readonly maintenance?: Maintenance },
+  context: Pick<Context, 'store' | 'notifier' | 'viewer' | 'address' | 'now'> & { readonly maintenance?: Maintenance },
 ): Promise<void> {
-  const { viewer, store, bell, maintenance } = context;
+  const { viewer, store, notifier, maintenance } = context;
   requireEnterprisePermission(viewer, permissionFor.endMaintenance);
   if (maintenance?.mode()?.reason === 'CONFIGURED') {
     throw new DomainError(
@@ -112,6 +112,6 @@ export async function endMaintenance(
       targetId: viewer.enterpriseId,
       data,
     });
-    tx.afterCommit(() => bell.ring('maintenance'));
+    tx.afterCommit(() => notifier.notify('maintenance'));
   });
 }

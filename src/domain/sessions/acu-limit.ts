@@ -1,6 +1,6 @@
 import { refuse } from '../errors.ts';
+import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { wholeAcus } from '../input.ts';
-import type { OrganizationRecord } from '../organizations/use-organization.ts';
 
 /** The ACUs that a session may use, as inputs say it: whole ones, above 0; null: as many as its organization lets it. */
 export const maxAcuLimitSchema = wholeAcus('maxAcuLimit')
@@ -12,13 +12,13 @@ export const maxAcuLimitSchema = wholeAcus('maxAcuLimit')
  * copied, so that a change of it holds for every session. LIMIT_EXCEEDED when more is asked for, and when that limit is 0.
  */
 export function sessionAcuLimit(
-  { maxSessionAcuLimit: most }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
-  asked: number | null,
+  { maxSessionAcuLimit: max }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
+  requested: number | null,
 ): number | null {
-  if (most === null || (most > 0 && (asked === null || asked <= most))) return asked;
+  if (max === null || (max > 0 && (requested === null || requested <= max))) return requested;
   const path = ['maxAcuLimit'];
-  if (asked === null || most === 0)
+  if (requested === null || max === 0)
     throw refuse(path, 'The organization lets no session use any ACUs.', 'LIMIT_EXCEEDED');
-  const message = `"maxAcuLimit" must be at most ${most}, which is the organization’s limit for a session, but was ${asked}.`;
+  const message = `"maxAcuLimit" must be at most ${max}, which is the organization’s limit for a session, but was ${requested}.`;
   throw refuse(path, message, 'LIMIT_EXCEEDED');
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import { refuse } from '../errors.ts';
-import type { OrganizationRecord } from '../organizations/use-organization.ts';
+import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { lockSession } from './change-session.ts';
 
 /** A session at work, whose agent starts another. */
@@ -31,25 +31,25 @@ export async function admitChild(
   tx: Transaction,
   parent: ParentRun,
   { maxSessionAcuLimit }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,
-  asked: number | null,
+  requested: number | null,
 ): Promise<number | null> {
   const session = await lockSession(tx, parent.sessionId, parent.generation);
   const [family] = await tx.query<{ generations: number; children: number; promised: number }>(familyOf, [session.id]);
   const { generations, children, promised } = family ?? { generations: 1, children: 0, promised: 0 };
   if (generations > maxAncestors) {
-    const said = `A session may have at most ${maxAncestors} generations above it, so this one can start none.`;
-    throw refuse(['parent'], said, 'LIMIT_EXCEEDED');
+    const message = `A session may have at most ${maxAncestors} generations above it, so this one can start none.`;
+    throw refuse(['parent'], message, 'LIMIT_EXCEEDED');
   }
   if (children >= maxChildren) {
     throw refuse(['parent'], `A session may start at most ${maxChildren} others.`, 'LIMIT_EXCEEDED');
   }
   const limit = Math.min(session.maxAcuLimit ?? Infinity, maxSessionAcuLimit ?? Infinity);
-  if (limit === Infinity) return asked;
+  if (limit === Infinity) return requested;
   const left = Math.floor(limit - session.acusConsumed - promised);
   if (left < 1) throw refuse(['maxAcuLimit'], 'Nothing is left of the session’s ACU limit.', 'LIMIT_EXCEEDED');
-  if (asked !== null && asked > left) {
-    const said = `"maxAcuLimit" must be at most ${left}, which is what is left of the session’s ACU limit, but was ${asked}.`;
-    throw refuse(['maxAcuLimit'], said, 'LIMIT_EXCEEDED');
+  if (requested !== null && requested > left) {
+    const message = `"maxAcuLimit" must be at most ${left}, which is what is left of the session’s ACU limit, but was ${requested}.`;
+    throw refuse(['maxAcuLimit'], message, 'LIMIT_EXCEEDED');
   }
-  return asked ?? left;
+  return requested ?? left;
 }

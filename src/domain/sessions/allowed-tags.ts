@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
@@ -110,15 +110,15 @@ function withDefault({ allowedTags }: TagRules, tag: string | null, name: string
   if (tag === null) return { defaultTag: null };
   parseInput(z.object({ [name]: text(name, { min: 1, max: 200 }) }), { [name]: tag });
   if (allowedTags.includes(tag)) return { defaultTag: tag };
-  const said = `"${name}" must be one of the organization’s allowed tags, but ${JSON.stringify(tag)} is not.`;
-  throw refuse([name], said, 'UNKNOWN_REFERENCE');
+  const message = `"${name}" must be one of the organization’s allowed tags, but ${JSON.stringify(tag)} is not.`;
+  throw refuse([name], message, 'UNKNOWN_REFERENCE');
 }
 
 function withTags(tags: readonly string[]): Pick<TagRules, 'allowedTags'> {
   const allowedTags = [...new Set(tags)].sort();
   if (allowedTags.length <= maxAllowedTags) return { allowedTags };
-  const said = `"tags" must be at most ${maxAllowedTags} in an organization, but would be ${allowedTags.length}.`;
-  throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
+  const message = `"tags" must be at most ${maxAllowedTags} in an organization, but would be ${allowedTags.length}.`;
+  throw refuse(['tags'], message, 'LIMIT_EXCEEDED');
 }
 
 async function change(
@@ -165,11 +165,11 @@ async function changeIn(
 export async function tagsOfNewSession(
   tx: Transaction,
   organizationId: string,
-  given: readonly string[] | null | undefined,
+  tags: readonly string[] | null | undefined,
 ): Promise<string[]> {
   const { allowedTags, defaultTag } = await readTagRules(tx, organizationId);
-  if (!given?.length) return defaultTag === null ? [] : [defaultTag];
-  return requireAllowed(allowedTags, given);
+  if (!tags?.length) return defaultTag === null ? [] : [defaultTag];
+  return requireAllowed(allowedTags, tags);
 }
 
 /** The rules of an organization, for the domain's own use: it asks for no permission. */

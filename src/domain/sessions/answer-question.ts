@@ -41,22 +41,22 @@ export async function answerQuestion(context: Context, input: AnswerQuestionInpu
   const id = parseQuestionId(input.questionId);
   const question = id === null ? null : await findQuestion(context, seen.id, id);
   if (!question) throw refuse(['questionId'], 'The session has no such question.', 'UNKNOWN_REFERENCE');
-  const { said, closing } = answerTo(question, input.answer);
-  const same = { ...closing, said, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
+  const { message, closing } = answerTo(question, input.answer);
+  const same = { ...closing, said: message, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
   return sendOnce(
     context,
     seen,
     { operation: 'answerQuestion', options: input, input: same },
-    { text: said, owner, closing: ifOpen(closing) },
+    { text: message, owner, closing: ifOpen(closing) },
   );
 }
 
-type Answering = Extract<Closing, { questionId: string }>;
+type QuestionAnswer = Extract<Closing, { questionId: string }>;
 
 function answerTo(
   { id: questionId, isPermission, options }: Question,
   answer: AnswerQuestionInput['answer'],
-): { said: string; closing: Answering } {
+): { message: string; closing: QuestionAnswer } {
   if ((answer.optionId == null) === (answer.text == null)) {
     throw refuse(['answer'], '"answer" must be an "optionId" or a "text".');
   }
@@ -66,17 +66,17 @@ function answerTo(
         'A request for a permission is answered by an "optionId". To tell the agent something else, send a message.';
       throw refuse(['answer', 'text'], why);
     }
-    return { said: parseInput(answerTextSchema, { answer }).answer.text, closing: { questionId } };
+    return { message: parseInput(answerTextSchema, { answer }).answer.text, closing: { questionId } };
   }
   const { optionId } = answer;
   const option = options.find((each) => each.id === optionId);
   if (!option) throw refuse(['answer', 'optionId'], '"optionId" must be that of an option of the question.');
   // The agent wrote the name, which must not give it a file.
-  const said = attachmentsNamedIn(option.name).length > 0 ? `Option ${optionId}` : option.name;
-  return { said, closing: { questionId, optionId } };
+  const message = attachmentsNamedIn(option.name).length > 0 ? `Option ${optionId}` : option.name;
+  return { message, closing: { questionId, optionId } };
 }
 
-function ifOpen(closing: Answering): MessageToWrite['closing'] {
+function ifOpen(closing: QuestionAnswer): MessageToWrite['closing'] {
   return async (_tx, { pendingQuestionId }) => {
     if (pendingQuestionId === closing.questionId) return closing;
     const why = 'This question is no longer open: it was answered, or the agent does not wait for an answer to it.';

@@ -2,8 +2,8 @@ import type { OrganizationPermission } from '../../auth/permissions.ts';
 import { type Owner, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { findMember } from '../identity/organizations/members.ts';
 import { parseId } from '../ids.ts';
-import { findMember } from '../organizations/members.ts';
 
 /** A wish to act as a user: the id as it came, the argument that it came in, and what it takes. */
 export interface AsUser {

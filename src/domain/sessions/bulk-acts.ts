@@ -1,10 +1,10 @@
 import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
-import { holds, missingPermission, type Viewer } from '../../auth/viewer.ts';
+import { hasPermission, missingPermission, type Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, refuse } from '../errors.ts';
+import { chooseOrganization } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { listNested } from '../nested-pages.ts';
-import { chooseOrganization } from '../organizations/use-organization.ts';
 import type { PageLimits } from '../pages.ts';
 import { undoing } from '../undoing.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
@@ -94,11 +94,11 @@ export async function tagSessions(
   tags: readonly string[],
   mode: TagMode,
 ): Promise<BulkOutcome> {
-  const given = parseTags(tags);
+  const parsedTags = parseTags(tags);
   return actOnMany(context, target, {
     permission: permissionFor.changeSession,
     remaining: {},
-    run: (inside, session) => tagSeen(inside, session, given, mode),
+    run: (inside, session) => tagSeen(inside, session, parsedTags, mode),
   });
 }
 
@@ -139,16 +139,16 @@ async function findByIds(
   for (const [name, value] of Object.entries({ organizationId, first, after })) {
     if (value != null) throw refuse([name], `"${name}" goes with "filter", and must be left out with "sessionIds".`);
   }
-  const given = sessionIds ?? [];
-  if (given.length < 1 || given.length > maxBatch) {
-    throw refuse(['sessionIds'], `"sessionIds" must have 1 to ${maxBatch} items, but has ${given.length}.`);
+  const requestedIds = sessionIds ?? [];
+  if (requestedIds.length < 1 || requestedIds.length > maxBatch) {
+    throw refuse(['sessionIds'], `"sessionIds" must have 1 to ${maxBatch} items, but has ${requestedIds.length}.`);
   }
   // Each once, whatever its forms.
-  const parsed = new Map(given.map((text) => [parseId('session', text) ?? text, parseId('session', text)]));
+  const parsed = new Map(requestedIds.map((text) => [parseId('session', text) ?? text, parseId('session', text)]));
   const ids = [...parsed.values()].filter((id) => id !== null);
   const found = await findSessionsFor(context, act.permission, ids);
   const outcomes = new Map(ids.map((id, n) => [id, found[n]]));
-  const indexes = new Map(given.map((text, n) => [parseId('session', text) ?? text, n] as const).reverse());
+  const indexes = new Map(requestedIds.map((text, n) => [parseId('session', text) ?? text, n] as const).reverse());
   const results = [...parsed.keys()].map((sessionId) => ({
     sessionId,
     index: indexes.get(sessionId) ?? null,
@@ -160,8 +160,8 @@ async function findByIds(
 async function findByFilter(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
   const { viewer } = context;
   if (!target.filter || !hasConditions(target.filter)) {
-    const said = '"filter" must have a condition, since without one it would take in every session.';
-    throw refuse(['filter'], said);
+    const message = '"filter" must have a condition, since without one it would take in every session.';
+    throw refuse(['filter'], message);
   }
   const { id } = await chooseOrganization(context, target.organizationId, permissionFor.viewSession);
   const filter = narrowed(viewer, id, checkFilter(viewer, target.filter), act);
@@ -182,13 +182,13 @@ async function findByFilter(context: Context, target: BulkTarget, act: BulkAct):
 function narrowed(
   viewer: Viewer,
   organizationId: string,
-  given: CheckedFilter,
+  baseFilter: CheckedFilter,
   { permission, remaining }: BulkAct,
 ): CheckedFilter | null {
-  if (remaining.isArchived !== undefined && given.isArchived === !remaining.isArchived) return null;
-  const filter = { ...given, ...remaining };
-  if (holds(viewer, permission, organizationId)) return filter;
+  if (remaining.isArchived !== undefined && baseFilter.isArchived === !remaining.isArchived) return null;
+  const filter = { ...baseFilter, ...remaining };
+  if (hasPermission(viewer, permission, organizationId)) return filter;
   const own = ownCreators(viewer);
-  if (own === null || !holds(viewer, permission, organizationId, true)) throw missingPermission(permission);
+  if (own === null || !hasPermission(viewer, permission, organizationId, true)) throw missingPermission(permission);
   return withCondition(filter, { createdBy: own });
 }

@@ -80,18 +80,18 @@ export async function changeSession(
       next.pendingQuestionId,
     ]);
   }
-  if (all.length > 0 || changed.length > 0) ringSession(context, tx, session);
+  if (all.length > 0 || changed.length > 0) notifySession(context, tx, session);
   return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
 }
 
 /** Rings for a session and its organization's lists after the commit. */
-export function ringSession(
-  context: Pick<Context, 'bell'>,
+export function notifySession(
+  context: Pick<Context, 'notifier'>,
   tx: Transaction,
   session: Pick<SessionRecord, 'id' | 'organizationId'>,
 ): void {
   tx.afterCommit(() => {
-    context.bell.ring(`session:${session.id}`);
-    context.bell.ring(`organization:${session.organizationId}`);
+    context.notifier.notify(`session:${session.id}`);
+    context.notifier.notify(`organization:${session.organizationId}`);
   });
 }

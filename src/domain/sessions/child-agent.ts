@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentProfile, SandboxSettings } from '../../agents/agent.ts';
-import { isInside } from '../../agents/isolation/program-files.ts';
+import { isInside } from '../../agents/sandbox/program-files.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 
@@ -13,18 +13,19 @@ export function requireChildAgent({ agentProfiles }: Context, parent: string, ch
   const chosen = agentProfiles.get(child);
   if (child === parent || chosen === undefined) return;
   const own = agentProfiles.get(parent);
-  const laxer = own === undefined ? `${JSON.stringify(parent)} is not configured any more` : laxity(own, chosen);
-  if (laxer === null) return;
-  const said = `"agent" must be this session's own, ${JSON.stringify(parent)}, or one that is kept as strictly, but was ${JSON.stringify(child)}: ${laxer}.`;
-  throw refuse(['agent'], said);
+  const reason =
+    own === undefined ? `${JSON.stringify(parent)} is not configured any more` : lessStrictReason(own, chosen);
+  if (reason === null) return;
+  const message = `"agent" must be this session's own, ${JSON.stringify(parent)}, or one that is kept as strictly, but was ${JSON.stringify(child)}: ${reason}.`;
+  throw refuse(['agent'], message);
 }
 
 // How far an agent comes with what it asks a permission for.
-const freedom = { deny: 0, ask: 1, auto: 2 } as const satisfies Record<AgentProfile['permission'], number>;
+const permissionLevels = { deny: 0, ask: 1, auto: 2 } as const satisfies Record<AgentProfile['permission'], number>;
 
 // In which respect the child would be less confined, or might be; null: in none.
-function laxity(parent: AgentProfile, child: AgentProfile): string | null {
-  if (freedom[child.permission] > freedom[parent.permission]) {
+function lessStrictReason(parent: AgentProfile, child: AgentProfile): string | null {
+  if (permissionLevels[child.permission] > permissionLevels[parent.permission]) {
     return `its permission is "${child.permission}", not "${parent.permission}"`;
   }
   const { sandbox: own } = parent;

@@ -4,13 +4,13 @@ import { type Owner, ownerOf } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { defaultAgentOf } from '../agents.ts';
 import { attach } from '../attachments/attach.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { type CreateOptions, canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
+import { chooseOrganization, type OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
-import { chooseOrganization, type OrganizationRecord } from '../organizations/use-organization.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
 import { admitChild, type ParentRun } from './admit-child.ts';
@@ -20,7 +20,7 @@ import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import { resolveReferences } from './references.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
-import { schemaComplaint } from './structured-output.ts';
+import { schemaProblem } from './structured-output.ts';
 
 /** The longest prompt or message, in characters: what fits, with its JSON, in a body of 1 MiB. */
 export const maxPromptLength = 500_000;
@@ -60,8 +60,8 @@ export const sessionSchema = z.object({
   structuredOutputSchema: z
     .unknown()
     .superRefine((schema, check) => {
-      const complaint = schema == null ? null : schemaComplaint(schema);
-      if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+      const problem = schema == null ? null : schemaProblem(schema);
+      if (problem !== null) check.addIssue({ code: 'custom', message: problem });
     })
     .optional(),
   snapshotId: text('snapshotId', { min: 1, max: 200 }).nullish(),
@@ -158,8 +158,8 @@ async function writeSession(
 ): Promise<void> {
   const organizationId = organization.id;
   const references = await resolveReferences(context, tx, organizationId, input);
-  const asked = input.maxAcuLimit ?? null;
-  const left = parent ? await admitChild(tx, parent, organization, asked) : asked;
+  const requested = input.maxAcuLimit ?? null;
+  const left = parent ? await admitChild(tx, parent, organization, requested) : requested;
   const maxAcuLimit = sessionAcuLimit(organization, left);
   const agent = references.agent ?? defaultAgentOf(context, organization);
   const named = { text: input.prompt, attachmentIds: references.attachmentIds };
@@ -175,8 +175,8 @@ async function writeSession(
     ...(automationId === null ? {} : { data: { automationId } }),
   });
   tx.afterCommit(() => {
-    context.bell.ring(`organization:${organizationId}`);
-    context.bell.ring('runs');
+    context.notifier.notify(`organization:${organizationId}`);
+    context.notifier.notify('runs');
   });
 }
 

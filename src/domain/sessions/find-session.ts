@@ -4,12 +4,12 @@ import {
   permissionFor,
   type RolePermission,
 } from '../../auth/permissions.ts';
-import { holds, missingPermission, organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import { hasPermission, missingPermission, organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
+import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
 import { parseId } from '../ids.ts';
-import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
@@ -86,8 +86,9 @@ export function missingSession(
 ): DomainError {
   const { viewer } = context;
   const { all, ids } = organizationsWith(viewer, permission);
-  const isHeld = organizationId === undefined ? all || ids.length > 0 : holds(viewer, permission, organizationId);
-  return isHeld ? notFound('session') : missingPermission(permission);
+  const isGranted =
+    organizationId === undefined ? all || ids.length > 0 : hasPermission(viewer, permission, organizationId);
+  return isGranted ? notFound('session') : missingPermission(permission);
 }
 
 /** A session that an act is about: its id in any form, and the organization that the path named, if any. */
@@ -129,8 +130,8 @@ export async function findSessionsFor(
   return sessions.map((session) => {
     if (!session || (within !== undefined && session.organizationId !== within)) return missing;
     const { organizationId } = session;
-    if (holds(viewer, permission, organizationId, isOwn(context, session))) return session;
-    return holds(viewer, permissionFor.viewSession, organizationId) ? missingPermission(permission) : missing;
+    if (hasPermission(viewer, permission, organizationId, isOwn(context, session))) return session;
+    return hasPermission(viewer, permissionFor.viewSession, organizationId) ? missingPermission(permission) : missing;
   });
 }
 

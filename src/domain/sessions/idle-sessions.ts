@@ -83,9 +83,14 @@ async function each(
   const before = new Date(services.now().getTime() - ageMs);
   const condition = conditions[which];
   let count = 0;
-  let place: Pick<IdleRow, 'id' | 'updatedAt'> = { id: '', updatedAt: new Date(0) };
+  let cursor: Pick<IdleRow, 'id' | 'updatedAt'> = { id: '', updatedAt: new Date(0) };
   for (;;) {
-    const rows = await services.store.query<IdleRow>(candidates(which), [before, place.updatedAt, place.id, batchSize]);
+    const rows = await services.store.query<IdleRow>(candidates(which), [
+      before,
+      cursor.updatedAt,
+      cursor.id,
+      batchSize,
+    ]);
     for (const { id, enterpriseId } of rows) {
       if (isStopping()) return count;
       const context = asSystem(services, enterpriseId);
@@ -107,7 +112,7 @@ async function each(
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < batchSize) return count;
-    place = last;
+    cursor = last;
   }
 }
 

@@ -30,7 +30,7 @@ export function logCursor({ sessionId, seq }: Pick<LogEntry, 'sessionId' | 'seq'
 const lastHead = { sessionId: '', text: '' };
 const tails = new Map<number, string>();
 /** As many as most logs have entries. */
-const mostTails = 10_000;
+const maxTails = 10_000;
 
 function headOf(sessionId: string): string {
   if (lastHead.sessionId !== sessionId) {
@@ -41,10 +41,10 @@ function headOf(sessionId: string): string {
 }
 
 function tailOf(seq: number): string {
-  const known = tails.get(seq);
-  if (known !== undefined) return known;
+  const cached = tails.get(seq);
+  if (cached !== undefined) return cached;
   const written = writeCursor('', seq);
-  if (seq < mostTails) tails.set(seq, written);
+  if (seq < maxTails) tails.set(seq, written);
   return written;
 }
 

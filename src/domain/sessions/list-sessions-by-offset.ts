@@ -3,11 +3,11 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
+import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
+import { emailsOfAuthors } from '../identity/people/find-people.ts';
 import type { Bind } from '../nested-pages.ts';
-import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
 import { type PageLimits, pageWindow } from '../pages.ts';
-import { emailsOfAuthors } from '../people/find-people.ts';
-import { beginningWithPage, findWalk, type OffsetWalk, type WalkedList } from './offset-walks.ts';
+import { findPagingSnapshot, type OffsetList, type PagingSnapshot, replaceSnapshotSql } from './paging-snapshots.ts';
 import { fromJson, type InJson } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
@@ -47,15 +47,15 @@ export async function listSessionsByOffset(
       const filter = checkFilter(context.viewer, request.filter);
       const { limit } = pageWindow({ first }, limits, () => null);
       if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
-      const list = walkedList(context, organizationId, filter);
+      const list = offsetList(context, organizationId, filter);
       if (offset === 0) return readFirstPage(context, list, limit);
-      const walk = await findWalk(context, list);
-      return walk ? readPage(context, list, walk, offset, limit) : readRows(context, list, { offset, limit });
+      const snapshot = await findPagingSnapshot(context, list);
+      return snapshot ? readPage(context, list, snapshot, offset, limit) : readRows(context, list, { offset, limit });
     },
   });
 }
 
-function walkedList(context: Context, organizationId: string, filter: CheckedFilter): WalkedList {
+function offsetList(context: Context, organizationId: string, filter: CheckedFilter): OffsetList {
   const { viewer } = context;
   const { enterpriseId } = viewer;
   const of = [viewer.apiKeyId ?? viewer.principal.id, organizationId, filter];
@@ -82,37 +82,37 @@ function walkedList(context: Context, organizationId: string, filter: CheckedFil
 // The head is counted from its old end, so that what comes at the new end moves nothing.
 async function readPage(
   context: Context,
-  list: WalkedList,
-  walk: OffsetWalk,
+  list: OffsetList,
+  snapshot: PagingSnapshot,
   offset: number,
   limit: number,
 ): Promise<SessionWithEmail[]> {
-  const fromHead = Math.max(0, Math.min(offset + limit, walk.headCount) - offset);
+  const fromHead = Math.max(0, Math.min(offset + limit, snapshot.headCount) - offset);
   const head =
     fromHead === 0
       ? []
       : await readRows(context, list, {
-          newerThan: walk,
-          offset: Math.max(0, walk.headCount - offset - limit),
+          newerThan: snapshot,
+          offset: Math.max(0, snapshot.headCount - offset - limit),
           limit: fromHead,
         });
-  if (walk.settledAt === null || fromHead === limit) return head.reverse();
+  if (snapshot.settledAt === null || fromHead === limit) return head.reverse();
   const rest = await readRows(context, list, {
-    upTo: walk,
-    offset: Math.max(0, offset - walk.headCount),
+    upTo: snapshot,
+    offset: Math.max(0, offset - snapshot.headCount),
     limit: limit - fromHead,
   });
   return [...head.reverse(), ...rest];
 }
 
 /** The newest sessions, which become the paging snapshot of the list. */
-async function readFirstPage(context: Context, list: WalkedList, limit: number): Promise<SessionWithEmail[]> {
+async function readFirstPage(context: Context, list: OffsetList, limit: number): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const page = rowsOf(list, { limit }, bind);
-  const walk = beginningWithPage(context, list, bind);
+  const snapshot = replaceSnapshotSql(context, list, bind);
   const rows = await context.store.execute<Row>(
-    `with page as materialized (${page}), ${walk} ${rowsIn('page', context, bind)}`,
+    `with page as materialized (${page}), ${snapshot} ${rowsIn('page', context, bind)}`,
     values,
   );
   return toSessions(rows);
@@ -120,14 +120,14 @@ async function readFirstPage(context: Context, list: WalkedList, limit: number):
 
 interface Part {
   /** Oldest first, those above the settled one of a snapshot; all when there is none. */
-  readonly newerThan?: OffsetWalk;
+  readonly newerThan?: PagingSnapshot;
   /** Newest first, from the settled one of a snapshot. Without either: the current list, newest first. */
-  readonly upTo?: OffsetWalk;
+  readonly upTo?: PagingSnapshot;
   readonly offset?: number;
   readonly limit: number;
 }
 
-async function readRows(context: Context, list: WalkedList, part: Part): Promise<SessionWithEmail[]> {
+async function readRows(context: Context, list: OffsetList, part: Part): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const rows = await context.store.query<Row>(
@@ -137,10 +137,10 @@ async function readRows(context: Context, list: WalkedList, part: Part): Promise
   return toSessions(rows);
 }
 
-function rowsOf(list: WalkedList, { newerThan, upTo, offset = 0, limit }: Part, bind: Bind): string {
+function rowsOf(list: OffsetList, { newerThan, upTo, offset = 0, limit }: Part, bind: Bind): string {
   const through = list.through?.(bind);
   const where = [...(through?.where ?? list.conditions(bind))];
-  const { at, id } = through?.place ?? { at: 's.created_at', id: 's.id' };
+  const { at, id } = through?.sortColumns ?? { at: 's.created_at', id: 's.id' };
   const edge = newerThan ?? upTo;
   if (edge?.settledAt) {
     const sign = newerThan ? '>' : '<=';

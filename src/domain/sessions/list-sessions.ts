@@ -1,6 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requirePermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
+import { requireUsable } from '../identity/organizations/use-organization.ts';
 import {
   type Bind,
   listNested,
@@ -9,8 +11,6 @@ import {
   type RowSource,
   sessionOwners,
 } from '../nested-pages.ts';
-import { isLiveOrganization, readWithin } from '../organizations/read-within.ts';
-import { requireUsable } from '../organizations/use-organization.ts';
 import { type Page, type PageLimits, type PageRequest, writeCursor } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
@@ -108,7 +108,8 @@ function throughIndex(
   at: SessionOrder['field'],
 ): ((bind: Bind) => RowSource) | undefined {
   if (isOfWaiting(filter)) {
-    return (bind) => waitingSessions({ filter, enterpriseId, whose: ['c.organization_id = owner.id'], at }, bind);
+    return (bind) =>
+      waitingSessions({ filter, enterpriseId, ownerConditions: ['c.organization_id = owner.id'], at }, bind);
   }
   return (at === 'createdAt' ? taggedSessions : movedSessions)(filter, enterpriseId, () => 'owner.id');
 }
@@ -120,12 +121,12 @@ function throughIndex(
 export function childrenOf(
   context: Context,
   session: Pick<SessionRecord, 'id' | 'organizationId'>,
-  given: SessionFilter = {},
+  filterInput: SessionFilter = {},
   { field, direction }: SessionOrder = newestFirst,
 ): NestedList<SessionRecord> {
   const { viewer } = context;
   requirePermission(viewer, permissionFor.viewSession, session.organizationId);
-  const filter = checkFilter(viewer, given);
+  const filter = checkFilter(viewer, filterInput);
   return {
     key: `children ${JSON.stringify([filter, field, direction])}`,
     name: `sessions.${field}`,

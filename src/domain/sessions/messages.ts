@@ -6,9 +6,9 @@ import { attachmentsNamedIn } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { CreateOptions } from '../idempotency.ts';
+import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { enterOrganization } from '../organizations/use-organization.ts';
 import { chooseOwner } from './as-user.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
@@ -42,7 +42,7 @@ export interface SendMessageInput extends CreateOptions {
  * FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a session that takes none.
  */
 export async function sendMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
-  const sent = isPlain(input) ? await sendToAwake(context, input) : null;
+  const sent = canUseFastPath(input) ? await sendToAwake(context, input) : null;
   return sent ?? sendAnyMessage(context, input);
 }
 
@@ -56,7 +56,7 @@ export async function sendMessageWithin(
   input: Omit<SendMessageInput, 'organizationId'>,
 ): Promise<SentMessage> {
   const bare = parseId('organization', organizationId);
-  const isOneStatement = bare !== null && isPlain(input);
+  const isOneStatement = bare !== null && canUseFastPath(input);
   const sent = isOneStatement ? await sendToAwake(context, { ...input, organizationId: bare }) : null;
   if (sent) return sent;
   const { id } = await enterOrganization(context, organizationId);
@@ -90,7 +90,7 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
 export const messageInputSchema = z.object({ message: messageSchema });
 
 /** Whether a message is one as most are, which a single statement can send. */
-function isPlain(input: SendMessageInput): boolean {
+function canUseFastPath(input: SendMessageInput): boolean {
   const isBare = input.messageAsUserId == null && input.idempotencyKey == null && !input.attachmentIds?.length;
   return isBare && messageSchema.safeParse(input.message).success && attachmentsNamedIn(input.message).length === 0;
 }

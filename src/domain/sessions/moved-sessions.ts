@@ -18,6 +18,6 @@ export function movedSessions(
       ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
       ...filterConditions(others, enterpriseId, bind),
     ],
-    place: { at: 'c.updated_at', id: 'c.session_id' },
+    sortColumns: { at: 'c.updated_at', id: 'c.session_id' },
   });
 }

@@ -1,7 +1,11 @@
 import type { Context } from '../context.ts';
+import {
+  type OrganizationValues,
+  organizationAsJson,
+  toOrganization,
+} from '../identity/organizations/organization-json.ts';
+import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
-import { type OrganizationValues, organizationAsJson, toOrganization } from '../organizations/organization-json.ts';
-import type { OrganizationRecord } from '../organizations/use-organization.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
 import { timedPage } from '../timed-pages.ts';
 import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
@@ -28,7 +32,7 @@ export interface OrganizationWithSessions {
 }
 
 /** Longer values of JSON are not read at once: a text of 512 MB ends the process. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 interface Row {
   readonly organization: OrganizationValues<[isTooLong: boolean]>;
@@ -48,21 +52,21 @@ export async function findOrganizationWithSessions(
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const through = list.through?.(bind);
-  const page = timedPage(list, request, limits, bind, through?.place);
+  const page = timedPage(list, request, limits, bind, through?.sortColumns);
   const window = log === null ? null : pageWindow<number>(log, limits, () => null);
   const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   // Not for the row that only tells whether more sessions follow.
   const entries =
     log &&
     window &&
-    `case when s.place <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
+    `case when s.position <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
   const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
   const [row] = await store.query<Row>(
-    `select ${organizationAsJson(`coalesce(size.bytes > ${mostBytes}, false)`)} as organization,
-            case when size.bytes <= ${mostBytes} then read.sessions end as sessions
+    `select ${organizationAsJson(`coalesce(size.bytes > ${maxBytes}, false)`)} as organization,
+            case when size.bytes <= ${maxBytes} then read.sessions end as sessions
        from organization o cross join lateral (select o.id) owner cross join lateral (
-         select json_agg(${session} order by s.place) as sessions from (
-           select s.*, row_number() over () as place from (
+         select json_agg(${session} order by s.position) as sessions from (
+           select s.*, row_number() over () as position from (
              select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s
        ) read cross join lateral (select octet_length(read.sessions::text) as bytes offset 0) size
       where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,

@@ -22,7 +22,7 @@ export function pull<T>(
   listen: (listener: () => void) => () => void,
   read: () => Promise<Batch<T> | null>,
 ): AsyncIterableIterator<T> {
-  let isRung = true;
+  let isNotified = true;
   let wake: (() => void) | null = null;
   let isOver = false;
   let buffer: T[] = [];
@@ -32,7 +32,7 @@ export function pull<T>(
   const begin = () => {
     isListening = true;
     stop = listen(() => {
-      isRung = true;
+      isNotified = true;
       wake?.();
     });
   };
@@ -47,7 +47,7 @@ export function pull<T>(
       return await read();
     } catch (error) {
       if (!isOutage(error)) throw error;
-      isRung = true;
+      isNotified = true;
       await new Promise<void>((resolve) => {
         wake = resolve;
         setTimeout(resolve, retryMs).unref();
@@ -61,16 +61,16 @@ export function pull<T>(
       if (isOver) return end();
       const item = buffer.shift();
       if (item !== undefined) return { done: false, value: item };
-      if (!isRung) await new Promise<void>((resolve) => (wake = resolve));
+      if (!isNotified) await new Promise<void>((resolve) => (wake = resolve));
       wake = null;
       if (isOver) return end();
       // Cleared before the read: a ring during it must cause another.
-      isRung = false;
+      isNotified = false;
       const batch = await readOrNot();
       if (batch === 'unavailable') continue;
       if (batch === null) return end();
       buffer = [...batch.items];
-      if (batch.more) isRung = true;
+      if (batch.more) isNotified = true;
     }
   };
   // Calls are queued: an iterator may be asked again before it has answered.

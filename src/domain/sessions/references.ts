@@ -42,15 +42,15 @@ export async function resolveReferences<T extends References>(
   input: T,
 ): Promise<T> {
   const issues: Issue[] = [];
-  const resolve = async (name: keyof References, kind: IdKind, given: readonly string[] | null | undefined) => {
-    if (given == null || given.length === 0) return given;
-    const bare = given.map((text) => (kind === 'attachment' ? parseAttachmentReference(text) : parseId(kind, text)));
+  const resolve = async (name: keyof References, kind: IdKind, ids: readonly string[] | null | undefined) => {
+    if (ids == null || ids.length === 0) return ids;
+    const bare = ids.map((text) => (kind === 'attachment' ? parseAttachmentReference(text) : parseId(kind, text)));
     const sql: string | undefined = usable[kind as keyof typeof usable];
     const values = [bare.filter((id) => id !== null), organizationId, context.viewer.enterpriseId];
     // What has no statement has no rows yet either, so that no id of it can be known.
     const rows = sql === undefined ? [] : await tx.query<{ id: string }>(sql, values);
-    const known = new Set<string | null>(rows.map(({ id }) => id));
-    const unknown = given.find((_text, n) => !known.has(bare[n] ?? null));
+    const existing = new Set<string | null>(rows.map(({ id }) => id));
+    const unknown = ids.find((_text, n) => !existing.has(bare[n] ?? null));
     if (unknown !== undefined) {
       const message = `"${name}" refers to ${JSON.stringify(unknown.slice(0, 80))}, which does not exist.`;
       issues.push({ path: [name], message });

@@ -1,16 +1,16 @@
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { Store } from '../../store/store.ts';
-import { insertAuditEntry } from '../audit.ts';
+import { insertAuditEntry } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
+import { type Batcher, createBatcher } from './batcher.ts';
 import { childIds, type SessionWithChildren } from './children.ts';
-import { createGathering, type Gathering } from './gathering.ts';
 import type { MessageEntry } from './log.ts';
 import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
 
 /** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
-const maxPlainLength = 16_384;
+const maxFastPathLength = 16_384;
 
 // `locked` takes all locks of a session at once, by its first message, and leaves out a session of which somebody else has
 // one: the statement waits for nobody, so that no session holds up the messages to others, and nothing ends what it has seen
@@ -18,7 +18,7 @@ const maxPlainLength = 16_384;
 // the answer on. That a session changed is said as in `appendEntries`.
 const statement = `
   with asked as (
-    select m.*, w.* from json_to_recordset($1::json) as m("place" int, "writer" int, "sessionId" text, "within" text, "nth" int,
+    select m.*, w.* from json_to_recordset($1::json) as m("index" int, "writer" int, "sessionId" text, "within" text, "nth" int,
         "count" int, "id" text, "message" text, "auditId" text, "address" text, "createdAt" timestamptz, "newest" timestamptz)
       join json_to_recordset($2::json) as w("key" int, "enterpriseId" text, "all" boolean, "ids" text[], "ownAll" boolean,
         "ownIds" text[], "userId" text, "serviceUserId" text, "serviceKeyId" text, "apiKeyId" text) on w."key" = m."writer"),
@@ -57,11 +57,11 @@ const statement = `
     select asked."auditId", asked."enterpriseId", moved.organization_id, 'send_message', asked."userId",
         asked."serviceUserId", asked."apiKeyId", asked."address", asked."sessionId", asked."id", '{}'::jsonb, asked."createdAt"
       from asked join moved on moved.id = asked."sessionId")
-  select asked."place", (head.first + asked."nth" - 1)::int as seq, moved.session
+  select asked."index", (head.first + asked."nth" - 1)::int as seq, moved.session
     from asked join moved on moved.id = asked."sessionId" join head on head.session_id = asked."sessionId"`;
 
 /** A message of the viewer's own that says nothing but its text, and that has been checked. */
-export interface PlainMessage {
+export interface FastPathMessage {
   /** In any form. */
   readonly sessionId: string;
   readonly organizationId?: string | undefined;
@@ -82,17 +82,17 @@ interface SentToAwake {
  */
 export async function sendToAwake(
   context: Context,
-  { sessionId, organizationId, message }: PlainMessage,
+  { sessionId, organizationId, message }: FastPathMessage,
 ): Promise<SentToAwake | null> {
   const bare = parseId('session', sessionId);
-  if (bare === null || message.length > maxPlainLength) return null;
+  if (bare === null || message.length > maxFastPathLength) return null;
   const within = organizationId ?? null;
   const createdAt = context.now();
-  return gatheringOf(context.store).take({ context, sessionId: bare, within, id: newId(), message, createdAt });
+  return batcherOf(context.store).take({ context, sessionId: bare, within, id: newId(), message, createdAt });
 }
 
 /** What is to be sent. */
-interface Waiting {
+interface PendingMessage {
   readonly context: Context;
   readonly sessionId: string;
   readonly within: string | null;
@@ -101,31 +101,31 @@ interface Waiting {
   readonly createdAt: Date;
 }
 
-const gatherings = new WeakMap<Store, Gathering<Waiting, SentToAwake | null>>();
+const batchers = new WeakMap<Store, Batcher<PendingMessage, SentToAwake | null>>();
 
 /** Where the messages gather that one process sends to one database. */
-function gatheringOf(store: Store): Gathering<Waiting, SentToAwake | null> {
-  const known = gatherings.get(store);
-  if (known) return known;
-  const made = createGathering<Waiting, SentToAwake | null>(
+function batcherOf(store: Store): Batcher<PendingMessage, SentToAwake | null> {
+  const cached = batchers.get(store);
+  if (cached) return cached;
+  const made = createBatcher<PendingMessage, SentToAwake | null>(
     ({ sessionId }) => sessionId,
     (messages) => send(store, messages),
   );
-  gatherings.set(store, made);
+  batchers.set(store, made);
   return made;
 }
 
-async function send(store: Store, messages: readonly Waiting[]): Promise<(SentToAwake | null)[]> {
+async function send(store: Store, messages: readonly PendingMessage[]): Promise<(SentToAwake | null)[]> {
   const sent: (SentToAwake | null)[] = messages.map(() => null);
   const rows = await store.execute<SentRow>(statement, parametersOf(messages)).catch(unlessRefused);
   for (const row of rows) {
-    const { context, id, message, createdAt } = messages[row.place] as Waiting;
-    const { bell, viewer } = context;
+    const { context, id, message, createdAt } = messages[row.index] as PendingMessage;
+    const { notifier, viewer } = context;
     const session = Object.assign(toSession(row.session), { childIds: row.session[29] });
-    bell.ring(`session:${session.id}`);
-    bell.ring(`command:${session.id}`);
-    bell.ring(`organization:${session.organizationId}`);
-    bell.ring('runs');
+    notifier.notify(`session:${session.id}`);
+    notifier.notify(`command:${session.id}`);
+    notifier.notify(`organization:${session.organizationId}`);
+    notifier.notify('runs');
     const entry: MessageEntry = {
       sessionId: session.id,
       seq: row.seq,
@@ -137,21 +137,21 @@ async function send(store: Store, messages: readonly Waiting[]): Promise<(SentTo
       ...ownerOf(viewer),
       createdAt,
     };
-    sent[row.place] = { session, message: entry };
+    sent[row.index] = { session, message: entry };
   }
   return sent;
 }
 
 interface SentRow {
-  readonly place: number;
+  readonly index: number;
   readonly seq: number;
   readonly session: SessionValues<[childIds: readonly string[]]>;
 }
 
 /** The messages of one session and one writer: the statement takes all of them or none. */
-interface Together {
-  readonly first: Waiting;
-  readonly places: number[];
+interface MessageGroup {
+  readonly first: PendingMessage;
+  readonly indexes: number[];
   newest: Date;
 }
 
@@ -159,7 +159,7 @@ interface Together {
  * The messages, and who writes them: each viewer once, whose rights may be many. Of a session to which several write at the
  * same time only the first one's messages are asked for.
  */
-function parametersOf(messages: readonly Waiting[]): [messages: string, writers: string] {
+function parametersOf(messages: readonly PendingMessage[]): [messages: string, writers: string] {
   const viewers = [...new Set(messages.map(({ context }) => context.viewer))];
   const writers = viewers.map((viewer, key) => {
     const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.sendMessage);
@@ -167,20 +167,20 @@ function parametersOf(messages: readonly Waiting[]): [messages: string, writers:
     const { apiKeyId } = viewer;
     return { key, enterpriseId, all, ids, ownAll: own.all, ownIds: own.ids, ...ownerOf(viewer), apiKeyId };
   });
-  const sessions = new Map<string, Together>();
-  for (const [place, message] of messages.entries()) {
-    const known = sessions.get(message.sessionId);
-    if (!known) sessions.set(message.sessionId, { first: message, places: [place], newest: message.createdAt });
-    else if (message.context.viewer === known.first.context.viewer && message.within === known.first.within) {
-      known.places.push(place);
-      if (message.createdAt > known.newest) known.newest = message.createdAt;
+  const sessions = new Map<string, MessageGroup>();
+  for (const [index, message] of messages.entries()) {
+    const group = sessions.get(message.sessionId);
+    if (!group) sessions.set(message.sessionId, { first: message, indexes: [index], newest: message.createdAt });
+    else if (message.context.viewer === group.first.context.viewer && message.within === group.first.within) {
+      group.indexes.push(index);
+      if (message.createdAt > group.newest) group.newest = message.createdAt;
     }
   }
-  const rows = [...sessions.values()].flatMap(({ places, newest }) =>
-    places.map((place, n) => {
-      const { context, sessionId, within, id, message, createdAt } = messages[place] as Waiting;
+  const rows = [...sessions.values()].flatMap(({ indexes, newest }) =>
+    indexes.map((index, n) => {
+      const { context, sessionId, within, id, message, createdAt } = messages[index] as PendingMessage;
       const writer = viewers.indexOf(context.viewer);
-      const about = { place, writer, sessionId, within, nth: n + 1, count: places.length };
+      const about = { index, writer, sessionId, within, nth: n + 1, count: indexes.length };
       return { ...about, id, message, auditId: newId(), address: context.address, createdAt, newest };
     }),
   );

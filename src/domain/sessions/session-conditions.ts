@@ -151,14 +151,14 @@ function listedConditions(filter: CheckedFilter, bind: Bind): string[] {
   if (filter.sessionIds !== undefined) return [];
   const { unlisted } = filter;
   const ids = idsWithin(filter);
-  const ways = ['not s.is_unlisted'];
-  if (ids.length > 0) ways.push(`s.id = any(${bind(ids)}::text[])`);
-  if (unlisted?.all) ways.push('true');
+  const alternatives = ['not s.is_unlisted'];
+  if (ids.length > 0) alternatives.push(`s.id = any(${bind(ids)}::text[])`);
+  if (unlisted?.all) alternatives.push('true');
   else if (unlisted !== undefined) {
-    ways.push(`s.organization_id = any(${bind(unlisted.organizationIds)}::text[])`);
-    if (unlisted.createdBy) ways.push(isCreatedBy('s', unlisted.createdBy, bind));
+    alternatives.push(`s.organization_id = any(${bind(unlisted.organizationIds)}::text[])`);
+    if (unlisted.createdBy) alternatives.push(isCreatedBy('s', unlisted.createdBy, bind));
   }
-  return [ways.length === 1 ? 'not s.is_unlisted' : `(${ways.join(' or ')})`];
+  return [alternatives.length === 1 ? 'not s.is_unlisted' : `(${alternatives.join(' or ')})`];
 }
 
 function isListed(filter: CheckedFilter, session: SessionRecord): boolean {

@@ -118,8 +118,8 @@ export function withCondition<F extends SessionFilter>(
   condition: Pick<SessionFilter, 'createdBy'> | Pick<SessionFilter, 'statusDetail'>,
 ): F {
   const [name] = Object.keys(condition) as ['createdBy' | 'statusDetail'];
-  const given = filter[name];
-  const and = given === undefined ? filter.and : [...(filter.and ?? []), { [name]: given }];
+  const existing = filter[name];
+  const and = existing === undefined ? filter.and : [...(filter.and ?? []), { [name]: existing }];
   return { ...filter, ...condition, ...(and && { and }) };
 }
 

@@ -59,9 +59,9 @@ export async function listSessionsAcross(
   const bind: Bind = (value) => `$${values.push(value)}`;
   const reads = partsOf(context, scope, request.filter ?? {}).map((part) => {
     const source = oneSource(enterpriseId, part, order, bind);
-    const { from, where, place } = source ?? organizationSource(enterpriseId, part, order, bind);
-    const page = timedPage(list, request, limits, bind, place);
-    const rows = { from, where: [...where, ...page.beyond], place };
+    const { from, where, sortColumns: sortKey } = source ?? organizationSource(enterpriseId, part, order, bind);
+    const page = timedPage(list, request, limits, bind, sortKey);
+    const rows = { from, where: [...where, ...page.beyond], sortColumns: sortKey };
     return { page, sql: source ? readRows(rows, page) : mergePages(enterpriseId, part, rows, page, bind) };
   });
   const [first] = reads;
@@ -86,8 +86,8 @@ export async function listEnterpriseSessions(
 ): Promise<Page<SessionRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseSessions);
   if (organizationIds !== undefined && organizationIds.length > maxOrganizations) {
-    const said = `"orgIds" must be at most ${maxOrganizations} organizations, but were ${organizationIds.length}.`;
-    throw refuse(['orgIds'], said);
+    const message = `"orgIds" must be at most ${maxOrganizations} organizations, but were ${organizationIds.length}.`;
+    throw refuse(['orgIds'], message);
   }
   return listSessionsAcross(context, 'enterprise', { ...page, filter: { ...filter, organizationIds } }, limits);
 }
@@ -120,9 +120,9 @@ export async function countSessionsAcross(
 }
 
 /** The parts that a list is made of; no session is in two of them. */
-function partsOf(context: Context, scope: SessionScope, given: SessionFilter): Part[] {
+function partsOf(context: Context, scope: SessionScope, filterInput: SessionFilter): Part[] {
   const { viewer } = context;
-  const { organizationIds, ...filter } = checkFilter(viewer, given);
+  const { organizationIds, ...filter } = checkFilter(viewer, filterInput);
   if (organizationIds !== undefined && organizationIds.length > maxOrganizations) {
     const message = `"organizationIds" must be at most ${maxOrganizations} organizations, but were ${organizationIds.length}.`;
     throw refuse(['filter', 'organizationIds'], message);
@@ -184,8 +184,11 @@ function oneSource(
     const [only, ...more] = createdBy ? new Set(Object.values(createdBy).flat()) : [];
     const isOfOne = only !== undefined && more.length === 0;
     if (!isOfOne && !organizations.all && field === 'createdAt') return null;
-    const whose = isOfOne ? [`c.principal_id = ${bind(only)}`] : [];
-    return waitingSessions({ filter, enterpriseId, whose, joins, alsoOfSession: ofOrganizations(), at: field }, bind);
+    const ownerConditions = isOfOne ? [`c.principal_id = ${bind(only)}`] : [];
+    return waitingSessions(
+      { filter, enterpriseId, ownerConditions, joins, alsoOfSession: ofOrganizations(), at: field },
+      bind,
+    );
   }
   const isAnywhere = everywhereIndexed.some((name) => filter[name] !== undefined);
   const isInEach =
@@ -198,15 +201,15 @@ function oneSource(
   return {
     from: `session s ${joins}`,
     where: [...ofOrganizations(), ...filterConditions(filter, enterpriseId, bind)],
-    place: { at: field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' },
+    sortColumns: { at: field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' },
   };
 }
 
 /** The sessions of the organization `owner` as a list of its own has them. */
 function organizationSource(enterpriseId: string, { filter }: Part, order: SessionOrder, bind: Bind): RowSource {
   const list = organizationList(enterpriseId, '', filter, order);
-  const place = { at: order.field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' };
-  return list.through?.(bind) ?? { from: 'session s', where: list.where(bind), place };
+  const sortKey = { at: order.field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' };
+  return list.through?.(bind) ?? { from: 'session s', where: list.where(bind), sortColumns: sortKey };
 }
 
 const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: TimedPage): string =>
@@ -220,7 +223,7 @@ const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: TimedPage)
 function mergePages(
   enterpriseId: string,
   { organizations }: Part,
-  { from, where, place }: RowSource,
+  { from, where, sortColumns: sortKey }: RowSource,
   { sourceOrder, direction, limit }: TimedPage,
   bind: Bind,
 ): string {
@@ -228,11 +231,11 @@ function mergePages(
     `select ${what} from ${from} where ${[...where, ...more].join(' and ')} ${sourceOrder} limit ${count}`;
   const isNewestFirst = direction === 'desc';
   const [last, none] = isNewestFirst ? ['min', '-infinity'] : ['max', 'infinity'];
-  const notBeyond = `${place.at} ${isNewestFirst ? '>=' : '<='} owner.last_at`;
+  const notBeyond = `${sortKey.at} ${isNewestFirst ? '>=' : '<='} owner.last_at`;
   return `select s.* from (
       select f.id, f.rank, case when count(*) over () < ${limit} then '${none}'::timestamptz else ${last}(f.at) over () end as last_at
         from (select owner.id, f.at, row_number() over (order by f.at ${direction}, f.id ${direction}) as rank
-          from organization owner cross join lateral (${read(`${place.at} as at, ${place.id} as id`, '1')}) f
+          from organization owner cross join lateral (${read(`${sortKey.at} as at, ${sortKey.id} as id`, '1')}) f
          where ${live('owner', enterpriseId, organizations, bind).join(' and ')}
          order by rank limit ${limit}) f) owner
     cross join lateral (${read('s.*', `${limit}::bigint - owner.rank + 1`, notBeyond)}) s`;

@@ -13,12 +13,12 @@ const maxDepth = 100;
  * What is wrong with a structured-output schema, or null: an object, JSON Schema Draft 7, at most 64 KB, no external
  * `$ref`. Many generators write a newer `$schema`; whatever it says, the schema is read as Draft 7.
  */
-export function schemaComplaint(schema: unknown): string | null {
+export function schemaProblem(schema: unknown): string | null {
   const name = '"structuredOutputSchema"';
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema)) {
     return `${name} must be a JSON object.`;
   }
-  const inner = innerComplaint(schema);
+  const inner = contentProblem(schema);
   if (inner !== null) return `${name} ${inner}`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   if (bytes > maxSchemaBytes) return `${name} must be at most 64 KB (65,536 bytes) of JSON, but has ${bytes} bytes.`;
@@ -31,7 +31,7 @@ export function schemaComplaint(schema: unknown): string | null {
   return null;
 }
 
-function innerComplaint(schema: object): string | null {
+function contentProblem(schema: object): string | null {
   const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, depth } = next;

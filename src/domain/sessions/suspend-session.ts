@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { changeSession, lockSession } from './change-session.ts';
@@ -10,7 +10,7 @@ import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
 /** From where something is asked: it decides the word of v1 (pinned 3). */
-export function placeOf(context: Context): 'api' | 'console' {
+export function requestOriginOf(context: Context): 'api' | 'console' {
   return context.isConsole === true ? 'console' : 'api';
 }
 
@@ -38,7 +38,7 @@ export async function suspendLocked(context: Context, tx: Transaction, session: 
   const { id, organizationId } = session;
   const next = await sleepLocked(context, tx, session, {
     statusDetail: 'user_request',
-    requestFrom: placeOf(context),
+    requestFrom: requestOriginOf(context),
     endsTurn: true,
   });
   await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
@@ -78,7 +78,7 @@ export async function sleepLocked(
   const [run] = await tx.query<{ wasTurnOpen: boolean; turn: number }>(suspendRun, [session.id, endsTurn]);
   const closed = run?.wasTurnOpen ? await openToolCalls(tx, session.id) : [];
   if (run?.wasTurnOpen && endsTurn) closed.push(suspendedTurn(run.turn));
-  tx.afterCommit(() => context.bell.ring(`command:${session.id}`));
+  tx.afterCommit(() => context.notifier.notify(`command:${session.id}`));
   // The table has no way from claimed to suspended: a claimed session is given back first.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
   const pendingQuestionId = endsTurn ? null : session.pendingQuestionId;
@@ -112,7 +112,7 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
       throw new DomainError('INVALID_STATE', `A session in status "${session.status}" is not suspended.`);
     }
     const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
-    const request = { request: 'resume', requestFrom: placeOf(context) } as const;
+    const request = { request: 'resume', requestFrom: requestOriginOf(context) } as const;
     const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
     if (!run?.hasWork) {
       const waiting = {
@@ -127,7 +127,7 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
       session.id,
       context.now(),
     ]);
-    tx.afterCommit(() => context.bell.ring('runs'));
+    tx.afterCommit(() => context.notifier.notify('runs'));
     return woken;
   });
 }

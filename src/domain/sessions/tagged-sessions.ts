@@ -4,7 +4,7 @@ import { filterConditions } from './session-conditions.ts';
 import type { CheckedFilter, SessionConditions } from './session-filter.ts';
 
 /** What leads to few sessions by an index of its own, however many the tag has. */
-const otherWays = [
+const indexedConditions = [
   'sessionIds',
   'status',
   'statusDetail',
@@ -36,7 +36,7 @@ export function taggedSessions(
   const { tags, allTags, ...others } = whenever;
   const isOfOne = tags?.length === 1;
   const tag = isOfOne ? tags[0] : allTags?.[0];
-  if (tag === undefined || filter.isArchived === true || otherWays.some((name) => filter[name] !== undefined)) {
+  if (tag === undefined || filter.isArchived === true || indexedConditions.some((name) => filter[name] !== undefined)) {
     return undefined;
   }
   const [, ...more] = isOfOne ? [tag, ...(allTags ?? [])] : (allTags ?? []);
@@ -53,6 +53,6 @@ export function taggedSessions(
       `t.tag = ${bind(tag)}::text`,
       ...createdBounds({ createdAfter, createdBefore }, 't.created_at', bind),
     ],
-    place: { at: 't.created_at', id: 't.session_id' },
+    sortColumns: { at: 't.created_at', id: 't.session_id' },
   });
 }

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import { parseInput } from '../input.ts';
 import { readTagRules, requireAllowed } from './allowed-tags.ts';
-import { lockSession, ringSession } from './change-session.ts';
+import { lockSession, notifySession } from './change-session.ts';
 import { maxTags, tagsSchema } from './create-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries } from './log.ts';
@@ -54,33 +54,33 @@ export function parseTags(tags: readonly string[]): string[] {
 export function tagSeen(
   context: Context,
   seen: Pick<SessionRecord, 'id' | 'organizationId'>,
-  given: readonly string[],
+  inputTags: readonly string[],
   mode: TagMode,
 ): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
     const { allowedTags } = await readTagRules(tx, seen.organizationId);
     const session = await lockSession(tx, seen.id, null);
     // A tag that is no longer allowed can still be removed.
-    const tags = nextTags[mode](session.tags, mode === 'remove' ? given : requireAllowed(allowedTags, given));
+    const tags = nextTags[mode](session.tags, mode === 'remove' ? inputTags : requireAllowed(allowedTags, inputTags));
     if (JSON.stringify(tags) === JSON.stringify(session.tags)) return session;
     await writeTags(tx, session, tags);
     const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
     await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body, data: { tags } }], context.now());
-    ringSession(context, tx, session);
+    notifySession(context, tx, session);
     return { ...session, tags };
   });
 }
 
 const nextTags = {
-  replace: (_before, given) => given,
-  remove: (before, given) => before.filter((tag) => !given.includes(tag)),
-  add: (before, given) => {
-    const all = [...new Set([...before, ...given])];
+  replace: (_before, inputTags) => inputTags,
+  remove: (before, inputTags) => before.filter((tag) => !inputTags.includes(tag)),
+  add: (before, inputTags) => {
+    const all = [...new Set([...before, ...inputTags])];
     if (all.length <= maxTags) return all;
-    const said = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;
-    throw refuse(['tags'], said, 'LIMIT_EXCEEDED');
+    const message = `"tags" must be at most ${maxTags} on a session, but would be ${all.length}.`;
+    throw refuse(['tags'], message, 'LIMIT_EXCEEDED');
   },
-} as const satisfies Record<TagMode, (before: readonly string[], given: readonly string[]) => readonly string[]>;
+} as const satisfies Record<TagMode, (before: readonly string[], inputTags: readonly string[]) => readonly string[]>;
 
 // The listed row and the index of tags say the same.
 async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { getSessionFor } from './find-session.ts';
@@ -82,6 +82,6 @@ export async function endForGood(
   const over = { ...ended, request: null, requestFrom: null, ...archive };
   const closed = run?.isTurnOpen ? await openToolCalls(tx, seen.id) : [];
   const session = await changeSession(context, tx, locked, over, [...closed, ...entries]);
-  tx.afterCommit(() => context.bell.ring(`command:${seen.id}`));
+  tx.afterCommit(() => context.notifier.notify(`command:${seen.id}`));
   return { session, wasOver: false };
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
+import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
-import type { OrganizationRecord } from '../organizations/use-organization.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
-import { lockSession, ringSession } from './change-session.ts';
+import { lockSession, notifySession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
@@ -58,7 +58,7 @@ export async function updateSession(context: Context, input: SessionChange): Pro
     if (notices.length === 0) return session;
     await appendEntries(tx, session.id, null, notices, context.now());
     if (after.maxAcuLimit !== session.maxAcuLimit) await auditLimit(context, tx, session, after.maxAcuLimit);
-    ringSession(context, tx, session);
+    notifySession(context, tx, session);
     return after;
   });
 }

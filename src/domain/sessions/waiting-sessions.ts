@@ -17,7 +17,7 @@ interface WaitingList {
   readonly filter: CheckedFilter;
   readonly enterpriseId: string;
   /** Conditions on `c`, a row of `session_change`, that say whose sessions are meant. */
-  readonly whose: readonly string[];
+  readonly ownerConditions: readonly string[];
   /** Joins to `session s`, and conditions on these. */
   readonly joins?: string;
   readonly alsoOfSession?: readonly string[];
@@ -29,7 +29,7 @@ interface WaitingList {
  * order: a page reads no more of those than it has.
  */
 export function waitingSessions(
-  { filter, enterpriseId, whose, joins = '', alsoOfSession = [], at }: WaitingList,
+  { filter, enterpriseId, ownerConditions, joins = '', alsoOfSession = [], at }: WaitingList,
   bind: Bind,
 ): RowSource {
   const { createdAfter, createdBefore, updatedAfter, updatedBefore, ...others } = filter;
@@ -38,11 +38,11 @@ export function waitingSessions(
     from: `session_change c cross join lateral (
       select s.* from session s ${joins} where ${[...ofSession, ...filterConditions(others, enterpriseId, bind)].join(' and ')} offset 0) s`,
     where: [
-      ...whose,
+      ...ownerConditions,
       `c.idleness = 'waiting'`,
       ...createdBounds({ createdAfter, createdBefore }, 'c.created_at', bind),
       ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
     ],
-    place: { at: at === 'createdAt' ? 'c.created_at' : 'c.updated_at', id: 'c.session_id' },
+    sortColumns: { at: at === 'createdAt' ? 'c.created_at' : 'c.updated_at', id: 'c.session_id' },
   };
 }

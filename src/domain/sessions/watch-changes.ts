@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { type ChangeSource, sessionTable } from '../changes/change-source.ts';
 import type { ChangeWatches } from '../changes/change-watches.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
-import { type ThingChange, type ThingFilter, watchThings } from '../changes/watch-things.ts';
+import { type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { matcherOf } from './session-conditions.ts';
@@ -26,22 +26,22 @@ export const sessionChanges: ChangeSource<SessionRecord> = {
 };
 
 /**
- * The changes of sessions, as {@link watchThings} reports them; sessions are never deleted. ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * The changes of sessions, as {@link watchEntities} reports them; sessions are never deleted. ORGANIZATION_NOT_USABLE, NOT_FOUND,
  * FORBIDDEN, INVALID_INPUT, BAD_CURSOR before the first one.
  */
 export async function watchChanges(
   context: Context,
   watches: ChangeWatches,
   { organizationId, filter, after }: ChangesRequest,
-): Promise<AsyncIterableIterator<ThingChange<SessionRecord>>> {
+): Promise<AsyncIterableIterator<EntityChange<SessionRecord>>> {
   const among = filter.organizationIds;
   const followed = await followOrganizations(context, { organizationId, among, anyOf: [permissionFor.viewSession] });
   checkFilter(context.viewer, filter);
-  const filterNow = (): ThingFilter<SessionRecord> => {
+  const filterNow = (): EntityFilter<SessionRecord> => {
     const checked = checkFilter(context.viewer, filter);
     return { isMatch: matcherOf(checked), couldMatch: matcherOf(lastingConditions(checked)) };
   };
-  return watchThings(context, watches, { source: sessionChanges, ...followed, filterNow, after });
+  return watchEntities(context, watches, { source: sessionChanges, ...followed, filterNow, after });
 }
 
 /** The conditions of a filter that a session meets always or never. */

@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import type { ChangeScope, ChangeStore } from '../changes/change-source.ts';
 import type { ChangeWatches } from '../changes/change-watches.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
-import { type ThingChange, type ThingFilter, watchThings } from '../changes/watch-things.ts';
+import { type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 import { matcherOf } from './session-conditions.ts';
@@ -11,7 +11,7 @@ import { waitingFor } from './waiting-for.ts';
 import { sessionChanges } from './watch-changes.ts';
 
 /** Sessions that waited when a subscription began; with more than these, LEFT comes of any session that does not wait. */
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 
 /**
  * The changes of the sessions that wait for the viewer, in all its organizations: a session matches as long as it is on the list
@@ -23,25 +23,25 @@ export async function watchWaiting(
   context: Context,
   watches: ChangeWatches,
   after: string | null,
-): Promise<AsyncIterableIterator<ThingChange<SessionRecord>>> {
+): Promise<AsyncIterableIterator<EntityChange<SessionRecord>>> {
   const followed = await followOrganizations(context, { organizationId: null, anyOf: [permissionFor.viewSession] });
   const couldWait = await readWaiting(context.store, followed.scopeNow());
-  const filterNow = (): ThingFilter<SessionRecord> => {
+  const filterNow = (): EntityFilter<SessionRecord> => {
     const { viewer } = context;
     const { statusDetail, startedBy, organizations } = waitingFor(viewer);
-    const whose: SessionFilter = {
+    const ownerFilter: SessionFilter = {
       or: [
         ...(startedBy === null ? [] : [{ createdBy: startedBy }]),
         organizations.all ? {} : { organizationIds: organizations.ids },
       ],
     };
-    const isTheirs = matcherOf(checkFilter(viewer, whose));
+    const isTheirs = matcherOf(checkFilter(viewer, ownerFilter));
     return {
-      isMatch: matcherOf(checkFilter(viewer, { ...whose, statusDetail })),
+      isMatch: matcherOf(checkFilter(viewer, { ...ownerFilter, statusDetail })),
       couldMatch: (session, xid) => isTheirs(session) && couldWait(session, xid),
     };
   };
-  return watchThings(context, watches, { source: sessionChanges, ...followed, filterNow, after });
+  return watchEntities(context, watches, { source: sessionChanges, ...followed, filterNow, after });
 }
 
 /**
@@ -59,11 +59,11 @@ async function readWaiting(
          on o.enterprise_id = $1 and o.deleted_at is null and ($2::text[] is null or o.id = any($2::text[]))
        left join lateral (select c.session_id from session_change c
          where c.organization_id = o.id and c.idleness = 'waiting' order by c.created_at desc, c.session_id desc limit $3) c on true`,
-    [enterpriseId, ids, mostWaiting],
+    [enterpriseId, ids, maxWaiting],
   );
   const xmax = BigInt(rows[0]?.xmax ?? 0);
   const organizations = new Set(rows.map(({ organizationId }) => organizationId));
   const waiting = new Set(rows.map(({ id }) => id));
-  if (waiting.size > mostWaiting) return () => true;
+  if (waiting.size > maxWaiting) return () => true;
   return ({ id, organizationId }, xid) => xid < xmax || waiting.has(id) || !organizations.has(organizationId);
 }

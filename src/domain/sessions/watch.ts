@@ -5,7 +5,7 @@ import type { Context, Services } from '../context.ts';
 import { findSession, getSession } from './find-session.ts';
 import type { LogEntry } from './log.ts';
 import { batchSizes, upTo } from './log-batches.ts';
-import { createLogFeeds, type LogFeeds } from './log-feeds.ts';
+import { createLogTailer, type LogTailer } from './log-tailer.ts';
 import { pull } from './pull.ts';
 import { readLogs } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
@@ -35,7 +35,7 @@ export function watchLogFrom(context: Context, watches: Watches, start: WatchSta
     // After the read: permission that was lost before an entry was written must stop that entry.
     if (!(await watches.see(context, sessionId))) return null;
     cursor = entries.at(-1)?.seq ?? cursor;
-    if (more) limit = entries.length < limit ? entries.length : Math.min(limit * 2, batchSizes.most);
+    if (more) limit = entries.length < limit ? entries.length : Math.min(limit * 2, batchSizes.max);
     return { items: entries, more };
   });
 }
@@ -73,7 +73,7 @@ export interface Watches {
   /** The session, or null when the viewer may not see it (any more). One read serves all who may see the same. */
   see(context: Context, sessionId: string): Promise<SessionRecord | null>;
   /** The logs again, for those who are told what comes and do not ask for it. */
-  readonly feeds: LogFeeds;
+  readonly tailer: LogTailer;
   /** The same for those who follow the sessions of organizations. */
   readonly changes: ChangeWatches;
   /** Open subscriptions; 0 after every way of leaving. */
@@ -84,20 +84,20 @@ export interface Watches {
 
 /** `catchUpMs`: how late an entry may come whose ring was lost. */
 export function createWatches(
-  services: Pick<Services, 'store' | 'bell' | 'log' | 'liveViewers'>,
+  services: Pick<Services, 'store' | 'notifier' | 'log' | 'liveViewers'>,
   catchUpMs: number = 3_000,
 ): Watches {
   const watched = new Map<
     string,
-    { listeners: Set<() => void>; head: number; rings: number; ring: () => void; stop: () => void }
+    { listeners: Set<() => void>; head: number; notificationCount: number; notify: () => void; stop: () => void }
   >();
   const reads = new Map<string, Promise<{ entries: readonly LogEntry[]; more: boolean }>>();
-  const looks = new Map<string, Promise<SessionRecord | null>>();
+  const sessionReads = new Map<string, Promise<SessionRecord | null>>();
   /** What each viewer may see, as text. A viewer never changes: another one takes its place. */
   const scopes = new WeakMap<Viewer, string>();
   const changes = createChangeWatches(services);
   let timer: NodeJS.Timeout | null = null;
-  let silence: () => void = () => undefined;
+  let unsubscribe: () => void = () => undefined;
 
   const catchUp = async () => {
     const ids = [...watched.keys()];
@@ -113,13 +113,13 @@ export function createWatches(
       const watch = watched.get(row.id);
       if (!watch || watch.head === row.next) continue;
       watch.head = row.next;
-      watch.ring();
+      watch.notify();
     }
   };
 
   const watches: Watches = {
     changes,
-    feeds: createLogFeeds({
+    tailer: createLogTailer({
       store: services.store,
       settled: () => services.liveViewers.settled(),
       listen: (id, listener) => watches.listen(id, listener),
@@ -128,11 +128,17 @@ export function createWatches(
       let watch = watched.get(sessionId);
       if (!watch) {
         const listeners = new Set<() => void>();
-        const ring = () => {
-          created.rings += 1;
+        const notify = () => {
+          created.notificationCount += 1;
           for (const each of listeners) each();
         };
-        const created = { listeners, head: 0, rings: 0, ring, stop: services.bell.on(`session:${sessionId}`, ring) };
+        const created = {
+          listeners,
+          head: 0,
+          notificationCount: 0,
+          notify,
+          stop: services.notifier.subscribe(`session:${sessionId}`, notify),
+        };
         watch = created;
         watched.set(sessionId, created);
       }
@@ -148,8 +154,8 @@ export function createWatches(
     },
     read(sessionId, after, limit, { messagesOnly, kinds, kindsKey }) {
       // The count of rings is part of the key: a read that began before a ring may not show what the ring was for.
-      const rings = watched.get(sessionId)?.rings ?? 0;
-      const key = `${sessionId}|${rings}|${after}|${limit}|${kindsKey}`;
+      const notificationCount = watched.get(sessionId)?.notificationCount ?? 0;
+      const key = `${sessionId}|${notificationCount}|${after}|${limit}|${kindsKey}`;
       return shared(reads, key, async () => {
         const range = { after, before: null, limit, backward: false, messagesOnly, kinds };
         const [found = []] = await readLogs(services.store, [sessionId], range);
@@ -162,32 +168,34 @@ export function createWatches(
         const { viewer } = context;
         const scope = scopes.get(viewer) ?? JSON.stringify(organizationsWith(viewer, permissionFor.viewSession));
         scopes.set(viewer, scope);
-        const rings = watched.get(sessionId)?.rings ?? 0;
-        const found = await shared(looks, `${sessionId}|${rings}|${scope}`, () => findSession(context, sessionId));
+        const notificationCount = watched.get(sessionId)?.notificationCount ?? 0;
+        const found = await shared(sessionReads, `${sessionId}|${notificationCount}|${scope}`, () =>
+          findSession(context, sessionId),
+        );
         await services.liveViewers.settled();
         // Another viewer has taken its place, which may see less.
         if (context.viewer === viewer) return found;
       }
     },
     active() {
-      const { readers, logs } = watches.feeds.count();
+      const { readers, logs } = watches.tailer.count();
       const listeners = [...watched.values()].reduce((sum, watch) => sum + watch.listeners.size, 0);
       // A feed listens once for all of its readers.
       return listeners - logs + readers + changes.active();
     },
     start() {
-      const look = () => {
+      const runCatchUp = () => {
         Promise.all([catchUp(), changes.catchUp()]).catch((error: unknown) =>
           services.log.warn({ err: error }, 'The catch-up of subscriptions failed.'),
         );
       };
-      timer = setInterval(look, catchUpMs).unref();
-      silence = services.bell.on('organizations', look);
+      timer = setInterval(runCatchUp, catchUpMs).unref();
+      unsubscribe = services.notifier.subscribe('organizations', runCatchUp);
     },
     stop() {
       if (timer) clearInterval(timer);
       timer = null;
-      silence();
+      unsubscribe();
     },
   };
   return watches;
@@ -198,8 +206,8 @@ const joinMs = 1_000;
 
 /** Returns a read that is under way for a key, if it is young, or begins one. */
 function shared<T>(reads: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
-  const known = reads.get(key);
-  if (known !== undefined) return known;
+  const cached = reads.get(key);
+  if (cached !== undefined) return cached;
   const forget = () => {
     clearTimeout(timer);
     if (reads.get(key) === begun) reads.delete(key);

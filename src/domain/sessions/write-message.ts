@@ -1,7 +1,7 @@
 import type { Owner } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
 import { attach } from '../attachments/attach.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { type CreateOptions, checkIdempotencyKey, findReplay } from '../idempotency.ts';
@@ -11,7 +11,7 @@ import type { SessionWithChildren } from './children.ts';
 import { logColumns, type MessageEntry } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import type { SessionRecord } from './session.ts';
-import { placeOf } from './suspend-session.ts';
+import { requestOriginOf } from './suspend-session.ts';
 
 /** A message that is in the log, and its session after it; some ways of sending have also read what that has started. */
 export interface SentMessage {
@@ -102,8 +102,8 @@ export async function writeMessage(
   ]);
   await audit(context, tx, 'send_message', { organizationId: locked.organizationId, sessionId, targetId: id });
   tx.afterCommit(() => {
-    context.bell.ring(`command:${sessionId}`);
-    context.bell.ring('runs');
+    context.notifier.notify(`command:${sessionId}`);
+    context.notifier.notify('runs');
   });
   return next;
 }
@@ -111,6 +111,12 @@ export async function writeMessage(
 function wakeChange(context: Context, session: SessionRecord): StatusChange {
   const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
   return sleeps
-    ? { status: 'resuming', statusDetail: null, request: 'resume', requestFrom: placeOf(context), endedBy: null }
+    ? {
+        status: 'resuming',
+        statusDetail: null,
+        request: 'resume',
+        requestFrom: requestOriginOf(context),
+        endedBy: null,
+      }
     : {};
 }

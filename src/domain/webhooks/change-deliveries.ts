@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { requireSomewhere } from '../../auth/viewer.ts';
+import { requireAnyPermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
@@ -38,7 +38,7 @@ export async function testWebhookEndpoint(
     );
     const target = { organizationId: endpoint.organizationId, targetId: endpoint.id };
     await audit(context, tx, 'test_webhook_endpoint', target);
-    tx.afterCommit(() => context.bell.ring('deliveries'));
+    tx.afterCommit(() => context.notifier.notify('deliveries'));
     return delivery as WebhookDeliveryRecord;
   });
 }
@@ -52,7 +52,7 @@ export async function redeliverWebhookDelivery(
   deliveryId: string,
   options: CreateOptions = {},
 ): Promise<WebhookDeliveryRecord> {
-  requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
+  requireAnyPermission(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookDelivery', deliveryId);
   const [seen] = bare === null ? [] : await findWebhookDeliveries(context, [bare]);
   if (!seen) throw notFound('webhook delivery');
@@ -72,7 +72,7 @@ export async function redeliverWebhookDelivery(
     requireEnabled(await lockEndpoint(tx, seen.endpointId));
     const target = { organizationId: seen.organizationId, targetId: seen.id, data: { eventType: seen.eventType } };
     await audit(context, tx, 'redeliver_webhook', target);
-    tx.afterCommit(() => context.bell.ring('deliveries'));
+    tx.afterCommit(() => context.notifier.notify('deliveries'));
     return delivery;
   });
 }

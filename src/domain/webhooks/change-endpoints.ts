@@ -4,23 +4,23 @@ import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound, refuse } from '../errors.ts';
 import { beginFeed } from '../feeds/feeds.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
+import { chooseOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
-import { chooseOrganization } from '../organizations/use-organization.ts';
 import { requireVersion, type VersionCondition } from '../versions.ts';
 import { webhookFeed } from './collect-events.ts';
-import { maxUrlLength, webhookUrlComplaint } from './endpoint-url.ts';
+import { maxUrlLength, webhookUrlProblem } from './endpoint-url.ts';
 import {
   getWebhookEndpoint,
   type WebhookEndpointRecord,
   webhookEndpointColumns,
-  webhookSecretPlace,
+  webhookSecretAssociatedData,
 } from './endpoints.ts';
 import { type WebhookEventType, webhookEventTypes } from './event-types.ts';
 
@@ -35,8 +35,8 @@ const eventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
 export function endpointSchema(allowPrivate: boolean) {
   return z.object({
     url: text('url', { min: 1, max: maxUrlLength }).superRefine((url, check) => {
-      const complaint = webhookUrlComplaint(url, allowPrivate);
-      if (complaint !== null) check.addIssue({ code: 'custom', message: complaint });
+      const problem = webhookUrlProblem(url, allowPrivate);
+      if (problem !== null) check.addIssue({ code: 'custom', message: problem });
     }),
     description: text('description', { max: 500 }).nullish(),
     eventTypes: z
@@ -251,7 +251,7 @@ export async function lockEndpoint(tx: Transaction, id: string): Promise<Webhook
 function newSecret(context: Context, organizationId: string, id: string): { secret: string; sealed: string } {
   // As Standard Webhooks writes it: 24 to 64 random bytes.
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  return { secret, sealed: context.keyring.seal(secret, webhookSecretPlace(organizationId, id)) };
+  return { secret, sealed: context.keyring.seal(secret, webhookSecretAssociatedData(organizationId, id)) };
 }
 
 async function requireRoom(tx: Transaction, organizationId: string): Promise<void> {
@@ -280,5 +280,5 @@ async function auditEndpoint(
   // The host alone: paths of such URLs are often secrets themselves.
   const data = { host: new URL(url).host, ...more };
   await audit(context, tx, action, { organizationId, targetId, data });
-  tx.afterCommit(() => context.bell.ring('webhooks'));
+  tx.afterCommit(() => context.notifier.notify('webhooks'));
 }

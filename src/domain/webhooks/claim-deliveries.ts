@@ -1,24 +1,24 @@
 import type { Keyring } from '../../store/cipher.ts';
 import type { Services } from '../context.ts';
 import type { WebhookAttempt, WebhookDeliveryRecord } from './deliveries.ts';
-import { webhookSecretPlace } from './endpoints.ts';
+import { webhookSecretAssociatedData } from './endpoints.ts';
 import type { PayloadSource } from './event-payload.ts';
 
 /** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
 const leaseMs = 30_000;
 /** Deliveries that are sent to an endpoint at once, by one process; to one that failed last, one. */
-const mostAtOnce = 8;
+const maxPerEndpoint = 8;
 /** Deliveries of an organization that a process sends at once: its receivers may hang, and others' webhooks wait for places. */
-const mostOfOrganization = 16;
+const maxPerOrganization = 16;
 
 /** How many deliveries a process is sending, by bare ids. */
-export interface UnderWay {
+export interface InFlightCounts {
   readonly endpoints: ReadonlyMap<string, number>;
   readonly organizations: ReadonlyMap<string, number>;
 }
 
 // Of an endpoint `w`, with `busy.count` under way to it.
-const places = `(case when w.consecutive_failures > 0 then 1 else ${mostAtOnce} end - coalesce(busy.count, 0))`;
+const freeSlots = `(case when w.consecutive_failures > 0 then 1 else ${maxPerEndpoint} end - coalesce(busy.count, 0))`;
 
 /** A delivery that this process is to send, with all that it takes. */
 export interface ClaimedDelivery extends PayloadSource {
@@ -42,7 +42,7 @@ export interface ClaimedDelivery extends PayloadSource {
  */
 export async function claimDeliveries(
   services: Pick<Services, 'store' | 'now'>,
-  { endpoints, organizations }: UnderWay,
+  { endpoints, organizations }: InFlightCounts,
   limit: number,
 ): Promise<ClaimedDelivery[]> {
   const now = services.now();
@@ -51,18 +51,18 @@ export async function claimDeliveries(
     `update webhook_delivery set next_attempt_at = $2::timestamptz where id in (
        select ranked.id from (
          select due.id, due.next_attempt_at, w.organization_id, row_number() over (
-             partition by w.organization_id order by w.consecutive_failures > 0, due.place, due.next_attempt_at) as place
+             partition by w.organization_id order by w.consecutive_failures > 0, due.slot, due.next_attempt_at) as slot
            from webhook_endpoint w join organization o on o.id = w.organization_id and o.deleted_at is null
            left join unnest($3::text[], $4::int[]) busy(endpoint_id, count) on busy.endpoint_id = w.id
            cross join lateral (
-             select d.*, row_number() over (order by d.next_attempt_at) as place from (
+             select d.*, row_number() over (order by d.next_attempt_at) as slot from (
                select d.id, d.next_attempt_at from webhook_delivery d
                 where d.endpoint_id = w.id and d.next_attempt_at <= $1::timestamptz
-                order by d.next_attempt_at limit greatest(0, ${places}) for update skip locked) d) due
+                order by d.next_attempt_at limit greatest(0, ${freeSlots}) for update skip locked) d) due
           where w.is_enabled) ranked
          left join unnest($6::text[], $7::int[]) sent(organization_id, count) on sent.organization_id = ranked.organization_id
-        where ranked.place + coalesce(sent.count, 0) <= $8::int
-        order by ranked.place, ranked.next_attempt_at limit $5::int)
+        where ranked.slot + coalesce(sent.count, 0) <= $8::int
+        order by ranked.slot, ranked.next_attempt_at limit $5::int)
      returning id`,
     [
       now,
@@ -72,7 +72,7 @@ export async function claimDeliveries(
       limit,
       [...organizations.keys()],
       [...organizations.values()],
-      mostOfOrganization,
+      maxPerOrganization,
     ],
   );
   if (claimed.length === 0) return [];
@@ -104,9 +104,9 @@ function toClaimed(row: ClaimRow, claimedUntilAt: Date): ClaimedDelivery {
 /** When the next delivery is due that this process may claim; null: there is none to wait for. */
 export async function nextDueAt(
   services: Pick<Services, 'store'>,
-  { endpoints, organizations }: UnderWay,
+  { endpoints, organizations }: InFlightCounts,
 ): Promise<Date | null> {
-  const full = [...organizations].filter(([, count]) => count >= mostOfOrganization).map(([id]) => id);
+  const full = [...organizations].filter(([, count]) => count >= maxPerOrganization).map(([id]) => id);
   const [row] = await services.store.query<Pick<WebhookDeliveryRecord, 'nextAttemptAt'>>(
     `select min(due.next_attempt_at) as "nextAttemptAt" from webhook_endpoint w
        join organization o on o.id = w.organization_id and o.deleted_at is null
@@ -114,7 +114,7 @@ export async function nextDueAt(
        cross join lateral (
          select d.next_attempt_at from webhook_delivery d where d.endpoint_id = w.id and d.next_attempt_at is not null
           order by d.next_attempt_at limit 1) due
-      where w.is_enabled and ${places} > 0 and not w.organization_id = any($3::text[])`,
+      where w.is_enabled and ${freeSlots} > 0 and not w.organization_id = any($3::text[])`,
     [[...endpoints.keys()], [...endpoints.values()], full],
   );
   return row?.nextAttemptAt ?? null;
@@ -122,7 +122,7 @@ export async function nextDueAt(
 
 /** The secrets that sign a delivery, in the clear: the present one first. For nothing but signing. */
 export function secretsOf(keyring: Keyring, delivery: ClaimedDelivery): string[] {
-  const place = webhookSecretPlace(delivery.organizationId, delivery.endpointId);
+  const associatedData = webhookSecretAssociatedData(delivery.organizationId, delivery.endpointId);
   const sealed = [delivery.sealed, ...(delivery.previousSealed === null ? [] : [delivery.previousSealed])];
-  return sealed.map((each) => keyring.open(each, place));
+  return sealed.map((each) => keyring.open(each, associatedData));
 }

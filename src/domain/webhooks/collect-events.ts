@@ -1,7 +1,7 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
-import type { FeedReader } from '../feeds/feeds.ts';
-import type { FeedEntry, FeedUser } from '../feeds/read-feed.ts';
+import type { FeedConsumer } from '../feeds/feeds.ts';
+import type { FeedEntry, FeedProcessor } from '../feeds/read-feed.ts';
 import { newId } from '../ids.ts';
 import { eventTypeOfKind, sentKinds, type WebhookEventType } from './event-types.ts';
 
@@ -12,17 +12,17 @@ interface Endpoint {
 }
 
 /** Where the reading for endpoints stands. */
-export const webhookFeed: FeedReader = {
+export const webhookFeed: FeedConsumer = {
   feedTable: 'webhook_feed',
   progressTable: 'webhook_progress',
   isWanted: 'exists (select 1 from webhook_endpoint w where w.organization_id = f.organization_id and w.is_enabled)',
 };
 
 /** Makes deliveries, to every endpoint that wants them, of what happens in an organization's listed sessions. */
-export const webhookEvents: FeedUser = {
+export const webhookEvents: FeedProcessor = {
   ...webhookFeed,
   kinds: sentKinds,
-  async listen(services, tx, organizationId) {
+  async loadHandler(services, tx, organizationId) {
     const endpoints = await tx.query<Endpoint>(
       `select w.id, w.event_types as "eventTypes", w.since_at as "sinceAt" from webhook_endpoint w
         where w.organization_id = $1 and w.is_enabled`,
@@ -31,13 +31,13 @@ export const webhookEvents: FeedUser = {
     if (endpoints.length === 0) return null;
     return {
       sinceAt: new Date(Math.min(...endpoints.map((endpoint) => endpoint.sinceAt.getTime()))),
-      async hear(entries) {
-        const heard = entries.filter(({ isUnlisted }) => !isUnlisted);
-        const deliveries = await insertDeliveries(services, tx, organizationId, endpoints, heard);
+      async handle(entries) {
+        const listed = entries.filter(({ isUnlisted }) => !isUnlisted);
+        const deliveries = await insertDeliveries(services, tx, organizationId, endpoints, listed);
         if (deliveries > 0)
           tx.afterCommit(() => {
-            services.bell.ring('deliveries');
-            services.bell.ring(`resources:${organizationId}`);
+            services.notifier.notify('deliveries');
+            services.notifier.notify(`resources:${organizationId}`);
           });
         return entries.length;
       },

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit.ts';
+import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Services } from '../context.ts';
 import { asSystem } from '../sessions/as-system.ts';
@@ -26,11 +26,11 @@ export const retryDelaysMs: readonly number[] = [
   10 * hourMs,
 ];
 /** Attempts are made up to so much later, so that what failed together does not come back together. */
-const mostJitter = 0.1;
+const maxJitter = 0.1;
 /** What could not be sent for so long, because its endpoint was disabled or is too slow, is not sent any more. */
-const mostWaitMs = 30 * hourMs;
+const maxWaitMs = 30 * hourMs;
 /** Attempts that a delivery's log has. */
-const keptAttempts = 20;
+const maxStoredAttempts = 20;
 /** An endpoint that has taken nothing for so long, and failed so often, is disabled. */
 const giveUp = { afterMs: 24 * hourMs, failures: 10 } as const;
 const goneStatus = 410;
@@ -46,24 +46,24 @@ export async function deliver(
   isStopping: () => boolean,
 ): Promise<void> {
   const startedAt = services.now();
-  if (startedAt.getTime() - delivery.begunAt.getTime() > mostWaitMs) {
-    const error = `It could not be sent within ${mostWaitMs / hourMs} hours.`;
+  if (startedAt.getTime() - delivery.begunAt.getTime() > maxWaitMs) {
+    const error = `It could not be sent within ${maxWaitMs / hourMs} hours.`;
     return record(services, delivery, { statusCode: null, error, answer: '', durationMs: 0 }, startedAt, true);
   }
-  const request = signed(services, delivery, startedAt);
-  const answer = request === null ? unsigned : await sender.send(request);
+  const request = signRequest(services, delivery, startedAt);
+  const answer = request === null ? unsignedAnswer : await sender.send(request);
   if (isStopping() && answer.statusCode === null) return;
   await record(services, delivery, answer, startedAt, false);
 }
 
-const unsigned: WebhookAnswer = {
+const unsignedAnswer: WebhookAnswer = {
   statusCode: null,
   error: 'It could not be signed: the secret of the endpoint cannot be opened. Give it another.',
   answer: '',
   durationMs: 0,
 };
 
-function signed(services: Services, delivery: ClaimedDelivery, at: Date): WebhookRequest | null {
+function signRequest(services: Services, delivery: ClaimedDelivery, at: Date): WebhookRequest | null {
   const secrets = openSecrets(services, delivery);
   if (secrets === null) return null;
   const id = webhookMessageId(delivery);
@@ -101,7 +101,7 @@ async function record(
   const isTest = delivery.eventType === testEventType;
   const delayMs = isTaken || isTest || isLate ? undefined : retryDelaysMs[delivery.attemptCount];
   const nextAttemptAt =
-    delayMs === undefined ? null : new Date(now.getTime() + delayMs * (1 + Math.random() * mostJitter));
+    delayMs === undefined ? null : new Date(now.getTime() + delayMs * (1 + Math.random() * maxJitter));
   await services.store.transact(async (tx) => {
     const written = await tx.query(
       `update webhook_delivery set status = $3, attempt_count = attempt_count + 1, attempts = $4::jsonb,
@@ -111,16 +111,16 @@ async function record(
         delivery.id,
         delivery.claimedUntilAt,
         isTaken ? 'delivered' : nextAttemptAt === null ? 'failed' : 'pending',
-        JSON.stringify([...delivery.attempts, attempt].slice(-keptAttempts)),
+        JSON.stringify([...delivery.attempts, attempt].slice(-maxStoredAttempts)),
         nextAttemptAt,
         nextAttemptAt === null ? now : null,
       ],
     );
     // Its time was over, or it was asked for again: whoever has it now writes how it goes.
-    if (written.length > 0) tx.afterCommit(() => services.bell.ring(`resources:${delivery.organizationId}`));
+    if (written.length > 0) tx.afterCommit(() => services.notifier.notify(`resources:${delivery.organizationId}`));
     if (written.length === 0 || isTest || isLate) return;
     if (isTaken) await endFailing(tx, delivery.endpointId);
-    else await noteFailure(services, tx, delivery, answer, now);
+    else await recordFailure(services, tx, delivery, answer, now);
   });
 }
 
@@ -132,7 +132,7 @@ async function endFailing(tx: Transaction, endpointId: string): Promise<void> {
   );
 }
 
-async function noteFailure(
+async function recordFailure(
   services: Services,
   tx: Transaction,
   delivery: ClaimedDelivery,

@@ -2,9 +2,9 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
+import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import type { NestedList } from '../nested-pages.ts';
-import { requireUsable } from '../organizations/use-organization.ts';
 import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import type { WebhookDeliveryType } from './event-types.ts';
@@ -94,13 +94,13 @@ export async function findWebhookDeliveries(
   context: Context,
   ids: readonly string[],
 ): Promise<(WebhookDeliveryRecord | null)[]> {
-  const place = organizationsWith(context.viewer, permissionFor.manageWebhooks);
+  const scope = organizationsWith(context.viewer, permissionFor.manageWebhooks);
   const rows = await context.store.query<WebhookDeliveryRecord>(
     `select ${webhookDeliveryColumns} from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
        join organization o on o.id = w.organization_id
       where d.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null
         and ($3::boolean or o.id = any($4::text[]))`,
-    [ids, place.enterpriseId, place.all, place.ids],
+    [ids, scope.enterpriseId, scope.all, scope.ids],
   );
   return inOrderOf(ids, rows);
 }

@@ -8,7 +8,7 @@ export const maxUrlLength = 2_000;
  * What is wrong with the URL of an endpoint; null: nothing that can be seen without asking for its address, which is looked at
  * when something is sent. Without `allowPrivate` it must be https.
  */
-export function webhookUrlComplaint(text: string, allowPrivate: boolean): string | null {
+export function webhookUrlProblem(text: string, allowPrivate: boolean): string | null {
   const expected = '"url" must be an absolute address that begins with https://';
   if (text.length > maxUrlLength) return `"url" must be at most ${maxUrlLength} characters, but has ${text.length}.`;
   const url = parseUrl(text);

@@ -1,13 +1,13 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { type Owner, requireSomewhere } from '../../auth/viewer.ts';
+import { type Owner, requireAnyPermission } from '../../auth/viewer.ts';
 import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
+import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
-import { requireUsable } from '../organizations/use-organization.ts';
 import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEventType } from './event-types.ts';
 
@@ -37,7 +37,7 @@ export const webhookEndpointColumns = `w.id, w.organization_id as "organizationI
   ${editorColumns('w')}, w.created_at as "createdAt", w.updated_at as "updatedAt"`;
 
 /** Where an endpoint's secret stands: sealed, it opens nowhere else. */
-export function webhookSecretPlace(organizationId: string, endpointId: string): string {
+export function webhookSecretAssociatedData(organizationId: string, endpointId: string): string {
   return `${organizationId}:${endpointId}`;
 }
 
@@ -90,7 +90,7 @@ export function findWebhookEndpoints(
 
 /** The endpoint of an id in any form. NOT_FOUND; FORBIDDEN for a caller who may manage no webhooks. */
 export async function getWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
-  requireSomewhere(context.viewer, [permissionFor.manageWebhooks]);
+  requireAnyPermission(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookEndpoint', id);
   const [endpoint] = bare === null ? [] : await findWebhookEndpoints(context, [bare]);
   if (!endpoint) throw notFound('webhook endpoint');

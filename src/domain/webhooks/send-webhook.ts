@@ -37,16 +37,16 @@ export interface WebhookSenderOptions {
 }
 
 /** The longest wait for an answer. */
-const usualTimeoutMs = 15_000;
+const defaultTimeoutMs = 15_000;
 /** What is kept of an answer, in bytes. */
-const keptBytes = 1_024;
+const maxStoredBytes = 1_024;
 
 /**
  * A sender that connects to public addresses only, unless allowed: the address is looked at for each connection, after the
  * name was resolved. It follows no redirect, and reads no more of an answer than it keeps.
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const { allowPrivate, timeoutMs = usualTimeoutMs } = options;
+  const { allowPrivate, timeoutMs = defaultTimeoutMs } = options;
   const connect = buildConnector({ lookup: checkedLookup(allowPrivate, options.lookup), timeout: timeoutMs });
   const agent = new Agent({
     // A connection that is kept would not be looked at again.
@@ -73,8 +73,8 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         const { statusCode } = response;
         return { statusCode, error: refusal(statusCode), answer, durationMs: durationMs() };
       } catch (error) {
-        const words = signal.aborted ? `No answer came within ${timeoutMs / 1_000} seconds.` : complaint(error);
-        return { statusCode: null, error: words, answer: '', durationMs: durationMs() };
+        const message = signal.aborted ? `No answer came within ${timeoutMs / 1_000} seconds.` : errorMessage(error);
+        return { statusCode: null, error: message, answer: '', durationMs: durationMs() };
       }
     },
     close: () => agent.destroy(),
@@ -90,13 +90,13 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
     for await (const part of body) {
       parts.push(part);
       length += part.length;
-      if (length >= keptBytes) break;
+      if (length >= maxStoredBytes) break;
     }
   } catch {
     // Broken off, late, or not what its headers said.
   }
   body.destroy();
-  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, keptBytes));
+  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, maxStoredBytes));
   // PostgreSQL has no NUL.
   return text.replaceAll('\u0000', '\ufffd');
 }
@@ -107,7 +107,7 @@ function refusal(statusCode: number): string | null {
   return `The answer was ${statusCode}, and not one from 200 to 299.`;
 }
 
-const complaints: Readonly<Record<string, string>> = {
+const errorMessages: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host has no address.',
   EAI_AGAIN: 'The address of the host could not be found.',
   ECONNREFUSED: 'The connection was refused.',
@@ -119,12 +119,12 @@ const complaints: Readonly<Record<string, string>> = {
 };
 
 // Only what is known to be fit to be read: messages of errors name addresses.
-function complaint(error: unknown): string {
+function errorMessage(error: unknown): string {
   for (const each of errorsWithin(error)) {
     if (each instanceof RefusedAddressError) return each.message;
     if (each.name === 'HTTPParserError') return 'The answer was not HTTP.';
     const { code } = each as { code?: unknown };
-    if (typeof code === 'string' && Object.hasOwn(complaints, code)) return complaints[code] as string;
+    if (typeof code === 'string' && Object.hasOwn(errorMessages, code)) return errorMessages[code] as string;
   }
   const code = errorsWithin(error).flatMap((each) => (each as { code?: unknown }).code ?? [])[0];
   return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code)

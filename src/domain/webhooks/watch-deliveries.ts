@@ -3,7 +3,7 @@ import { type ChangeSource, resourceTable } from '../changes/change-source.ts';
 import type { ChangeWatches } from '../changes/change-watches.ts';
 import { isWithin, type Maybe } from '../changes/filters.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
-import { type ThingChange, type ThingFilter, watchThings } from '../changes/watch-things.ts';
+import { type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
 import { type WebhookDeliveryRecord, type WebhookDeliveryStatus, webhookDeliveryColumns } from './deliveries.ts';
 
@@ -31,23 +31,23 @@ const deliveryChanges: ChangeSource<WebhookDeliveryRecord> = {
 };
 
 /**
- * The changes of deliveries, as {@link watchThings} reports them. ORGANIZATION_NOT_USABLE, NOT_FOUND, FORBIDDEN, BAD_CURSOR
+ * The changes of deliveries, as {@link watchEntities} reports them. ORGANIZATION_NOT_USABLE, NOT_FOUND, FORBIDDEN, BAD_CURSOR
  * before the first one.
  */
 export async function watchDeliveries(
   context: Context,
   watches: ChangeWatches,
   { organizationId, endpointIds, filter, after }: DeliveryChangesRequest,
-): Promise<AsyncIterableIterator<ThingChange<WebhookDeliveryRecord>>> {
+): Promise<AsyncIterableIterator<EntityChange<WebhookDeliveryRecord>>> {
   const followed = await followOrganizations(context, { organizationId, anyOf: [permissionFor.manageWebhooks] });
   const couldMatch = ({ endpointId, sessionId, createdAt }: WebhookDeliveryRecord) =>
     (endpointIds === null || endpointIds.includes(endpointId)) &&
     (filter.sessionId == null || filter.sessionId === sessionId) &&
     isWithin(filter, createdAt);
-  const test: ThingFilter<WebhookDeliveryRecord> = {
+  const test: EntityFilter<WebhookDeliveryRecord> = {
     isMatch: (delivery) => couldMatch(delivery) && (filter.status?.includes(delivery.status) ?? true),
     couldMatch,
   };
   const request = { source: deliveryChanges, ...followed, filterNow: () => test, after };
-  return watchThings(context, watches, request);
+  return watchEntities(context, watches, request);
 }

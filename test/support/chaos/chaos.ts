@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { followMessages, play, type Received } from './clients.ts';
+import { createScenarios, type Random, type Scenario } from './scenarios.ts';
 import { ChaosService, type Name } from './service.ts';
-import { type Random, type Story, tellStories } from './stories.ts';
 
 /** What is killed, each as often as it says. */
 export interface Kills {
@@ -13,69 +13,69 @@ export interface Kills {
 }
 
 /** What was done to a service, and what its clients know. */
-export interface Havoc {
+export interface ChaosRun {
   readonly service: ChaosService;
-  readonly stories: readonly Story[];
-  readonly followed: ReadonlyMap<Story, readonly Received[]>;
+  readonly scenarios: readonly Scenario[];
+  readonly followed: ReadonlyMap<Scenario, readonly Received[]>;
   readonly kills: Kills;
   readonly durationMs: number;
 }
 
 /** How many sessions have users at once, and how many each worker runs. */
-const crowd = 12;
+const concurrency = 12;
 const slots = 4;
 
 /**
  * Plays stories to their ends while processes are killed: each when a share of all that has to happen has happened. Rejects
  * when a client is refused.
  */
-export async function wreakHavoc(count: number, wanted: Kills, random: Random): Promise<Havoc> {
+export async function runChaos(count: number, wanted: Kills, random: Random): Promise<ChaosRun> {
   const startedAt = performance.now();
-  const stories = tellStories(count, random);
+  const scenarios = createScenarios(count, random);
   const service = await ChaosService.start(slots);
-  const organizationId = (await service.insist('{ organizations(first: 1) { nodes { id } } }', {})).organizations
-    .nodes[0].id as string;
-  const followers = new Map<Story, ReturnType<typeof followMessages>>();
-  const reaper = createReaper(service, wanted, random, stepsOf(stories));
+  const organizationId = (await service.queryUntilAccepted('{ organizations(first: 1) { nodes { id } } }', {}))
+    .organizations.nodes[0].id as string;
+  const followers = new Map<Scenario, ReturnType<typeof followMessages>>();
+  const faultInjector = createFaultInjector(service, wanted, random, stepsOf(scenarios));
 
-  const waiting = [...stories];
-  const lives = Array.from({ length: crowd }, async () => {
-    for (let story = waiting.shift(); story; story = waiting.shift()) {
-      const playing = story;
-      await reaper.room();
+  const waiting = [...scenarios];
+  const lives = Array.from({ length: concurrency }, async () => {
+    for (let scenario = waiting.shift(); scenario; scenario = waiting.shift()) {
+      const playing = scenario;
+      await faultInjector.room();
       await play(service, playing, organizationId, () => {
         if (playing.id !== null && playing.isFollowed && !followers.has(playing))
           followers.set(playing, followMessages(service, playing.id));
-        reaper.step();
+        faultInjector.step();
       });
     }
   });
   await Promise.all(lives);
-  const kills = await reaper.done();
+  const kills = await faultInjector.done();
 
-  const followed = new Map<Story, readonly Received[]>();
-  for (const [story, follower] of followers) {
+  const followed = new Map<Scenario, readonly Received[]>();
+  for (const [scenario, follower] of followers) {
     const { rows } = await service.database.query(
       'select count(*)::int as count from log_entry where session_id = $1 and message_type is not null',
-      [bareId(story)],
+      [bareId(scenario)],
     );
-    await follower.until(rows[0].count);
-    followed.set(story, follower.received);
+    await follower.waitFor(rows[0].count);
+    followed.set(scenario, follower.received);
   }
-  return { service, stories, followed, kills, durationMs: performance.now() - startedAt };
+  return { service, scenarios, followed, kills, durationMs: performance.now() - startedAt };
 }
 
 /** A session's id as it is in the database. */
-export function bareId({ id }: Story): string {
+export function bareId({ id }: Scenario): string {
   return (id ?? '').replace('devin-', '');
 }
 
 // What is acknowledged or seen, all in all, unless somebody is asked twice.
-function stepsOf(stories: readonly Story[]): number {
-  return stories.reduce((sum, { more, kind }) => sum + 2 + more.length + (kind === 'asking' ? 1 : 0), 0);
+function stepsOf(scenarios: readonly Scenario[]): number {
+  return scenarios.reduce((sum, { more, kind }) => sum + 2 + more.length + (kind === 'asking' ? 1 : 0), 0);
 }
 
-interface Reaper {
+interface FaultInjector {
   /** Something has happened. */
   step(): void;
   /** Resolves once little is left of what is due: on a slow machine the living wait for the dying. */
@@ -84,7 +84,7 @@ interface Reaper {
   done(): Promise<Kills>;
 }
 
-function createReaper(service: ChaosService, wanted: Kills, random: Random, steps: number): Reaper {
+function createFaultInjector(service: ChaosService, wanted: Kills, random: Random, steps: number): FaultInjector {
   const did = { agents: 0, workers: 0, server: 0, freezes: 0 };
   const plan = shuffle(
     (Object.keys(did) as (keyof Kills)[]).flatMap((kind) => Array<keyof Kills>(wanted[kind]).fill(kind)),
@@ -106,7 +106,7 @@ function createReaper(service: ChaosService, wanted: Kills, random: Random, step
     return false;
   };
 
-  const strike = async (kind: keyof Kills) => {
+  const injectFault = async (kind: keyof Kills) => {
     // Not at the very moment of an acknowledgement: before it, in the middle, and after.
     await wait(random.next() * 600);
     const worker: Name = random.next() < 0.5 ? 'worker one' : 'worker two';
@@ -122,7 +122,7 @@ function createReaper(service: ChaosService, wanted: Kills, random: Random, step
       while (plan.length > 0 && happened > steps - each * plan.length) {
         const kind = plan.shift() as keyof Kills;
         beforeLast = busy;
-        busy = busy.then(() => strike(kind));
+        busy = busy.then(() => injectFault(kind));
         // Whoever waits for it hears of it.
         busy.catch(() => undefined);
       }

@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { bareId, type Havoc } from './chaos.ts';
+import { bareId, type ChaosRun } from './chaos.ts';
+import { type Scenario, tokenForm } from './scenarios.ts';
 import type { ChaosService } from './service.ts';
-import { type Story, tokenForm } from './stories.ts';
 
 interface Entry {
   readonly seq: number;
@@ -35,7 +35,7 @@ export interface Findings {
 }
 
 /** What a session of each kind may have come to. The crash of an agent counts against its session, whoever caused it. */
-const finals: Record<Story['kind'], readonly string[]> = {
+const finals: Record<Scenario['kind'], readonly string[]> = {
   plain: ['exit finished'],
   reporting: ['exit finished'],
   asking: ['exit finished'],
@@ -46,39 +46,39 @@ const finals: Record<Story['kind'], readonly string[]> = {
 };
 
 /** Looks through the logs of all sessions. */
-export async function checkSessions({ service, stories, followed }: Havoc): Promise<Findings> {
+export async function checkSessions({ service, scenarios, followed }: ChaosRun): Promise<Findings> {
   const { database } = service;
   const problems: string[] = [];
   const states: Record<string, number> = {};
   const turns = { begun: 0, interrupted: 0, moved: 0 };
   const { rows } = await database.query('select count(*)::int as count from session');
-  if (rows[0].count !== stories.length) problems.push(`There are ${rows[0].count} sessions of ${stories.length}.`);
+  if (rows[0].count !== scenarios.length) problems.push(`There are ${rows[0].count} sessions of ${scenarios.length}.`);
   const { rows: apart } = await database.query(`
     select count(*)::int as count from session s full join session_change c on c.session_id = s.id
      where (c.organization_id, c.updated_at, c.changed_xid, c.idleness)
            is distinct from (s.organization_id, s.updated_at, s.changed_xid, session_idleness(s.status, s.status_detail))`);
   if (apart[0].count !== 0) problems.push(`Of ${apart[0].count} sessions "session_change" says something else.`);
-  for (const story of stories) {
-    const entries = await readEntries(database, bareId(story));
-    const session = await readSession(database, bareId(story));
+  for (const scenario of scenarios) {
+    const entries = await readEntries(database, bareId(scenario));
+    const session = await readSession(database, bareId(scenario));
     const state = [session.status, session.endedBy ?? session.statusDetail].filter(Boolean).join(' ');
     states[state] = (states[state] ?? 0) + 1;
     const found: string[] = [];
-    if (!finals[story.kind].includes(state)) found.push(`its state is "${state}"`);
+    if (!finals[scenario.kind].includes(state)) found.push(`its state is "${state}"`);
     found.push(
       ...checkNumbers(entries, session),
-      ...checkUserMessages(story, entries, session),
-      ...checkTurns(story, entries, session, turns),
+      ...checkUserMessages(scenario, entries, session),
+      ...checkTurns(scenario, entries, session, turns),
       ...checkTools(entries),
     );
     const output = JSON.stringify(session.structuredOutput);
-    const isReported = story.kind !== 'reporting' || output === `{"n":${story.name.split(' ')[1]}}`;
+    const isReported = scenario.kind !== 'reporting' || output === `{"n":${scenario.name.split(' ')[1]}}`;
     if (!isReported) found.push(`its structured output is ${output}`);
-    const received = followed.get(story);
+    const received = followed.get(scenario);
     const stored = entries.filter((entry) => entry.messageType !== null).map(({ seq, body }) => ({ seq, body }));
     if (received && JSON.stringify(received) !== JSON.stringify(stored))
       found.push(`its subscriber got ${JSON.stringify(received)} of ${JSON.stringify(stored)}`);
-    problems.push(...found.map((problem) => `${story.name} (${story.kind}, ${story.id}): ${problem}.`));
+    problems.push(...found.map((problem) => `${scenario.name} (${scenario.kind}, ${scenario.id}): ${problem}.`));
   }
   return { problems, states, turns };
 }
@@ -98,27 +98,27 @@ async function readSession(database: pg.Client, id: string): Promise<SessionRow>
 }
 
 function checkNumbers(entries: readonly Entry[], { nextSeq }: SessionRow): string[] {
-  const isWhole = entries.every(({ seq }, n) => seq === n + 1) && nextSeq === entries.length + 1;
-  return isWhole ? [] : [`its numbers have a gap: ${entries.map(({ seq }) => seq)}, next ${nextSeq}`];
+  const isGapless = entries.every(({ seq }, n) => seq === n + 1) && nextSeq === entries.length + 1;
+  return isGapless ? [] : [`its numbers have a gap: ${entries.map(({ seq }) => seq)}, next ${nextSeq}`];
 }
 
 const isUsers = ({ messageType }: Entry) => messageType !== null && messageType !== 'agent_message';
 
 // Each that was acknowledged is there once, where it was said to be; and nothing else is.
-function checkUserMessages(story: Story, entries: readonly Entry[], session: SessionRow): string[] {
+function checkUserMessages(scenario: Scenario, entries: readonly Entry[], session: SessionRow): string[] {
   const found: string[] = [];
   const stored = entries.filter(isUsers);
-  for (const [token, { seq }] of story.acknowledged) {
+  for (const [token, { seq }] of scenario.acknowledged) {
     const own = stored.filter(({ body }) => body?.match(tokenForm)?.[0] === token);
     if (own.length !== 1) found.push(`the message ${token} is there ${own.length} times`);
     else if (seq !== null && own[0]?.seq !== seq)
       found.push(`the message ${token} is number ${own[0]?.seq}, not ${seq}`);
   }
-  if (stored.length !== story.acknowledged.size)
-    found.push(`it has ${stored.length} messages of users, of which ${story.acknowledged.size} were acknowledged`);
-  const isGiven = ({ seq }: Entry) => seq <= session.deliveredSeq || session.answeredSeqs.includes(seq);
+  if (stored.length !== scenario.acknowledged.size)
+    found.push(`it has ${stored.length} messages of users, of which ${scenario.acknowledged.size} were acknowledged`);
+  const isDelivered = ({ seq }: Entry) => seq <= session.deliveredSeq || session.answeredSeqs.includes(seq);
   const isOver = session.status !== 'exit' || session.endedBy === 'finished';
-  const left = stored.filter((entry) => isOver && !isGiven(entry));
+  const left = stored.filter((entry) => isOver && !isDelivered(entry));
   if (left.length > 0) found.push(`the agent was never given ${left.map(({ body }) => body)}`);
   return found;
 }
@@ -127,7 +127,7 @@ interface Attempt {
   readonly turn: number;
   readonly generation: number;
   readonly workerId: string;
-  readonly said: string[];
+  readonly tokens: string[];
   stopReason: string | null;
 }
 
@@ -136,7 +136,7 @@ interface Attempt {
  * what an ended turn has said is never said again. Generations only grow, and each belongs to one worker.
  */
 function checkTurns(
-  story: Story,
+  scenario: Scenario,
   entries: readonly Entry[],
   session: SessionRow,
   turns: { begun: number; interrupted: number; moved: number },
@@ -148,23 +148,23 @@ function checkTurns(
     if (entry.kind === 'TURN' && entry.data?.phase === 'started')
       attempts.push({
         ...(entry.data as Pick<Attempt, 'turn' | 'generation' | 'workerId'>),
-        said: [],
+        tokens: [],
         stopReason: null,
       });
     else if (entry.kind === 'TURN' && last) {
       if (last.stopReason !== null || entry.data?.turn !== last.turn) found.push(`turn ${last.turn} was ended twice`);
       last.stopReason = entry.data?.stopReason;
     } else if (entry.messageType === 'agent_message') {
-      const words = entry.body?.match(tokenForm) ?? [];
-      if (words.length > 0 && (!last || last.stopReason !== null))
+      const matches = entry.body?.match(tokenForm) ?? [];
+      if (matches.length > 0 && (!last || last.stopReason !== null))
         found.push(`"${entry.body}" was said outside of a turn`);
-      last?.said.push(...words);
+      last?.tokens.push(...matches);
     }
   }
   const finished: string[] = [];
   let before: Attempt | null = null;
   for (const attempt of attempts) {
-    const { turn, generation, workerId, said } = attempt;
+    const { turn, generation, workerId, tokens } = attempt;
     turns.begun += 1;
     if (attempt.stopReason === null) turns.interrupted += 1;
     if (before && before.workerId !== workerId) turns.moved += 1;
@@ -172,21 +172,21 @@ function checkTurns(
       found.push(`turn ${turn} of generation ${generation} came after ${before.turn} of ${before.generation}`);
     if (before && generation === before.generation && (before.workerId !== workerId || before.stopReason === null))
       found.push(`generation ${generation} was run twice, by ${before.workerId} and ${workerId}`);
-    if (new Set(said).size !== said.length) found.push(`turn ${turn} said things twice: ${said}`);
-    const again = said.filter((token) => finished.includes(token));
+    if (new Set(tokens).size !== tokens.length) found.push(`turn ${turn} said things twice: ${tokens}`);
+    const again = tokens.filter((token) => finished.includes(token));
     if (again.length > 0) found.push(`turn ${turn} said again what an ended one had said: ${again}`);
-    const lost = before?.stopReason === null ? before.said.filter((token) => !said.includes(token)) : [];
+    const lost = before?.stopReason === null ? before.tokens.filter((token) => !tokens.includes(token)) : [];
     if (attempt.stopReason === 'end_turn' && lost.length > 0) found.push(`turn ${turn} did not say ${lost} again`);
-    if (attempt.stopReason === 'end_turn') finished.push(...said);
+    if (attempt.stopReason === 'end_turn') finished.push(...tokens);
     before = attempt;
   }
   if (session.status === 'exit' && session.isTurnOpen && session.endedBy === 'finished') found.push('its turn is open');
   if (session.isQueued) found.push('it waits for a worker');
-  const isComplete = story.kind === 'plain' || story.kind === 'reporting' || story.kind === 'asking';
-  const unsaid = [...story.acknowledged.keys()].filter((token) => isComplete && !finished.includes(token));
+  const isComplete = scenario.kind === 'plain' || scenario.kind === 'reporting' || scenario.kind === 'asking';
+  const unsaid = [...scenario.acknowledged.keys()].filter((token) => isComplete && !finished.includes(token));
   if (unsaid.length > 0) found.push(`the agent has not said ${unsaid}, but ${finished}`);
   const isOrdered =
-    story.kind === 'asking' || finished.every((token, n) => n === 0 || numberOf(token) > numberOf(finished[n - 1]));
+    scenario.kind === 'asking' || finished.every((token, n) => n === 0 || numberOf(token) > numberOf(finished[n - 1]));
   if (!isOrdered) found.push(`the agent spoke in the order ${finished}`);
   return found;
 }
@@ -211,8 +211,8 @@ export async function checkLeftovers(service: ChaosService): Promise<string[]> {
   if (dirs.length > 0) found.push(`Directories are left: ${dirs}.`);
   for (const name of ['worker one', 'worker two']) {
     const spool = join(service.root, name, 'agents');
-    const noted = existsSync(spool) ? readdirSync(spool) : [];
-    if (noted.length > 0) found.push(`Processes are noted of ${name}: ${noted}.`);
+    const spooled = existsSync(spool) ? readdirSync(spool) : [];
+    if (spooled.length > 0) found.push(`Processes are noted of ${name}: ${spooled}.`);
   }
   return found;
 }

@@ -1,5 +1,5 @@
+import { agentOf, type Scenario, type UserMessage } from './scenarios.ts';
 import type { ChaosService } from './service.ts';
-import { agentOf, type Story, type Words } from './stories.ts';
 
 const create = `mutation($input: CreateSessionInput!) { createSession(input: $input) {
   session { sessionId } userErrors { code message } } }`;
@@ -22,53 +22,53 @@ const isOver = ({ status }: Seen) => status === 'EXIT' || status === 'ERROR';
 /** Plays one story to its end. `onProgress` is called after each thing that was acknowledged or seen. */
 export async function play(
   service: ChaosService,
-  story: Story,
+  scenario: Scenario,
   organizationId: string,
   onProgress: () => void,
 ): Promise<void> {
-  const until = (isWanted: (session: Seen) => boolean) =>
+  const waitUntil = (isWanted: (session: Seen) => boolean) =>
     service.listen(
       updated,
-      () => ({ id: story.id }),
+      () => ({ id: scenario.id }),
       ({ sessionUpdated }) => (isWanted(sessionUpdated) ? (sessionUpdated as Seen) : null),
     );
-  const note = (words: Words, seq: number | null) => {
-    story.acknowledged.set(words.token, { seq });
+  const recordAcknowledged = (message: UserMessage, seq: number | null) => {
+    scenario.acknowledged.set(message.token, { seq });
     onProgress();
   };
-  const tell = async (words: Words) => {
-    const { text: body, idempotencyKey } = words;
-    const data = await service.insist(send, { input: { sessionId: story.id, body, idempotencyKey } });
-    note(words, data.sendMessage.message.seq);
+  const sendMessage = async (message: UserMessage) => {
+    const { text: body, idempotencyKey } = message;
+    const data = await service.queryUntilAccepted(send, { input: { sessionId: scenario.id, body, idempotencyKey } });
+    recordAcknowledged(message, data.sendMessage.message.seq);
   };
 
-  const { first, more, kind, name } = story;
+  const { first, more, kind, name } = scenario;
   const { idempotencyKey } = first;
   const agent = agentOf(kind);
   const input = { prompt: first.text, title: name, agent, organizationId, idempotencyKey };
-  story.id = (await service.insist(create, { input })).createSession.session.sessionId;
-  note(first, null);
+  scenario.id = (await service.queryUntilAccepted(create, { input })).createSession.session.sessionId;
+  recordAcknowledged(first, null);
 
-  for (const { words, isAtOnce } of more) {
-    if (!isAtOnce) await until(isOver);
-    await tell(words);
+  for (const { message, isAtOnce } of more) {
+    if (!isAtOnce) await waitUntil(isOver);
+    await sendMessage(message);
   }
   if (kind === 'asking') {
     // Whoever is asked again, because what was answered went with the agent, answers again.
     for (let n = 1; ; n++) {
-      const { status } = await until((seen) => isOver(seen) || seen.statusDetail === 'WAITING_FOR_USER');
+      const { status } = await waitUntil((seen) => isOver(seen) || seen.statusDetail === 'WAITING_FOR_USER');
       if (status !== 'RUNNING') break;
       const token = first.token.replace(/\d+$/, String(n));
-      await tell({ token, text: `say ${token}`, idempotencyKey: `${idempotencyKey}-${n}` });
+      await sendMessage({ token, text: `say ${token}`, idempotencyKey: `${idempotencyKey}-${n}` });
     }
   }
   if (kind === 'terminated' || kind === 'sleeping') {
-    await until((seen) => isOver(seen) || seen.statusDetail === 'WORKING');
-    const path = `/v3/organizations/${organizationId}/sessions/${story.id}/archive`;
-    if (kind === 'sleeping') await service.insistOn('POST', path);
-    else await service.insist(terminate, { input: { sessionId: story.id } });
+    await waitUntil((seen) => isOver(seen) || seen.statusDetail === 'WORKING');
+    const path = `/v3/organizations/${organizationId}/sessions/${scenario.id}/archive`;
+    if (kind === 'sleeping') await service.requestUntilAccepted('POST', path);
+    else await service.queryUntilAccepted(terminate, { input: { sessionId: scenario.id } });
   }
-  await until((seen) => isOver(seen) || seen.status === 'SUSPENDED');
+  await waitUntil((seen) => isOver(seen) || seen.status === 'SUSPENDED');
   onProgress();
 }
 
@@ -82,7 +82,7 @@ export interface Received {
 export function followMessages(
   service: ChaosService,
   id: string,
-): { readonly received: readonly Received[]; until(count: number): Promise<void> } {
+): { readonly received: readonly Received[]; waitFor(count: number): Promise<void> } {
   const received: Received[] = [];
   let after: string | undefined;
   let wanted = Number.POSITIVE_INFINITY;
@@ -98,7 +98,7 @@ export function followMessages(
   all.catch(() => undefined);
   return {
     received,
-    async until(count) {
+    async waitFor(count) {
       wanted = count;
       if (received.length < count) await all;
     },

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { FaultProxy } from '../fault-proxy.ts';
 import type { PostgresCluster } from '../postgres-cluster.ts';
-import type { Random } from './stories.ts';
+import type { Random } from './scenarios.ts';
 
 /** Ways in which the database, or the way to it, fails. */
 export const faults = ['terminate', 'blackHole', 'refuse', 'restart', 'exhaust'] as const;

@@ -10,7 +10,7 @@ import { writeProfiles } from '../profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../server.ts';
 import { connect, follow } from '../sockets.ts';
 import { createDatabase } from '../test-store.ts';
-import type { Random } from './stories.ts';
+import type { Random } from './scenarios.ts';
 
 /** The processes of the service. */
 export const processes = ['server', 'worker one', 'worker two'] as const;
@@ -128,7 +128,7 @@ export class ChaosService {
   }
 
   /** Runs a document until it is answered: whoever is not answered asks again. Throws what the service refuses. */
-  async insist(query: string, variables: Record<string, unknown>): Promise<any> {
+  async queryUntilAccepted(query: string, variables: Record<string, unknown>): Promise<any> {
     const { data, errors } = await this.#again(({ url }) => graphql({ url }, bootstrapToken, query, variables));
     const problems = [...(errors ?? []), ...Object.values<any>(data ?? {}).flatMap((each) => each?.userErrors ?? [])];
     if (problems.length > 0) throw new Error(`${JSON.stringify(variables)}: ${JSON.stringify(problems)}`);
@@ -136,7 +136,7 @@ export class ChaosService {
   }
 
   /** The same for a path of REST. */
-  async insistOn(method: string, path: string): Promise<void> {
+  async requestUntilAccepted(method: string, path: string): Promise<void> {
     const { status, body } = await this.#again((server) => call(server, bootstrapToken, method, path));
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   }
@@ -159,12 +159,12 @@ export class ChaosService {
     });
   }
 
-  async #again<T>(act: (server: ServerProcess) => Promise<T>): Promise<T> {
+  async #again<T>(send: (server: ServerProcess) => Promise<T>): Promise<T> {
     for (;;) {
       const server = await this.#get('server');
       const life = this.#lives;
       try {
-        return await act(server);
+        return await send(server);
       } catch (error) {
         if (life === this.#lives) throw error;
         this.retries += 1;

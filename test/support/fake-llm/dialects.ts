@@ -16,7 +16,7 @@ export interface Dialect {
   readonly parse: (body: any, path: string) => Conversation;
   /** The parts of a streamed answer, `event` where the API names it. */
   readonly stream: (reply: Reply, tokens: Tokens, model: string) => readonly { event?: string; data: unknown }[];
-  readonly whole: (reply: Reply, tokens: Tokens, model: string) => unknown;
+  readonly complete: (reply: Reply, tokens: Tokens, model: string) => unknown;
 }
 
 type Turn = Conversation['turns'][number];
@@ -73,7 +73,7 @@ const openaiChat: Dialect = {
       { data: '[DONE]' },
     ];
   },
-  whole: ({ text, call }, tokens, model) => ({
+  complete: ({ text, call }, tokens, model) => ({
     id: 'c1',
     object: 'chat.completion',
     created: 1,
@@ -115,7 +115,7 @@ const responsesOutput = ({ text, call }: Reply): any[] => [
       ]
     : []),
 ];
-const responsesWhole = (reply: Reply, { input, output }: Tokens, model: string) => ({
+const responsesComplete = (reply: Reply, { input, output }: Tokens, model: string) => ({
   id: newId('resp'),
   object: 'response',
   'created_at': 1,
@@ -158,7 +158,7 @@ const openaiResponses: Dialect = {
     answerSchema: body.text?.format?.schema ?? null,
   }),
   stream(reply, tokens, model) {
-    const response = responsesWhole(reply, tokens, model);
+    const response = responsesComplete(reply, tokens, model);
     const items = response.output.flatMap((item, index) => {
       const at = { 'output_index': index, 'item_id': item.id };
       const words =
@@ -186,14 +186,14 @@ const openaiResponses: Dialect = {
     const events = [{ type: 'response.created', response: begun }, ...items, { type: 'response.completed', response }];
     return events.map((data, n) => ({ event: data.type, data: { 'sequence_number': n, ...data } }));
   },
-  whole: responsesWhole,
+  complete: responsesComplete,
 };
 
 const anthropicContent = ({ text, call }: Reply): any[] => [
   ...(text ? [{ type: 'text', text }] : []),
   ...(call ? [{ type: 'tool_use', id: newId('toolu'), name: call.name, input: call.args }] : []),
 ];
-const anthropicWhole = (reply: Reply, { input, output }: Tokens, model: string) => ({
+const anthropicComplete = (reply: Reply, { input, output }: Tokens, model: string) => ({
   id: newId('msg'),
   type: 'message',
   role: 'assistant',
@@ -223,7 +223,7 @@ const anthropic: Dialect = {
     answerSchema: body.output_format?.schema ?? null,
   }),
   stream(reply, tokens, model) {
-    const message = anthropicWhole(reply, tokens, model);
+    const message = anthropicComplete(reply, tokens, model);
     const blocks = message.content.flatMap((block, index) => {
       const isText = block.type === 'text';
       const deltas = isText
@@ -252,7 +252,7 @@ const anthropic: Dialect = {
     ];
     return events.map((data) => ({ event: data.type, data }));
   },
-  whole: anthropicWhole,
+  complete: anthropicComplete,
 };
 
 const geminiAnswer = (parts: object[], finishReason: string | null, tokens: Tokens, model: string) => ({
@@ -290,7 +290,7 @@ const gemini: Dialect = {
     ...piecesOf(text).map((piece) => ({ data: geminiAnswer([{ text: piece }], null, tokens, model) })),
     { data: geminiAnswer(geminiCall(call), 'STOP', tokens, model) },
   ],
-  whole: ({ text, call }, tokens, model) =>
+  complete: ({ text, call }, tokens, model) =>
     geminiAnswer([...(text ? [{ text }] : []), ...geminiCall(call)], 'STOP', tokens, model),
 };
 

@@ -18,7 +18,7 @@ export interface FakeLlm {
   readonly url: string;
   readonly calls: readonly LlmCall[];
   /** Resolves once an answer is kept back under this name. */
-  held(name: string): Promise<void>;
+  waitForHold(name: string): Promise<void>;
   /** Lets all answers under this name go, those to come too. */
   release(name: string): void;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<Fake
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
-    held: (name) => holds.of(name).reached.promise,
+    waitForHold: (name) => holds.of(name).reached.promise,
     release: (name) => holds.of(name).released.resolve(),
     async close() {
       server.closeAllConnections();
@@ -64,10 +64,10 @@ async function answer(
   const body = await json(request);
   const conversation = dialect.parse(body, url.pathname);
   const key = dialect.readKey(new Headers(request.headers as Record<string, string>), url);
-  const note = (status: number, tokens: Tokens) =>
+  const record = (status: number, tokens: Tokens) =>
     calls.push({ dialect: dialect.name, key, status, conversation, ...tokens });
   if (key !== apiKey) {
-    note(401, { input: 0, output: 0 });
+    record(401, { input: 0, output: 0 });
     return send(response, 401, {
       error: {
         code: 401,
@@ -83,9 +83,9 @@ async function answer(
     await holds.of(reply.hold).released.promise;
   }
   const tokens = { input: tokensOf(JSON.stringify(body)), output: tokensOf(JSON.stringify(reply)) };
-  note(200, tokens);
+  record(200, tokens);
   if (!dialect.isStreamed(body, url.pathname))
-    return send(response, 200, dialect.whole(reply, tokens, conversation.model));
+    return send(response, 200, dialect.complete(reply, tokens, conversation.model));
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const { event, data } of dialect.stream(reply, tokens, conversation.model)) {
     const text = typeof data === 'string' ? data : JSON.stringify(data);

@@ -131,8 +131,8 @@ type Values = { path?: string; content?: string; command?: string };
 function fill(schema: Schema, values: Values): Record<string, unknown> {
   const properties = Object.entries(schema.properties ?? {});
   const filled = properties.flatMap(([name, property]): [string, unknown][] => {
-    const known = valueFor(name, values, property);
-    if (known !== undefined) return [[name, known]];
+    const valueForName = valueFor(name, values, property);
+    if (valueForName !== undefined) return [[name, valueForName]];
     return schema.required?.includes(name) ? [[name, anything(property)]] : [];
   });
   return Object.fromEntries(filled);

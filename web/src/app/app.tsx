@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { RelayEnvironmentProvider } from 'react-relay';
 import { Router } from 'wouter';
-import { beginWith, createKnown } from '../relay/environment.ts';
-import { look, lookOnReturn } from '../relay/look.ts';
-import { noteKnown, onSignIn } from '../relay/signed-out.ts';
+import { beginWith, createViewerEnvironment } from '../relay/environment.ts';
+import { syncSession, syncSessionOnReturn } from '../relay/session-sync.ts';
+import { clearLeaving, onSignIn } from '../relay/signed-out.ts';
 import { ConfirmSignIn } from '../sign-in/confirm-dialog.tsx';
 import { SignIn } from '../sign-in/sign-in.tsx';
 import { ErrorBoundary, RenewContext } from '../ui/error-boundary.tsx';
@@ -16,18 +16,18 @@ export function App() {
   const [epoch, setEpoch] = useState(0);
   const [signedOut, setSignedOut] = useState<{ readonly isSudden: boolean } | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new sign-in starts with nothing known.
-  const known = useMemo(() => createKnown(), [epoch]);
+  const viewerEnvironment = useMemo(() => createViewerEnvironment(), [epoch]);
   // Before anything inside subscribes.
-  useLayoutEffect(() => beginWith(known), [known]);
-  const isKnown = useRef(false);
+  useLayoutEffect(() => beginWith(viewerEnvironment), [viewerEnvironment]);
+  const isLoaded = useRef(false);
   const isOut = useRef(false);
-  const know = useCallback(() => {
-    isKnown.current = true;
-    noteKnown();
+  const markLoaded = useCallback(() => {
+    isLoaded.current = true;
+    clearLeaving();
   }, []);
   const renew = useCallback(() => setEpoch((before) => before + 1), []);
   const enter = useCallback(() => {
-    isKnown.current = false;
+    isLoaded.current = false;
     isOut.current = false;
     renew();
     setSignedOut(null);
@@ -38,23 +38,23 @@ export function App() {
         // Who pressed the button knows why; and what is heard first is why.
         out: (reason) => {
           isOut.current = true;
-          setSignedOut((before) => before ?? { isSudden: isKnown.current && reason !== null });
+          setSignedOut((before) => before ?? { isSudden: isLoaded.current && reason !== null });
         },
         other: renew,
-        entered: () => (isOut.current ? enter() : void look()),
+        entered: () => (isOut.current ? enter() : void syncSession()),
       }),
     [renew, enter],
   );
-  useEffect(lookOnReturn, []);
+  useEffect(syncSessionOnReturn, []);
   const isLink = location.pathname === '/sign-in';
   if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
   return (
-    <RelayEnvironmentProvider environment={known.environment} key={epoch}>
+    <RelayEnvironmentProvider environment={viewerEnvironment.environment} key={epoch}>
       <ToastProvider>
         <RenewContext value={renew}>
           <Router>
             <ErrorBoundary>
-              <Gate onKnown={know}>
+              <Gate onLoaded={markLoaded}>
                 <Pages />
               </Gate>
             </ErrorBoundary>

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data, Permission } from '../__generated__/gateQuery.graphql.ts';
-import { nowShown, personOf, wordOf } from '../relay/who.ts';
+import { currentViewerContext, principalKeyOf, viewerKeyOf } from '../relay/viewer.ts';
 import { nameOf } from '../ui/actor.ts';
 import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
@@ -53,20 +53,20 @@ export function useSigned(): Signed {
 interface GateProps {
   readonly children: ReactNode;
   /** Called when it is known who is signed in. */
-  readonly onKnown: () => void;
+  readonly onLoaded: () => void;
 }
 
 /** Loads who is signed in before it shows anything; who is not never gets past it. */
-export function Gate({ children, onKnown }: GateProps) {
+export function Gate({ children, onLoaded }: GateProps) {
   return (
     <Suspense fallback={<Splash />}>
-      <Known onKnown={onKnown}>{children}</Known>
+      <GateContent onLoaded={onLoaded}>{children}</GateContent>
     </Suspense>
   );
 }
 
-function Known({ children, onKnown }: GateProps) {
-  useEffect(onKnown, [onKnown]);
+function GateContent({ children, onLoaded }: GateProps) {
+  useEffect(onLoaded, [onLoaded]);
   const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey));
   const [fetchKey, setFetchKey] = useState(0);
   // What is there stays until the other organization is known.
@@ -119,14 +119,14 @@ function Known({ children, onKnown }: GateProps) {
     { chosen: chosen ?? '', hasChosen: chosen !== null },
     { fetchKey, fetchPolicy: fetchKey === 0 ? 'store-or-network' : 'network-only' },
   );
-  useState(() => forgetOthersDrafts(personOf(viewer)));
+  useState(() => forgetOthersDrafts(principalKeyOf(viewer)));
   const choose = useCallback((organizationId: string) => change(() => setChosen(organizationId)), []);
   const current = organization ?? organizations.nodes[0] ?? null;
   const currentId = current?.organizationId ?? null;
-  const word = wordOf(viewer, current);
+  const viewerKey = viewerKeyOf(viewer, current);
   useEffect(() => {
-    Object.assign(nowShown(), { who: word, organizationId: currentId });
-  }, [word, currentId]);
+    Object.assign(currentViewerContext(), { viewerKey: viewerKey, organizationId: currentId });
+  }, [viewerKey, currentId]);
   // One that is made later comes first of all, and would take the place of the one whose pages are shown.
   useEffect(() => {
     if (currentId !== null) localStorage.setItem(chosenKey, currentId);

@@ -3,8 +3,8 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Shell } from '../layout/shell.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
-import { Arrived } from './arrived.tsx';
-import { patient } from './patient.ts';
+import { FocusOnNavigation } from './focus-on-navigation.tsx';
+import { loadWithRetry } from './load-with-retry.ts';
 
 interface PageEntry {
   readonly path: string;
@@ -16,66 +16,74 @@ interface PageEntry {
 const pages = [
   {
     path: '/sessions',
-    page: lazy(async () => ({ default: (await patient(() => import('../sessions/sessions-page.tsx'))).SessionsPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../sessions/sessions-page.tsx'))).SessionsPage,
+    })),
   },
   {
     path: '/sessions/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../session/session-page.tsx'))).SessionPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../session/session-page.tsx'))).SessionPage,
+    })),
   },
   {
     path: '/manage/secrets',
-    page: lazy(async () => ({ default: (await patient(() => import('../secrets/secrets-page.tsx'))).SecretsPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../secrets/secrets-page.tsx'))).SecretsPage,
+    })),
   },
   {
     path: '/manage/playbooks',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/playbooks/playbooks-page.tsx'))).PlaybooksPage,
+      default: (await loadWithRetry(() => import('../manage/playbooks/playbooks-page.tsx'))).PlaybooksPage,
     })),
   },
   {
     path: '/manage/playbooks/:id',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/playbooks/playbook-page.tsx'))).PlaybookPage,
+      default: (await loadWithRetry(() => import('../manage/playbooks/playbook-page.tsx'))).PlaybookPage,
     })),
   },
   {
     path: '/manage/knowledge',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage,
+      default: (await loadWithRetry(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage,
     })),
   },
   {
     path: '/manage/knowledge/:id',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/knowledge/note-page.tsx'))).NotePage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/knowledge/note-page.tsx'))).NotePage,
+    })),
   },
   {
     path: '/manage/automations',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/automations/automations-page.tsx'))).AutomationsPage,
+      default: (await loadWithRetry(() => import('../manage/automations/automations-page.tsx'))).AutomationsPage,
     })),
   },
   {
     path: '/manage/automations/:id',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/automations/automation-page.tsx'))).AutomationPage,
+      default: (await loadWithRetry(() => import('../manage/automations/automation-page.tsx'))).AutomationPage,
     })),
   },
   {
     path: '/manage/webhooks',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/webhooks/webhooks-page.tsx'))).WebhooksPage,
+      default: (await loadWithRetry(() => import('../manage/webhooks/webhooks-page.tsx'))).WebhooksPage,
     })),
   },
   {
     path: '/manage/webhooks/:id',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/webhooks/webhook-page.tsx'))).WebhookPage,
+      default: (await loadWithRetry(() => import('../manage/webhooks/webhook-page.tsx'))).WebhookPage,
     })),
   },
   {
     path: '/manage/members',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/members/members-page.tsx'))).MembersPage,
+      default: (await loadWithRetry(() => import('../manage/members/members-page.tsx'))).MembersPage,
     })),
   },
   {
@@ -94,43 +102,49 @@ const pages = [
   },
   {
     path: '/manage/roles',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/roles/roles-page.tsx'))).RolesPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/roles/roles-page.tsx'))).RolesPage,
+    })),
   },
   {
     path: '/manage/service-users',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/service-users/service-users-page.tsx'))).ServiceUsersPage,
+      default: (await loadWithRetry(() => import('../manage/service-users/service-users-page.tsx'))).ServiceUsersPage,
     })),
   },
   {
     path: '/manage/service-users/:id',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/service-users/service-user-page.tsx'))).ServiceUserPage,
+      default: (await loadWithRetry(() => import('../manage/service-users/service-user-page.tsx'))).ServiceUserPage,
     })),
   },
   {
     path: '/manage/organization',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/settings/settings-page.tsx'))).SettingsPage,
+      default: (await loadWithRetry(() => import('../manage/settings/settings-page.tsx'))).SettingsPage,
     })),
   },
   {
     path: '/manage/enterprise',
     page: lazy(async () => ({
-      default: (await patient(() => import('../manage/settings/enterprise-page.tsx'))).EnterprisePage,
+      default: (await loadWithRetry(() => import('../manage/settings/enterprise-page.tsx'))).EnterprisePage,
     })),
   },
   {
     path: '/manage/audit-log',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/audit/audit-page.tsx'))).AuditPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/audit/audit-page.tsx'))).AuditPage,
+    })),
   },
   {
     path: '/manage/legacy-api',
-    page: lazy(async () => ({ default: (await patient(() => import('../manage/legacy/legacy-page.tsx'))).LegacyPage })),
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/legacy/legacy-page.tsx'))).LegacyPage,
+    })),
   },
   {
     path: '/usage',
-    page: lazy(async () => ({ default: (await patient(() => import('../usage/usage-page.tsx'))).UsagePage })),
+    page: lazy(async () => ({ default: (await loadWithRetry(() => import('../usage/usage-page.tsx'))).UsagePage })),
   },
 ] satisfies readonly PageEntry[];
 
@@ -156,7 +170,7 @@ export function Pages() {
               </Empty>
             </Route>
           </Switch>
-          <Arrived path={location} />
+          <FocusOnNavigation path={location} />
         </Suspense>
       </ErrorBoundary>
     </Shell>

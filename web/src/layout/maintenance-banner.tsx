@@ -5,10 +5,10 @@ import type { maintenanceBannerEndMutation } from '../__generated__/maintenanceB
 import type { maintenanceBannerQuery } from '../__generated__/maintenanceBannerQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { liveClient } from '../relay/live-client.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { usePolling } from '../relay/use-polling.ts';
 import { Button } from '../ui/button.tsx';
-import { ConfirmAct } from '../ui/confirm-act.tsx';
+import { ConfirmAction } from '../ui/confirm-action.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -39,7 +39,7 @@ export function MaintenanceBanner() {
   const { maintenance, may } = useSigned();
   const environment = useRelayEnvironment();
   const [isAsking, setAsking] = useState(false);
-  const [end] = useAct<maintenanceBannerEndMutation>(
+  const [end] = useMutation<maintenanceBannerEndMutation>(
     graphql`
       mutation maintenanceBannerEndMutation($input: EndMaintenanceInput!) {
         endMaintenance(input: $input) {
@@ -84,11 +84,11 @@ export function MaintenanceBanner() {
         )}
       </section>
       {isAsking && (
-        <ConfirmAct
+        <ConfirmAction
           title="End maintenance mode?"
           text={warning}
-          act="End maintenance mode"
-          said="Maintenance mode has ended."
+          confirmLabel="End maintenance mode"
+          successMessage="Maintenance mode has ended."
           run={() => end({ input: {} })}
           onClose={() => setAsking(false)}
         />

@@ -7,8 +7,8 @@ import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
 import { StatusBadge } from '../ui/badge.tsx';
-import { comeToFront } from '../ui/front.ts';
 import { Icon } from '../ui/icons.tsx';
+import { pushModal } from '../ui/modal-stack.ts';
 import { newSessionAddress } from './keys.tsx';
 import { type NavigationItem, navigation } from './navigation.ts';
 
@@ -35,9 +35,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const dialog = box.current;
     if (!dialog) return;
     dialog.showModal();
-    const leaveFront = comeToFront(dialog);
+    const popModal = pushModal(dialog);
     return () => {
-      leaveFront();
+      popModal();
       dialog.close();
     };
   }, []);

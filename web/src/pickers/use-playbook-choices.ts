@@ -11,12 +11,12 @@ export function usePlaybookChoices(organizationId: string): ChoiceSource {
   return useMemo(() => inTurn([own, shared]), [own, shared]);
 }
 
-function usePlaybooksOf(id: string, whose: Exclude<AccessType, '%future added value'>): ChoiceSource {
+function usePlaybooksOf(id: string, accessType: Exclude<AccessType, '%future added value'>): ChoiceSource {
   return useSource<usePlaybookChoicesQuery>(
     graphql`
-      query usePlaybookChoicesQuery($id: ID!, $whose: AccessType!, $after: String) @throwOnFieldError {
+      query usePlaybookChoicesQuery($id: ID!, $accessType: AccessType!, $after: String) @throwOnFieldError {
         organization(id: $id) {
-          playbooks(first: 100, after: $after, filter: {accessType: $whose}) {
+          playbooks(first: 100, after: $after, filter: {accessType: $accessType}) {
             nodes {
               playbookId
               title
@@ -30,13 +30,13 @@ function usePlaybooksOf(id: string, whose: Exclude<AccessType, '%future added va
         }
       }
     `,
-    { id, whose },
+    { id, accessType },
     ({ organization }) =>
       organization && {
         choices: organization.playbooks.nodes.map(({ playbookId, title, macro }) => ({
           value: playbookId,
           label: title,
-          under: [macro, whose === 'ENTERPRISE' ? 'of the enterprise' : null].filter(Boolean).join(', '),
+          under: [macro, accessType === 'ENTERPRISE' ? 'of the enterprise' : null].filter(Boolean).join(', '),
         })),
         pageInfo: organization.playbooks.pageInfo,
       },

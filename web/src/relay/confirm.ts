@@ -4,7 +4,7 @@ import { consoleHeaders } from './page-secret.ts';
 export type Asker = () => Promise<boolean>;
 
 let asker: Asker | null = null;
-let isUnderWay: Promise<boolean> | null = null;
+let pending: Promise<boolean> | null = null;
 
 /** Sets what asks for the token. Returns a function that removes it. */
 export function onConfirmationNeeded(next: Asker): () => void {
@@ -16,10 +16,10 @@ export function onConfirmationNeeded(next: Asker): () => void {
 
 /** Asks the user to confirm the sign-in. Several acts that need it at once share one dialog. */
 export function confirmSignIn(): Promise<boolean> {
-  isUnderWay ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
-    isUnderWay = null;
+  pending ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
+    pending = null;
   });
-  return isUnderWay;
+  return pending;
 }
 
 /** The service's answer to a token: `ended` where the browser is no longer signed in. */

@@ -1,30 +1,30 @@
 import { Environment, Network, RecordSource, Store } from 'relay-runtime';
 import { liveClient } from './live-client.ts';
 import { fetchFor, subscribeOperation, throwFieldErrors } from './network.ts';
-import { beginShown, type Shown } from './who.ts';
+import { setViewerContext, type ViewerContext } from './viewer.ts';
 
 /** Everything that a signed-in page knows, and whose it is. A new one for each sign-in: nothing of one person is shown to the next. */
-export interface Known {
+export interface ViewerEnvironment {
   readonly environment: Environment;
-  readonly shown: Shown;
+  readonly viewerContext: ViewerContext;
 }
 
-/** See {@link Known}. */
-export function createKnown(): Known {
-  const shown: Shown = { signIn: null, who: null, organizationId: null };
-  const network = Network.create(fetchFor(shown), subscribeOperation);
+/** See {@link ViewerEnvironment}. */
+export function createViewerEnvironment(): ViewerEnvironment {
+  const viewerContext: ViewerContext = { signIn: null, viewerKey: null, organizationId: null };
+  const network = Network.create(fetchFor(viewerContext), subscribeOperation);
   return {
     environment: new Environment({
       network,
       store: new Store(new RecordSource(), { gcReleaseBufferSize: 20 }),
       relayFieldLogger: throwFieldErrors,
     }),
-    shown,
+    viewerContext,
   };
 }
 
 /** From now on the page shows this. A socket that is open is the last one's. */
-export function beginWith({ shown }: Known): void {
-  beginShown(shown);
+export function beginWith({ viewerContext }: ViewerEnvironment): void {
+  setViewerContext(viewerContext);
   liveClient.terminate();
 }

@@ -1,8 +1,8 @@
 import { createClient } from 'graphql-ws';
-import { look } from './look.ts';
+import { markReachable } from './connectivity.ts';
 import { pageSecret } from './page-secret.ts';
-import { noteReached } from './reach.ts';
-import { nowShown } from './who.ts';
+import { syncSession } from './session-sync.ts';
+import { currentViewerContext } from './viewer.ts';
 
 /** The close code of a socket whose sign-in has ended, or is another's now. */
 const forbidden = 4403;
@@ -14,7 +14,7 @@ const forbidden = 4403;
 export const liveClient = createClient({
   url: () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
   connectionParams: () => {
-    const { signIn } = nowShown();
+    const { signIn } = currentViewerContext();
     const secret = pageSecret();
     return { ...(secret === null ? {} : { pageSecret: secret }), ...(signIn === null ? {} : { signIn }) };
   },
@@ -25,11 +25,11 @@ export const liveClient = createClient({
   on: {
     connected: () => {
       isConnected = true;
-      noteReached();
+      markReachable();
     },
     closed: (event) => {
       isConnected = false;
-      if ((event as CloseEvent).code === forbidden) void look();
+      if ((event as CloseEvent).code === forbidden) void syncSession();
     },
     // Said by the client's keep-alive: a network that is gone closes nothing.
     ping: (isReceived) => {
@@ -48,8 +48,8 @@ let pongTimer = 0;
 export function whenConnected(): Promise<void> {
   if (isConnected) return Promise.resolve();
   return new Promise((resolve) => {
-    const silence = liveClient.on('connected', () => {
-      silence();
+    const unsubscribe = liveClient.on('connected', () => {
+      unsubscribe();
       resolve();
     });
   });

@@ -8,12 +8,12 @@ import {
   type Variables,
 } from 'relay-runtime';
 import { confirmSignIn } from './confirm.ts';
+import { markReachable } from './connectivity.ts';
 import { liveClient } from './live-client.ts';
-import { look } from './look.ts';
 import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
-import { noteReached } from './reach.ts';
-import { noteSignedOut } from './signed-out.ts';
-import type { Shown } from './who.ts';
+import { syncSession } from './session-sync.ts';
+import { notifySignedOut } from './signed-out.ts';
+import type { ViewerContext } from './viewer.ts';
 
 /** What the service refused, in its own words. */
 export class ServiceError extends Error {
@@ -45,7 +45,7 @@ interface Answer {
   readonly errors?: readonly Failure[];
 }
 
-async function post({ text, name }: RequestParameters, variables: Variables, { signIn }: Shown) {
+async function post({ text, name }: RequestParameters, variables: Variables, { signIn }: ViewerContext) {
   const response = await fetch('/graphql', {
     method: 'POST',
     credentials: 'same-origin',
@@ -59,31 +59,32 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
   }).catch((error: unknown) => {
     throw new UnreachableError(error);
   });
-  if (response.status < 502) noteReached();
+  if (response.status < 502) markReachable();
   return { response, body: (await response.json().catch(() => null)) as Answer | null };
 }
 
 /** Sends queries and mutations of a page, with both halves of the sign-in. */
 export const fetchFor =
-  (shown: Shown): FetchFunction =>
+  (viewerContext: ViewerContext): FetchFunction =>
   async (parameters, variables): Promise<GraphQLResponse> => {
     let secret = pageSecret();
-    let { response, body } = await post(parameters, variables, shown);
+    let { response, body } = await post(parameters, variables, viewerContext);
     // Refused before anything was done.
-    while (response.status === 401 && shown.signIn === null && isSignedInSince(secret)) {
+    while (response.status === 401 && viewerContext.signIn === null && isSignedInSince(secret)) {
       secret = pageSecret();
-      ({ response, body } = await post(parameters, variables, shown));
+      ({ response, body } = await post(parameters, variables, viewerContext));
     }
     if (response.status === 401) {
       // Refused before anything was done: for the same person it is asked once more.
-      if (shown.signIn === null) noteSignedOut(body?.errors?.[0]?.message ?? null);
-      else if ((await look()) === 'same') ({ response, body } = await post(parameters, variables, shown));
+      if (viewerContext.signIn === null) notifySignedOut(body?.errors?.[0]?.message ?? null);
+      else if ((await syncSession()) === 'same')
+        ({ response, body } = await post(parameters, variables, viewerContext));
     }
     // Nothing was written: once the user has shown the token, the same is asked once more.
     if (codeOf(body) === 'CONFIRMATION_REQUIRED' && (await confirmSignIn())) {
-      ({ response, body } = await post(parameters, variables, shown));
+      ({ response, body } = await post(parameters, variables, viewerContext));
     }
-    shown.signIn ??= response.headers.get('switchyard-sign-in');
+    viewerContext.signIn ??= response.headers.get('switchyard-sign-in');
     const [first] = body?.errors ?? [];
     if (body === null && response.status >= 502) throw new UnreachableError(response.status);
     if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);

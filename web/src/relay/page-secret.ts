@@ -21,12 +21,12 @@ export function pageSecret(): string | null {
  * nothing about the new sign-in. Tabs do not see a new page secret at the same time as other news of the sign-in.
  */
 export function isSignedInSince(before: string | null): boolean {
-  const now = pageSecret();
-  return now !== null && now !== before;
+  const current = pageSecret();
+  return current !== null && current !== before;
 }
 
 /** Keeps the page secret of a sign-in; null: nobody is signed in any more. */
-export function keepPageSecret(secret: string | null): void {
+export function storePageSecret(secret: string | null): void {
   try {
     if (secret === null) localStorage.removeItem(key);
     else localStorage.setItem(key, secret);

@@ -1,4 +1,4 @@
-import { consoleHeaders, keepPageSecret, onOtherSignIn } from './page-secret.ts';
+import { consoleHeaders, onOtherSignIn, storePageSecret } from './page-secret.ts';
 
 /** What listens to how this browser is signed in. */
 export interface SignInListener {
@@ -12,15 +12,15 @@ export interface SignInListener {
 
 const listeners = new Set<SignInListener>();
 
-type Word = 'leaving' | 'stayed' | 'out' | 'in';
+type TabMessage = 'leaving' | 'stayed' | 'out' | 'in';
 
 // The tabs of one browser share one sign-in: what one does, all are told.
 const tabs = new BroadcastChannel('switchyard');
 let isLeaving = false;
 
-tabs.addEventListener('message', ({ data }: MessageEvent<Word>) => {
+tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
   if (data === 'leaving' || data === 'stayed') isLeaving = data === 'leaving';
-  if (data === 'out') noteSignedOut(null);
+  if (data === 'out') notifySignedOut(null);
   if (data === 'in') for (const each of [...listeners]) each.entered();
 });
 
@@ -30,19 +30,19 @@ onOtherSignIn(() => {
 });
 
 /** Whoever listens shows how to sign in. Who has pressed the button knows why, in whatever way the page hears of it. */
-export function noteSignedOut(reason: string | null): void {
+export function notifySignedOut(reason: string | null): void {
   for (const each of [...listeners]) each.out(isLeaving ? null : reason);
 }
 
 /** Whoever listens begins anew. */
-export function noteOther(): void {
+export function notifyOtherViewer(): void {
   for (const each of [...listeners]) each.other();
 }
 
 /** Signs out here and in every tab; false where the service could not be reached, and all stay signed in. */
 export async function signOut(): Promise<boolean> {
   isLeaving = true;
-  tabs.postMessage('leaving' satisfies Word);
+  tabs.postMessage('leaving' satisfies TabMessage);
   const headers = consoleHeaders();
   const end = async (credentials: RequestCredentials) => {
     const response = await fetch('/console/session', { method: 'DELETE', headers, credentials }).catch(() => null);
@@ -51,17 +51,17 @@ export async function signOut(): Promise<boolean> {
   };
   // The page secret is enough. Cookies that another server of the host has set may make a request with them too large.
   const isOut = (await end('same-origin')) || (await end('omit'));
-  if (isOut) keepPageSecret(null);
-  tabs.postMessage((isOut ? 'out' : 'stayed') satisfies Word);
-  if (isOut) noteSignedOut(null);
+  if (isOut) storePageSecret(null);
+  tabs.postMessage((isOut ? 'out' : 'stayed') satisfies TabMessage);
+  if (isOut) notifySignedOut(null);
   else isLeaving = false;
   return isOut;
 }
 
 /** To be called when somebody has signed in here: the other tabs are told. */
-export function noteSignedIn(): void {
+export function notifySignedIn(): void {
   isLeaving = false;
-  tabs.postMessage('in' satisfies Word);
+  tabs.postMessage('in' satisfies TabMessage);
 }
 
 /** Hears of all that; gives what ends it. */
@@ -71,6 +71,6 @@ export function onSignIn(listener: SignInListener): () => void {
 }
 
 /** To be called when it is known who is signed in: what is heard from now on is not of the last who left. */
-export function noteKnown(): void {
+export function clearLeaving(): void {
   isLeaving = false;
 }

@@ -13,11 +13,11 @@ import { ServiceError } from './network.ts';
 export type LiveState = 'connecting' | 'live' | 'offline';
 
 /** The wait before the next try grows up to this. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /** A wait before the `attempt`-th try, counted from 0; scattered, so that not all browsers come back at once. */
 export function waitBefore(attempt: number): number {
-  return Math.min(longestWaitMs, 400 * 2 ** attempt) * (0.5 + Math.random() / 2);
+  return Math.min(maxWaitMs, 400 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
 interface LiveOptions<T extends OperationType> {

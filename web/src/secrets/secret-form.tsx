@@ -2,7 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { SecretType, secretFormMutation } from '../__generated__/secretFormMutation.graphql.ts';
 import type { secretFormUpdateMutation } from '../__generated__/secretFormUpdateMutation.graphql.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
@@ -27,7 +27,7 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
   const form = useId();
   const toasts = useToasts();
   const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
-  const [create, isBusy] = useAct<secretFormMutation>(
+  const [create, isBusy] = useMutation<secretFormMutation>(
     graphql`
       mutation secretFormMutation($input: CreateSecretInput!, $connections: [ID!]!) {
         createSecret(input: $input) {
@@ -54,7 +54,7 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<secretFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<secretFormUpdateMutation>(
     graphql`
       mutation secretFormUpdateMutation($input: UpdateSecretInput!) {
         updateSecret(input: $input) {
@@ -76,17 +76,17 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
   );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    const word = (name: string) => String(given.get(name) ?? '');
+    const formData = new FormData(event.currentTarget);
+    const text = (name: string) => String(formData.get(name) ?? '');
     const input = {
-      key: word('key').trim(),
-      note: word('note').trim() || null,
-      isSensitive: given.get('isSensitive') !== null,
+      key: text('key').trim(),
+      note: text('note').trim() || null,
+      isSensitive: formData.get('isSensitive') !== null,
     };
-    const value = word('value');
+    const value = text('value');
     const { errors: refused } = secret
       ? await update({ input: { ...input, secretId: secret.secretId, ...(value === '' ? {} : { value }) } })
-      : await create({ input: { ...input, organizationId, value, type: word('type') as SecretType }, connections });
+      : await create({ input: { ...input, organizationId, value, type: text('type') as SecretType }, connections });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(secret ? `${input.key} is changed.` : `${input.key} is there.`);

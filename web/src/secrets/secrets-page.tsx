@@ -9,8 +9,8 @@ import type { secretsPagePaginationQuery } from '../__generated__/secretsPagePag
 import type { secretsPageQuery } from '../__generated__/secretsPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
-import { ConfirmAct } from '../manage/kit/kit.ts';
-import { useAct } from '../relay/use-act.ts';
+import { ConfirmAction } from '../manage/kit/kit.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -82,7 +82,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
   const [form, setForm] = useState<Secret | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Secret | null>(null);
   const { __id: connectionId, edges } = data.secrets;
-  const [remove] = useAct<secretsPageDeleteMutation>(graphql`
+  const [remove] = useMutation<secretsPageDeleteMutation>(graphql`
     mutation secretsPageDeleteMutation($input: DeleteSecretInput!, $connections: [ID!]!) {
       deleteSecret(input: $input) {
         deletedSecretId @deleteEdge(connections: $connections)
@@ -147,11 +147,11 @@ function Secrets({ organization, organizationId }: SecretsProps) {
         />
       )}
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete ${leaving.key}?`}
           text="Sessions that are started from now on do not have it. It cannot be brought back."
-          act="Delete"
-          said={`${leaving.key} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${leaving.key} is deleted.`}
           run={() => remove({ input: { secretId: leaving.secretId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

@@ -31,12 +31,12 @@ export function findFile(files: readonly AttachedFile[], address: string): Attac
 
 /** The files that go along with a message: by the signed address that the session has for them, which needs no key. */
 export function Files({ addresses }: { readonly addresses: readonly string[] }) {
-  const known = useContext(FilesContext);
+  const sessionFiles = useContext(FilesContext);
   if (addresses.length === 0) return null;
   return (
     <ul className="attached" aria-label="Files">
       {addresses.map((address) => {
-        const file = findFile(known, address);
+        const file = findFile(sessionFiles, address);
         const name = visible(file?.name ?? nameOf(address));
         return (
           <li key={address}>

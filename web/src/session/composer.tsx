@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { findDraft, keepDraft } from '../ui/drafts.ts';
+import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
@@ -45,7 +45,7 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
   }, [text]);
   const change = (next: string) => {
     setText(next);
-    keepDraft(sessionId, next === '' ? null : next);
+    saveDraft(sessionId, next === '' ? null : next);
   };
   const message = text.trim();
   // What was under way when the page was left goes again as it was, with its files: if it had come, it is there already.

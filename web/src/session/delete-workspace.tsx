@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { deleteWorkspace_session$key } from '../__generated__/deleteWorkspace_session.graphql.ts';
 import type { deleteWorkspaceMutation } from '../__generated__/deleteWorkspaceMutation.graphql.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
@@ -23,7 +23,7 @@ export function DeleteWorkspace({ session: reference }: { readonly session: dele
     `,
     reference,
   );
-  const [remove, isRemoving] = useAct<deleteWorkspaceMutation>(graphql`
+  const [remove, isRemoving] = useMutation<deleteWorkspaceMutation>(graphql`
     mutation deleteWorkspaceMutation($input: DeleteSessionWorkspaceInput!) {
       deleteSessionWorkspace(input: $input) {
         session {
@@ -58,7 +58,7 @@ export function DeleteWorkspace({ session: reference }: { readonly session: dele
         <Confirm
           title="Delete the workspace of this session?"
           text={warning}
-          act="Delete workspace"
+          confirmLabel="Delete workspace"
           onClose={() => setAsking(false)}
           onConfirm={() => void confirm()}
         />

@@ -8,8 +8,8 @@ import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
 import type { EntryOf } from './entry.ts';
-import type { Row } from './fold.ts';
 import { ToolCall } from './tool-call.tsx';
+import type { Row } from './transcript-rows.ts';
 import type { Choose } from './use-answer.ts';
 
 interface RowProps {

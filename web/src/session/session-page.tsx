@@ -10,16 +10,16 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty } from '../ui/states.tsx';
+import { ActivityStatus } from './activity-status.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
-import { lastPlan } from './fold.ts';
-import { Now } from './now.tsx';
 import { plainTitle } from './plain-title.ts';
-import { SessionActs } from './session-acts.tsx';
+import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
+import { lastPlan } from './transcript-rows.ts';
 import { useChoose } from './use-answer.ts';
-import { useFeed } from './use-feed.ts';
+import { useTranscript } from './use-transcript.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
 
 const query = graphql`
@@ -50,7 +50,7 @@ const query = graphql`
           url
         }
       }
-      ...sessionActs_session
+      ...sessionButtons_session
       ...details_session
       ...workspaceNote_session
       events(kinds: [PLAN], last: 1) {
@@ -87,7 +87,7 @@ const subscription = graphql`
           url
         }
       }
-      ...sessionActs_session
+      ...sessionButtons_session
       ...details_session
       ...workspaceNote_session
     }
@@ -99,7 +99,7 @@ const renewMs = 45 * 60_000;
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
   const { session } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
-  if (session) return <Known session={session} key={session.id} />;
+  if (session) return <LoadedSession session={session} key={session.id} />;
   return (
     <Empty title="There is no such session" text="It may belong to an organization that your key does not open.">
       <Link href="/sessions">To the sessions</Link>
@@ -109,12 +109,12 @@ export function SessionPage({ id }: { readonly id: string }) {
 
 type Session = NonNullable<sessionPageQuery$data['session']>;
 
-function Known({ session }: { readonly session: Session }) {
+function LoadedSession({ session }: { readonly session: Session }) {
   const { id, sessionId, status, statusDetail, endReason, isArchived, pendingQuestion } = session;
   const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
-  const feed = useFeed(id);
+  const transcript = useTranscript(id);
   const variables = useMemo(() => ({ id }), [id]);
   const refetch = useCallback(
     () =>
@@ -124,7 +124,7 @@ function Known({ session }: { readonly session: Session }) {
     [environment, id],
   );
   useLive<sessionPageSubscription>({ subscription, variables, onBack: refetch });
-  const last = feed.entries.at(-1);
+  const last = transcript.entries.at(-1);
   const named = last?.__typename === 'SessionMessage' ? splitFiles(last.body).files : [];
   const isUnknown = named.some((address) => findFile(session.attachments.nodes, address) === null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each message with files that are not known yet.
@@ -147,7 +147,7 @@ function Known({ session }: { readonly session: Session }) {
       </Button>
     </span>
   );
-  const plan = lastPlan(feed.entries) ?? stored;
+  const plan = lastPlan(transcript.entries) ?? stored;
   return (
     <div className="page full session">
       <header className="session-head">
@@ -161,21 +161,25 @@ function Known({ session }: { readonly session: Session }) {
           </span>
           {isArchived && <span className="tag">archived</span>}
         </div>
-        {mayChange ? <SessionActs session={session}>{toggle}</SessionActs> : <div className="actions">{toggle}</div>}
+        {mayChange ? (
+          <SessionButtons session={session}>{toggle}</SessionButtons>
+        ) : (
+          <div className="actions">{toggle}</div>
+        )}
       </header>
-      {feed.live === 'offline' && (
+      {transcript.live === 'offline' && (
         <p className="banner" role="status">
           <Icon name="warning" />
-          {feed.error ?? 'Not connected. Trying again; nothing will be missing.'}
+          {transcript.error ?? 'Not connected. Trying again; nothing will be missing.'}
         </p>
       )}
       <WorkspaceNote session={session} />
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
           <FilesContext value={session.attachments.nodes}>
-            <Transcript feed={feed} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
+            <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
           </FilesContext>
-          <Now {...{ status, statusDetail, isArchived }} entries={feed.entries} />
+          <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
           <Composer
             sessionId={sessionId}
             organizationId={session.organization.organizationId}

@@ -12,7 +12,7 @@ import { sessionAddress } from './address.ts';
 import { plainTitle } from './plain-title.ts';
 
 /** So many are followed at once: each is a subscription of its own. */
-const mostFollowed = 20;
+const maxFollowed = 20;
 
 type Child = subSessions_session$data['children']['nodes'][number];
 
@@ -36,7 +36,7 @@ export function SubSessions({ session }: { readonly session: subSessions_session
     session,
   );
   const { nodes } = children;
-  const followed = new Set(nodes.filter(({ endReason }) => !endReason).slice(0, mostFollowed));
+  const followed = new Set(nodes.filter(({ endReason }) => !endReason).slice(0, maxFollowed));
   if (nodes.length === 0) return null;
   return (
     <section>

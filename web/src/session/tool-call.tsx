@@ -18,7 +18,7 @@ const kindIcon: Readonly<Record<string, IconName>> = {
   FETCH: 'link',
 };
 
-const statusWord: Readonly<Record<string, string>> = {
+const statusLabels: Readonly<Record<string, string>> = {
   PENDING: 'waits',
   IN_PROGRESS: 'runs',
   COMPLETED: 'done',
@@ -36,7 +36,7 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
         <span className="title">{visible(title) || 'Tool call'}</span>
         <Size diffs={diffs} />
-        <span className="state">{statusWord[toolStatus] ?? toolStatus}</span>
+        <span className="state">{statusLabels[toolStatus] ?? toolStatus}</span>
       </summary>
       {isOpen && (
         <div className="tool-body">

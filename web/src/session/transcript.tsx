@@ -4,9 +4,9 @@ import { useSigned } from '../app/gate.tsx';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
-import type { Snapshot } from './feed.ts';
-import { fold, type Row } from './fold.ts';
 import { RowView } from './rows.tsx';
+import { type Row, transcriptRows } from './transcript-rows.ts';
+import type { Snapshot } from './transcript-store.ts';
 import type { Choose } from './use-answer.ts';
 
 /** How near to the beginning of what is there the page before it is fetched, in pixels. */
@@ -15,7 +15,7 @@ const earlierWithin = 800;
 const endThreshold = 80;
 
 interface TranscriptProps {
-  readonly feed: Snapshot & { readonly loadEarlier: () => Promise<void> };
+  readonly transcript: Snapshot & { readonly loadEarlier: () => Promise<void> };
   /** The question that the session waits with; null: none. */
   readonly questionId: string | null;
   readonly onChoose: Choose;
@@ -25,11 +25,11 @@ interface TranscriptProps {
  * The log as a conversation. Only what is on the screen is in the page; it opens at the end, stays there while one is
  * there, and does not move while one reads further up.
  */
-export function Transcript({ feed, questionId, onChoose }: TranscriptProps) {
-  const rows = useMemo(() => fold(feed.entries), [feed.entries]);
+export function Transcript({ transcript, questionId, onChoose }: TranscriptProps) {
+  const rows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
-  const place = usePlace(box);
+  const position = useScrollPosition(box);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -42,13 +42,13 @@ export function Transcript({ feed, questionId, onChoose }: TranscriptProps) {
     paddingEnd: 16,
     scrollToFn: (offset, options, instance) => {
       elementScroll(offset, options, instance);
-      place.note();
+      position.record();
     },
     onChange: (instance) => setAway(!instance.isAtEnd(200)),
   });
-  const { toEnd, look } = useFollowing(box, virtual, place);
+  const { toEnd, look: updateFollowing } = useFollowing(box, virtual, position);
 
-  const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = feed;
+  const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = transcript;
   const height = virtual.getTotalSize();
   // How high rows are is known only when they are there: the end moves until then.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each time the end has moved.
@@ -60,14 +60,14 @@ export function Transcript({ feed, questionId, onChoose }: TranscriptProps) {
     return () => cancelAnimationFrame(frame);
   }, [isLoaded, height, rows]);
   // Who sends something goes to where it stands.
-  const seen = useRef(feed.entries.at(-1)?.seq ?? 0);
+  const seen = useRef(transcript.entries.at(-1)?.seq ?? 0);
   const isOwn = useOwn();
   useLayoutEffect(() => {
-    const news = feed.entries.filter(({ seq }) => seq > seen.current);
+    const news = transcript.entries.filter(({ seq }) => seq > seen.current);
     const isFirst = seen.current === 0;
-    seen.current = feed.entries.at(-1)?.seq ?? 0;
+    seen.current = transcript.entries.at(-1)?.seq ?? 0;
     if (!isFirst && news.some(isOwn)) toEnd(true);
-  }, [feed.entries, isOwn, toEnd]);
+  }, [transcript.entries, isOwn, toEnd]);
   const loadMore = () => {
     // Not on the way to the end, when it is first shown.
     if (isLoaded && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
@@ -75,7 +75,7 @@ export function Transcript({ feed, questionId, onChoose }: TranscriptProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page whose rows are few leaves room for one more.
   useEffect(loadMore, [rows.length, isLoadingEarlier, isLoaded]);
   const scrolled = () => {
-    look();
+    updateFollowing();
     loadMore();
   };
   if (!isLoaded) {
@@ -146,25 +146,25 @@ function useOwn(): (entry: Entry) => boolean {
 }
 
 /** Where a box was scrolled to when that was last noted, so that the scrolling of a person is known by being nobody's. */
-interface Place {
+interface ScrollPosition {
   readonly last: RefObject<{ readonly top: number; readonly height: number }>;
   /** For whoever scrolls by a program. */
-  readonly note: () => void;
+  readonly record: () => void;
 }
 
-function usePlace(box: RefObject<HTMLElement | null>): Place {
+function useScrollPosition(box: RefObject<HTMLElement | null>): ScrollPosition {
   const last = useRef({ top: 0, height: 0 });
-  const note = useCallback(() => {
+  const record = useCallback(() => {
     if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
   }, [box]);
-  return useMemo(() => ({ last, note }), [note]);
+  return useMemo(() => ({ last, record: record }), [record]);
 }
 
 /** Follows what comes as long as one is at the end, and again when one comes back to it. */
 function useFollowing(
   box: RefObject<HTMLElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
-  { last, note }: Place,
+  { last, record }: ScrollPosition,
 ) {
   const isFollowing = useRef(true);
   const toEnd = useCallback(
@@ -173,19 +173,19 @@ function useFollowing(
       if (!isFollowing.current || !box.current) return;
       // By the list itself: who moves the box under it has what it corrects held back, and the last row cut off.
       list.scrollToEnd();
-      note();
+      record();
     },
-    [box, list, note],
+    [box, list, record],
   );
-  const look = useCallback(() => {
+  const updateFollowing = useCallback(() => {
     if (!box.current) return;
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
     // By more than the page has become shorter: that may move it too, and is nobody.
     const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
     if (height - top - clientHeight < endThreshold) isFollowing.current = true;
     else if (isByPerson) isFollowing.current = false;
-    note();
+    record();
     if (!isByPerson) toEnd();
-  }, [box, last, note, toEnd]);
-  return { toEnd, look };
+  }, [box, last, record, toEnd]);
+  return { toEnd, look: updateFollowing };
 }

@@ -2,11 +2,11 @@ import { useCallback, useRef } from 'react';
 import { graphql } from 'react-relay';
 import type { useAnswerMutation } from '../__generated__/useAnswerMutation.graphql.ts';
 import { newKey } from '../relay/new-key.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 
 /** Answers one question of a session, by its id: an answer that comes too late answers no other. */
 export function useAnswer() {
-  return useAct<useAnswerMutation>(graphql`
+  return useMutation<useAnswerMutation>(graphql`
     mutation useAnswerMutation($input: AnswerQuestionInput!) {
       answerQuestion(input: $input) {
         userErrors {
@@ -23,7 +23,7 @@ export type Choose = (questionId: string, optionId: string) => Promise<boolean>;
 
 /** {@link Choose} in a session. */
 export function useChoose(sessionId: string): Choose {
-  const [act] = useAnswer();
+  const [answerQuestion] = useAnswer();
   const keys = useRef(new Map<string, string>());
   return useCallback(
     async (questionId, optionId) => {
@@ -31,8 +31,8 @@ export function useChoose(sessionId: string): Choose {
       const key = keys.current.get(choice) ?? newKey();
       keys.current.set(choice, key);
       const input = { sessionId, questionId, answer: { optionId }, idempotencyKey: key };
-      return (await act({ input })).errors === null;
+      return (await answerQuestion({ input })).errors === null;
     },
-    [act, sessionId],
+    [answerQuestion, sessionId],
   );
 }

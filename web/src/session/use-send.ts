@@ -2,8 +2,8 @@ import { useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useSendMutation } from '../__generated__/useSendMutation.graphql.ts';
 import { newKey } from '../relay/new-key.ts';
-import { useAct } from '../relay/use-act.ts';
-import { findDraft, keepDraft } from '../ui/drafts.ts';
+import { useMutation } from '../relay/use-mutation.ts';
+import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { useAnswer } from './use-answer.ts';
 
 /** A message that was sent, and of which no answer has come. */
@@ -32,9 +32,9 @@ interface Sender {
  * do, and would put the page back to what it was before them. `keptAs`: the draft that keeps what is under way when the page
  * is left.
  */
-export function useSend(sessionId: string, keptAs: string | null = null): Sender {
+export function useSend(sessionId: string, draftName: string | null = null): Sender {
   const [answer, isAnswering] = useAnswer();
-  const [act, isBusy] = useAct<useSendMutation>(graphql`
+  const [sendMessage, isBusy] = useMutation<useSendMutation>(graphql`
     mutation useSendMutation($input: SendMessageInput!) {
       sendMessage(input: $input) {
         userErrors {
@@ -44,25 +44,25 @@ export function useSend(sessionId: string, keptAs: string | null = null): Sender
       }
     }
   `);
-  const [lost, setLost] = useState(() => (keptAs === null ? null : findDraft<Sending>(keptAs)));
-  const underWay = useRef(lost);
-  const note = (sending: Sending | null) => {
-    underWay.current = sending;
-    if (keptAs !== null) keepDraft(keptAs, sending);
+  const [lost, setLost] = useState(() => (draftName === null ? null : findDraft<Sending>(draftName)));
+  const pending = useRef(lost);
+  const recordPending = (sending: Sending | null) => {
+    pending.current = sending;
+    if (draftName !== null) saveDraft(draftName, sending);
   };
   const send = async (message: string, attachmentIds: readonly string[], questionId: string | null) => {
-    const before = underWay.current;
+    const before = pending.current;
     const isSame = before?.message === message && String(before.attachmentIds) === String(attachmentIds);
     const sending = isSame ? before : { message, attachmentIds, questionId, key: newKey() };
-    note(sending);
+    recordPending(sending);
     const common = { sessionId, idempotencyKey: sending.key };
     const { errors, isLost } =
       // A draft of an earlier version of the console has none.
       sending.questionId == null
-        ? await act({ input: { ...common, body: message, attachmentIds } })
+        ? await sendMessage({ input: { ...common, body: message, attachmentIds } })
         : await answer({ input: { ...common, questionId: sending.questionId, answer: { text: message } } });
     if (isLost) return false;
-    note(null);
+    recordPending(null);
     setLost(null);
     return errors === null;
   };

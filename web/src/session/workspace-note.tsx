@@ -33,8 +33,8 @@ export function WorkspaceNote({ session: reference }: { readonly session: worksp
   );
   const { id, endReason, workspaceDeletedAt, workspaceDeletionRequestedAt } = session;
   const variables = useMemo(() => ({ id }), [id]);
-  const isUnderWay = Boolean(workspaceDeletionRequestedAt);
-  usePolling<workspaceNoteQuery>({ query, variables, everyMs: isUnderWay ? everyMs : null });
+  const isPending = Boolean(workspaceDeletionRequestedAt);
+  usePolling<workspaceNoteQuery>({ query, variables, everyMs: isPending ? everyMs : null });
   const at = workspaceDeletedAt ?? workspaceDeletionRequestedAt;
   if (!at) return null;
   const isFinal = endReason === 'TERMINATED' || endReason === 'EXPIRED';
@@ -43,7 +43,7 @@ export function WorkspaceNote({ session: reference }: { readonly session: worksp
       <Icon name="trash" />
       {/* Without the time, which would be read out again each time that it changes. */}
       <span role="status">
-        {isUnderWay
+        {isPending
           ? 'The workspace is being deleted. If its worker is not running, this happens when the worker starts.'
           : `Workspace deleted: its files are gone. Messages, attachments and usage are kept.${isFinal ? '' : resumed}`}
       </span>

@@ -43,31 +43,31 @@ export interface Progress {
 /** How many sessions an act takes at once. */
 const atOnce = 100;
 /** Of so many it is kept which they were. */
-const mostKept = 1_000;
+const maxDoneIds = 1_000;
 
 /** Acts on all, a hundred at a time, until `onBatch` says to stop or a whole batch is refused. */
 export async function actOnAll(
   target: Target,
-  act: (input: BatchInput) => Promise<{ readonly payload: Batch | null }>,
+  mutate: (input: BatchInput) => Promise<{ readonly payload: Batch | null }>,
   onBatch: (progress: Progress) => boolean,
 ): Promise<Progress> {
   let count = 0;
-  const kept: string[] = [];
+  const doneIds: string[] = [];
   const refusals: Refusal[] = [];
   let next = firstOf(target);
   while (next !== null) {
-    const { payload } = await act(next.input);
+    const { payload } = await mutate(next.input);
     if (payload === null) break;
     for (const { sessionId, userErrors } of payload.results ?? []) {
       if (userErrors.length === 0) {
         count++;
-        if (kept.length < mostKept) kept.push(sessionId);
+        if (doneIds.length < maxDoneIds) doneIds.push(sessionId);
       } else refusals.push({ sessionId, message: userErrors.map(({ message }) => message).join(' ') });
     }
     next = next.after(payload);
-    if (onBatch({ count, sessionIds: kept, refusals: [...refusals], isOver: next === null })) break;
+    if (onBatch({ count, sessionIds: doneIds, refusals: [...refusals], isOver: next === null })) break;
   }
-  return { count, sessionIds: kept, refusals, isOver: true };
+  return { count, sessionIds: doneIds, refusals, isOver: true };
 }
 
 interface Step {

@@ -6,7 +6,7 @@ import type { bulkBarResumeMutation } from '../__generated__/bulkBarResumeMutati
 import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.graphql.ts';
 import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminateMutation.graphql.ts';
 import type { bulkBarUnarchiveMutation } from '../__generated__/bulkBarUnarchiveMutation.graphql.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -26,7 +26,7 @@ interface Chosen {
 interface BulkBarProps {
   readonly target: Target;
   /** How many are meant, in words. */
-  readonly meant: string;
+  readonly targetLabel: string;
   readonly isArchived: boolean;
   /** Those of them that are on the page, as they stand there. */
   readonly chosen: readonly Chosen[];
@@ -34,12 +34,12 @@ interface BulkBarProps {
 }
 
 /** What can be done with several sessions at once. */
-export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarProps) {
+export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: BulkBarProps) {
   const toasts = useToasts();
   const [report, setReport] = useState<Report | null>(null);
   const isStopped = useRef(false);
-  const [asked, setAsked] = useState<'terminate' | 'tag' | 'put' | null>(null);
-  const [archive, isArchiving] = useAct<bulkBarArchiveMutation>(graphql`
+  const [openDialog, setOpenDialog] = useState<'terminate' | 'tag' | 'put' | null>(null);
+  const [archive, isArchiving] = useMutation<bulkBarArchiveMutation>(graphql`
     mutation bulkBarArchiveMutation($input: ArchiveSessionsInput!) {
       archiveSessions(input: $input) {
         hasMore
@@ -59,7 +59,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
       }
     }
   `);
-  const [unarchive, isUnarchiving] = useAct<bulkBarUnarchiveMutation>(graphql`
+  const [unarchive, isUnarchiving] = useMutation<bulkBarUnarchiveMutation>(graphql`
     mutation bulkBarUnarchiveMutation($input: UnarchiveSessionsInput!) {
       unarchiveSessions(input: $input) {
         hasMore
@@ -79,7 +79,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
       }
     }
   `);
-  const [terminate, isTerminating] = useAct<bulkBarTerminateMutation>(graphql`
+  const [terminate, isTerminating] = useMutation<bulkBarTerminateMutation>(graphql`
     mutation bulkBarTerminateMutation($input: TerminateSessionsInput!) {
       terminateSessions(input: $input) {
         hasMore
@@ -99,7 +99,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
       }
     }
   `);
-  const [tag, isTagging] = useAct<bulkBarTagMutation>(graphql`
+  const [tag, isTagging] = useMutation<bulkBarTagMutation>(graphql`
     mutation bulkBarTagMutation($input: TagSessionsInput!) {
       tagSessions(input: $input) {
         hasMore
@@ -120,7 +120,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
     }
   `);
 
-  const [resume] = useAct<bulkBarResumeMutation>(graphql`
+  const [resume] = useMutation<bulkBarResumeMutation>(graphql`
     mutation bulkBarResumeMutation($input: ResumeSessionInput!) {
       resumeSession(input: $input) {
         session {
@@ -133,13 +133,13 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
     }
   `);
 
-  const isWhole = 'filter' in target;
-  const run = async (done: string, act: Act, undo: Undo = never) => {
-    setAsked(null);
+  const isByFilter = 'filter' in target;
+  const run = async (done: string, mutate: BatchMutation, undo: Undo = never) => {
+    setOpenDialog(null);
     isStopped.current = false;
-    const ended = await actOnAll(target, act, (state) => {
+    const ended = await actOnAll(target, mutate, (state) => {
       // Of a few it is told at once when it is over.
-      if (isWhole || state.refusals.length > 0) setReport({ ...state, done });
+      if (isByFilter || state.refusals.length > 0) setReport({ ...state, done });
       return isStopped.current;
     });
     const { count, refusals, sessionIds } = ended;
@@ -153,7 +153,7 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
   const shown = (isPut: boolean) => (store: RecordSourceSelectorProxy) => {
     for (const { id } of chosen) store.get(id)?.setValue(isPut, 'isArchived');
   };
-  const putAll = (isPut: boolean): Act =>
+  const putAll = (isPut: boolean): BatchMutation =>
     isPut ? (input) => archive({ input }, shown(true)) : (input) => unarchive({ input }, shown(false));
   const put = () => {
     // What is archived is put to sleep. Of sessions further down than what is loaded nobody knows any more which were awake.
@@ -179,52 +179,52 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
       }
       let undone = 0;
       for (const [had, ids] of groups) {
-        const replace: Act = (input) => tag({ input: { ...input, tags: JSON.parse(had), mode: 'REPLACE' } });
+        const replace: BatchMutation = (input) => tag({ input: { ...input, tags: JSON.parse(had), mode: 'REPLACE' } });
         undone += (await actOnAll({ sessionIds: ids }, replace, () => false)).count;
       }
       if (undone > 0) toasts.say(sentence(undone, 'tagged as before'));
     };
-    void run('tagged', (input) => tag({ input: { ...input, tags } }, expect), isWhole ? never : undo);
+    void run('tagged', (input) => tag({ input: { ...input, tags } }, expect), isByFilter ? never : undo);
   };
-  const putWord = isArchived ? 'Unarchive' : 'Archive';
+  const putLabel = isArchived ? 'Unarchive' : 'Archive';
   return (
     <div className="actions">
-      <Button size="small" icon="tag" onClick={() => setAsked('tag')}>
+      <Button size="small" icon="tag" onClick={() => setOpenDialog('tag')}>
         Tag
       </Button>
       <Button
         size="small"
         icon="archive"
         isBusy={isArchiving || isUnarchiving}
-        onClick={() => (isWhole ? setAsked('put') : void put())}
+        onClick={() => (isByFilter ? setOpenDialog('put') : void put())}
       >
-        {putWord}
+        {putLabel}
       </Button>
-      <Button size="small" icon="stop" tone="danger" onClick={() => setAsked('terminate')}>
+      <Button size="small" icon="stop" tone="danger" onClick={() => setOpenDialog('terminate')}>
         Terminate
       </Button>
-      {asked === 'terminate' && (
+      {openDialog === 'terminate' && (
         <Confirm
-          title={`Terminate ${meant}?`}
+          title={`Terminate ${targetLabel}?`}
           text={
             <>
-              {isWhole && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted.
+              {isByFilter && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted.
               They take no further messages. The transcripts stay.
             </>
           }
-          act="Terminate"
+          confirmLabel="Terminate"
           isBusy={isTerminating}
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
           onConfirm={() => void run('terminated', (input) => terminate({ input }))}
         />
       )}
-      {asked === 'put' && (
+      {openDialog === 'put' && (
         <Confirm
-          title={`${putWord} ${meant}?`}
+          title={`${putLabel} ${targetLabel}?`}
           text="Also those that are further down than what has been loaded."
-          act={putWord}
+          confirmLabel={putLabel}
           tone="primary"
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
           onConfirm={() => void put()}
         />
       )}
@@ -240,12 +240,12 @@ export function BulkBar({ target, meant, isArchived, chosen, onDone }: BulkBarPr
           }}
         />
       )}
-      {asked === 'tag' && <TagDialog isBusy={isTagging} onClose={() => setAsked(null)} onTags={addTags} />}
+      {openDialog === 'tag' && <TagDialog isBusy={isTagging} onClose={() => setOpenDialog(null)} onTags={addTags} />}
     </div>
   );
 }
 
-type Act = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
+type BatchMutation = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
 type Undo = (of: Progress) => unknown;
 
 /** States in which a session is at work, or waits for it. */

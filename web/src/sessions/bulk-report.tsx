@@ -11,7 +11,7 @@ export interface Report extends Progress {
 }
 
 /** The most refusals that are written out. */
-const mostShown = 200;
+const maxShown = 200;
 
 interface BulkReportProps {
   readonly report: Report;
@@ -22,7 +22,7 @@ interface BulkReportProps {
 /** How far an act on many has come, and each session to which it did nothing, with the reason. */
 export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
   const { count, refusals, isOver, done } = report;
-  const shown = refusals.slice(0, mostShown);
+  const shown = refusals.slice(0, maxShown);
   return (
     <Dialog
       title={isOver ? 'Done' : 'Under way'}

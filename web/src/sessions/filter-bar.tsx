@@ -15,7 +15,7 @@ const typingMs = 250;
 const nobody = fixedChoices([]);
 
 /** Behind a button where the window is narrow. */
-const folded = ['state', 'origin', 'playbook', 'tag', 'by'] as const satisfies readonly (keyof Filters)[];
+const collapsible = ['state', 'origin', 'playbook', 'tag', 'by'] as const satisfies readonly (keyof Filters)[];
 
 interface FilterBarProps {
   readonly organization: filterBar_organization$key;
@@ -72,7 +72,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
       onChange={(value) => onChange({ [name]: value })}
     />
   );
-  const count = folded.filter((name) => filters[name] !== '').length;
+  const count = collapsible.filter((name) => filters[name] !== '').length;
   return (
     <search className="filters">
       <div className="filters-first">
@@ -153,11 +153,11 @@ interface TypedFieldProps {
 function TypedField({ value, onChange, ...rest }: TypedFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
-  const said = useRef(value);
+  const lastReported = useRef(value);
   useEffect(() => {
     // What this field said itself comes back without its spaces, and perhaps when more has been typed.
-    if (value !== said.current) setText(value);
-    said.current = value;
+    if (value !== lastReported.current) setText(value);
+    lastReported.current = value;
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
@@ -170,8 +170,8 @@ function TypedField({ value, onChange, ...rest }: TypedFieldProps) {
         setText(next);
         clearTimeout(timer.current);
         timer.current = window.setTimeout(() => {
-          said.current = next.trim();
-          onChange(said.current);
+          lastReported.current = next.trim();
+          onChange(lastReported.current);
         }, typingMs);
       }}
     />

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useAddressWords } from '../layout/use-address-words.ts';
+import { useUrlParams } from '../layout/use-url-params.ts';
 
 /** States as one looks for them, each of one or several of the service's. */
 export const stateGroups = {
@@ -19,15 +19,15 @@ export type Filters = Readonly<Record<(typeof names)[number], string>>;
 
 /** The filter of the address, as words and as the service takes it. */
 export function useFilters() {
-  const { words, isAny: isNarrowed, change, clear } = useAddressWords(names);
+  const { values, isAny: isNarrowed, change, clear } = useUrlParams(names);
   const filters = useMemo<Filters>(
     () => ({
-      ...words,
+      ...values,
       // What is none of these is as if it were not there.
-      state: Object.hasOwn(stateGroups, words.state) ? words.state : '',
-      origin: Object.hasOwn(origins, words.origin) ? words.origin : '',
+      state: Object.hasOwn(stateGroups, values.state) ? values.state : '',
+      origin: Object.hasOwn(origins, values.origin) ? values.origin : '',
     }),
-    [words],
+    [values],
   );
   const filter = useMemo(() => toFilter(filters), [filters]);
   return { filters, filter, change, clear, isNarrowed };

@@ -6,7 +6,7 @@ import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.t
 import { useSigned } from '../app/gate.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { newKey } from '../relay/new-key.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { sessionAddress } from '../session/address.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -30,7 +30,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   const form = useId();
   const [, go] = useLocation();
   const [errors, setErrors] = useState<Errors | null>(null);
-  const [create, isBusy] = useAct<newSessionMutation>(
+  const [create, isBusy] = useMutation<newSessionMutation>(
     graphql`
       mutation newSessionMutation($input: CreateSessionInput!) {
         createSession(input: $input) {
@@ -52,18 +52,18 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
     event.preventDefault();
     // Enter submits a form whatever its button says.
     if (isBusy || !uploads.areSent) return;
-    const given = new FormData(event.currentTarget);
-    const word = (name: string) => String(given.get(name) ?? '').trim() || null;
-    const tags = word('tags')
+    const formData = new FormData(event.currentTarget);
+    const text = (name: string) => String(formData.get(name) ?? '').trim() || null;
+    const tags = text('tags')
       ?.split(',')
       .map((tag) => tag.trim());
-    const limit = word('maxAcuLimit');
+    const limit = text('maxAcuLimit');
     const input = {
       organizationId,
-      prompt: word('prompt') ?? '',
-      title: word('title'),
-      agent: word('agent'),
-      playbookId: word('playbookId'),
+      prompt: text('prompt') ?? '',
+      title: text('title'),
+      agent: text('agent'),
+      playbookId: text('playbookId'),
       maxAcuLimit: limit === null ? null : Number(limit),
       tags: tags?.filter((tag) => tag !== '') ?? null,
       attachmentIds: uploads.attachmentIds,
@@ -81,7 +81,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       title="New session"
       size="large"
       onClose={onClose}
-      holdsMore={uploads.all.length > 0}
+      isDirty={uploads.all.length > 0}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -109,7 +109,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   );
 }
 
-const placed = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
+const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
 
 interface FieldsProps {
   readonly organizationId: string;
@@ -142,7 +142,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
   const standard = agents.find(({ agentId, isDefault }) =>
     organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
   );
-  const other = errors?.filter(({ path }) => !path?.some((part) => placed.includes(part))) ?? [];
+  const other = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   return (
     <>
       <TextArea

@@ -68,18 +68,18 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // Of this very filter: under another one, others would match.
-  const [whole, setWhole] = useState<Filter | null>(null);
+  const [selectedFilter, setSelectedFilter] = useState<Filter | null>(null);
   const shown = useRef<readonly string[]>([]);
   const last = useRef<string | null>(null);
   const select = useCallback((sessionId: string, isSelected: boolean, isRange: boolean) => {
-    if (!isSelected) setWhole(null);
+    if (!isSelected) setSelectedFilter(null);
     const [from, to] = [shown.current.indexOf(last.current ?? ''), shown.current.indexOf(sessionId)];
-    const meant =
+    const ids =
       isRange && from >= 0 && to >= 0 ? shown.current.slice(Math.min(from, to), Math.max(from, to) + 1) : [sessionId];
     last.current = sessionId;
     setSelected((before) => {
       const next = new Set(before);
-      for (const id of meant) {
+      for (const id of ids) {
         if (isSelected) next.add(id);
         else next.delete(id);
       }
@@ -93,10 +93,10 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   shown.current = here;
   const isChosen = ({ sessionId }: { readonly sessionId: string }) => selected.has(sessionId);
   const chosen = here.filter((id) => selected.has(id));
-  const isWhole = whole === filter;
-  const target = isWhole ? { filter, organizationId } : { sessionIds: chosen };
+  const isAllMatching = selectedFilter === filter;
+  const target = isAllMatching ? { filter, organizationId } : { sessionIds: chosen };
   const counted = `${chosen.length} ${chosen.length === 1 ? 'session' : 'sessions'}`;
-  const said = chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown';
+  const selectionLabel = chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown';
   const isAll = here.length > 0 && chosen.length === here.length;
 
   if (edges.length === 0) {
@@ -129,25 +129,25 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
             }}
             onChange={() => {
               setSelected(new Set(isAll ? [] : here));
-              setWhole(null);
+              setSelectedFilter(null);
             }}
           />
-          <span>{isWhole ? 'All that match are selected' : said}</span>
+          <span>{isAllMatching ? 'All that match are selected' : selectionLabel}</span>
         </label>
-        {isAll && hasNext && !isWhole && (
-          <Button size="small" onClick={() => setWhole(filter)}>
+        {isAll && hasNext && !isAllMatching && (
+          <Button size="small" onClick={() => setSelectedFilter(filter)}>
             Select all that match
           </Button>
         )}
-        {(chosen.length > 0 || isWhole) && (
+        {(chosen.length > 0 || isAllMatching) && (
           <BulkBar
             target={target}
-            meant={isWhole ? 'all sessions that match' : counted}
+            targetLabel={isAllMatching ? 'all sessions that match' : counted}
             isArchived={filter.isArchived}
-            chosen={isWhole ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
+            chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
               setSelected(new Set());
-              setWhole(null);
+              setSelectedFilter(null);
             }}
           />
         )}
@@ -247,7 +247,7 @@ function insert(store: RecordSourceProxy, connectionId: string, node: RecordProx
   const older = edges.findIndex((each) => startedAt(each?.getLinkedRecord('node')) < startedAt(node));
   // Below what is loaded it comes with the next page.
   if (older < 0 && connection.getLinkedRecord('pageInfo')?.getValue('hasNextPage')) return;
-  const place = older < 0 ? edges.length : older;
+  const index = older < 0 ? edges.length : older;
   const edge = ConnectionHandler.createEdge(store, connection, node, 'SessionEdge');
-  connection.setLinkedRecords([...edges.slice(0, place), edge, ...edges.slice(place)], 'edges');
+  connection.setLinkedRecords([...edges.slice(0, index), edge, ...edges.slice(index)], 'edges');
 }

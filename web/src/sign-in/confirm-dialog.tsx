@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { onConfirmationNeeded, sendConfirmation } from '../relay/confirm.ts';
-import { look } from '../relay/look.ts';
+import { syncSession } from '../relay/session-sync.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -39,7 +39,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
     if (answer.is === 'confirmed') return onDone(true);
     if (answer.is === 'ended') {
       onDone(false);
-      void look();
+      void syncSession();
       return;
     }
     setError(answer.message);

@@ -1,9 +1,9 @@
 import './sign-in.css';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { noteEntered } from '../app/arrived.tsx';
-import { askWho } from '../relay/look.ts';
-import { consoleHeaders, keepPageSecret, pageSecret } from '../relay/page-secret.ts';
-import { noteSignedIn } from '../relay/signed-out.ts';
+import { focusAfterSignIn } from '../app/focus-on-navigation.tsx';
+import { consoleHeaders, pageSecret, storePageSecret } from '../relay/page-secret.ts';
+import { fetchViewer } from '../relay/session-sync.ts';
+import { notifySignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -34,7 +34,7 @@ async function send(
     });
     const body = (await response.json().catch(() => null)) as Answer | null;
     if (response.ok && body?.pageSecret !== undefined) {
-      keepPageSecret(body.pageSecret);
+      storePageSecret(body.pageSecret);
       return null;
     }
     const { status } = response;
@@ -54,17 +54,17 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
   const [offer, setOffer] = useState<{ readonly link: string; readonly name: string | null } | null>(null);
   const isTaken = useRef(false);
 
-  const goIn = () => {
+  const finishSignIn = () => {
     if (location.pathname === '/sign-in') history.replaceState(null, '', '/');
-    noteSignedIn();
-    noteEntered();
+    notifySignedIn();
+    focusAfterSignIn();
     onDone();
   };
   const enter = async (input: Parameters<typeof send>[0]) => {
     setBusy(true);
     const refusal = await send(input);
     setBusy(false);
-    if (refusal === null) return goIn();
+    if (refusal === null) return finishSignIn();
     setOffer(null);
     setError({ isOfLink: refusal.status === 401 && 'link' in input, message: refusal.message });
     field.current?.focus();
@@ -77,8 +77,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     if (link === null) return;
     // A link that was used is what opened a page that one comes back to; and one that somebody sent may be theirs. Another
     // server of the host can end the sign-in by overwriting its cookie, and then send the browser to a link of its own.
-    void askWho().then((asked) => {
-      if (asked?.name !== undefined) setOffer({ link, name: asked.name });
+    void fetchViewer().then((viewer) => {
+      if (viewer?.name !== undefined) setOffer({ link, name: viewer.name });
       else if (pageSecret() !== null) setOffer({ link, name: null });
       else void enter({ link });
     });
@@ -95,7 +95,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           onSubmit={(event) => {
             event.preventDefault();
             if (offer.name === null) setOffer(null);
-            else goIn();
+            else finishSignIn();
           }}
         >
           <Mark size={44} />

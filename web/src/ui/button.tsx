@@ -15,16 +15,16 @@ const refuse = (event: MouseEvent) => event.preventDefault();
 
 /** A button. One that shows only an icon needs `aria-label`, which is its tip too. */
 export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, children, ...rest }: ButtonProps) {
-  const isBare = children === undefined;
+  const isIconOnly = children === undefined;
   const named = rest['aria-label'];
   const label = named === undefined ? undefined : visible(named);
   return (
     <button
       type="button"
-      title={isBare ? label : undefined}
+      title={isIconOnly ? label : undefined}
       {...rest}
       aria-label={label}
-      className={`button ${tone} ${size}${isBare ? ' bare' : ''}`}
+      className={`button ${tone} ${size}${isIconOnly ? ' bare' : ''}`}
       aria-busy={isBusy || undefined}
       aria-disabled={isBusy || undefined}
       onClick={isBusy ? refuse : rest.onClick}

@@ -1,7 +1,7 @@
 import { type FocusEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { focusFirst, focusHeading, isLost } from './focus.ts';
-import { comeToFront } from './front.ts';
+import { pushModal } from './modal-stack.ts';
 import { visible } from './visible.ts';
 
 interface DialogProps {
@@ -14,7 +14,7 @@ interface DialogProps {
   /** What it shows is shown once: only one of its own buttons closes it. */
   readonly isDeliberate?: boolean;
   /** Something is in it, beside what is written in its fields, that would be lost. */
-  readonly holdsMore?: boolean;
+  readonly isDirty?: boolean;
 }
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
@@ -28,7 +28,7 @@ const isWritten = (target: EventTarget): target is Field =>
  * it, after a question where something has been written.
  */
 export function Dialog(props: DialogProps) {
-  const { title, onClose, children, actions, size = 'small', isDeliberate = false, holdsMore = false } = props;
+  const { title, onClose, children, actions, size = 'small', isDeliberate = false, isDirty = false } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   // What stood in the fields when one first came to them.
@@ -40,11 +40,11 @@ export function Dialog(props: DialogProps) {
     const dialog = ref.current;
     isGone.current = false;
     dialog?.showModal();
-    const leaveFront = dialog ? comeToFront(dialog) : null;
+    const popModal = dialog ? pushModal(dialog) : null;
     focusFirst(dialog);
     return () => {
       isGone.current = true;
-      leaveFront?.();
+      popModal?.();
       dialog?.close();
       setTimeout(() => {
         if (isLost()) focusHeading();
@@ -52,16 +52,16 @@ export function Dialog(props: DialogProps) {
     };
   }, []);
   const isChanged = () =>
-    holdsMore || [...before.current].some(([field, was]) => field.isConnected && field.value.trim() !== was.trim());
+    isDirty || [...before.current].some(([field, was]) => field.isConnected && field.value.trim() !== was.trim());
   // Kept nowhere, since it may be secret: the browser asks too before it leaves the page.
   const mayLose = useRef(isChanged);
   mayLose.current = isChanged;
   useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => {
+    const warnBeforeUnload = (event: BeforeUnloadEvent) => {
       if (mayLose.current()) event.preventDefault();
     };
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
+    addEventListener('beforeunload', warnBeforeUnload);
+    return () => removeEventListener('beforeunload', warnBeforeUnload);
   }, []);
   const leave = () => {
     if (isDeliberate) return ref.current?.querySelector<HTMLElement>('footer .primary')?.focus();
@@ -107,8 +107,8 @@ export function Dialog(props: DialogProps) {
         <Confirm
           title="Throw away what you wrote?"
           text="It is not kept anywhere."
-          keep="Keep writing"
-          act="Throw away"
+          cancelLabel="Keep writing"
+          confirmLabel="Throw away"
           onClose={() => setAsking(false)}
           onConfirm={onClose}
         />
@@ -121,9 +121,9 @@ interface ConfirmProps {
   readonly title: string;
   readonly text: ReactNode;
   /** What the button that does it says: the act, never "OK". */
-  readonly act: string;
+  readonly confirmLabel: string;
   /** What the button says that does nothing. */
-  readonly keep?: string;
+  readonly cancelLabel?: string;
   readonly tone?: 'primary' | 'danger';
   readonly isBusy?: boolean;
   readonly onConfirm: () => void;
@@ -132,16 +132,25 @@ interface ConfirmProps {
 
 /** Asks before something that cannot be taken back. */
 export function Confirm(props: ConfirmProps) {
-  const { title, text, act, keep = 'Cancel', tone = 'danger', isBusy = false, onConfirm, onClose } = props;
+  const {
+    title,
+    text,
+    confirmLabel,
+    cancelLabel = 'Cancel',
+    tone = 'danger',
+    isBusy = false,
+    onConfirm,
+    onClose,
+  } = props;
   return (
     <Dialog
       title={title}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{keep}</Button>
+          <Button onClick={onClose}>{cancelLabel}</Button>
           <Button tone={tone} isBusy={isBusy} onClick={onConfirm}>
-            {act}
+            {confirmLabel}
           </Button>
         </>
       }

@@ -7,9 +7,9 @@ export interface DiffLine {
 /** Unchanged lines that are shown around a change. */
 const around = 3;
 /** Beyond this many pairs of lines the texts are shown one after the other: comparing them would hold up the page. */
-const mostPairs = 500_000;
+const maxPairs = 500_000;
 /** Of the files of one tool call together: its line says how much was changed only where that is quickly known. */
-const mostPairsOfCall = 1_000_000;
+const maxPairsOfCall = 1_000_000;
 
 /** A file, or a field, before and after a change. `oldText` null: a new file. */
 export interface FileChange {
@@ -17,12 +17,12 @@ export interface FileChange {
   readonly newText: string;
 }
 
-const known = new WeakMap<FileChange, readonly DiffLine[]>();
+const cachedLines = new WeakMap<FileChange, readonly DiffLine[]>();
 
 /** The lines of a change, with a few around them. Compared once for each object. */
 export function linesOf(change: FileChange): readonly DiffLine[] {
-  const lines = known.get(change) ?? diffLines(change.oldText, change.newText);
-  known.set(change, lines);
+  const lines = cachedLines.get(change) ?? diffLines(change.oldText, change.newText);
+  cachedLines.set(change, lines);
   return lines;
 }
 
@@ -30,7 +30,7 @@ export function linesOf(change: FileChange): readonly DiffLine[] {
 export function sizeOf(changes: readonly FileChange[]): { readonly added: number; readonly removed: number } | null {
   const count = (text: string | null | undefined) => (text ? text.split('\n').length : 0);
   const pairs = changes.reduce((sum, { oldText, newText }) => sum + count(oldText) * count(newText), 0);
-  if (pairs > mostPairsOfCall) return null;
+  if (pairs > maxPairsOfCall) return null;
   const lines = changes.flatMap(linesOf);
   const of = (type: DiffLine['type']) => lines.filter((line) => line.type === type).length;
   return { added: of('added'), removed: of('removed') };
@@ -56,7 +56,7 @@ function diffLines(before: string | null | undefined, after: string): readonly D
 function compare(a: readonly string[], b: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ type: 'removed', text });
   const added = (text: string): DiffLine => ({ type: 'added', text });
-  if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)];
+  if (a.length * b.length > maxPairs) return [...a.map(removed), ...b.map(added)];
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0;
@@ -84,10 +84,10 @@ function shorten(lines: readonly DiffLine[]): readonly DiffLine[] {
     if (type === 'same') return;
     for (let n = Math.max(0, index - around); n <= Math.min(lines.length - 1, index + around); n++) isNear[n] = true;
   });
-  const kept: DiffLine[] = [];
+  const shortened: DiffLine[] = [];
   lines.forEach((line, index) => {
-    if (isNear[index]) kept.push(line);
-    else if (kept.at(-1)?.type !== 'gap') kept.push({ type: 'gap', text: '⋯' });
+    if (isNear[index]) shortened.push(line);
+    else if (shortened.at(-1)?.type !== 'gap') shortened.push({ type: 'gap', text: '⋯' });
   });
-  return kept;
+  return shortened;
 }

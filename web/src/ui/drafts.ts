@@ -13,7 +13,7 @@ export function findDraft<T>(name: string): T | null {
  * Keeps what is half written, for this tab and as long as it is open; null: there is nothing to keep. Nothing secret may go in
  * here: it lies in the browser in the clear.
  */
-export function keepDraft(name: string, value: object | string | null): void {
+export function saveDraft(name: string, value: object | string | null): void {
   try {
     if (value === null) sessionStorage.removeItem(prefix + name);
     else sessionStorage.setItem(prefix + name, JSON.stringify(value));
@@ -22,11 +22,11 @@ export function keepDraft(name: string, value: object | string | null): void {
   }
 }
 
-const whoseKey = 'switchyard:drafts-of';
+const ownerKey = 'switchyard:drafts-of';
 
 /** What was half written in this tab is shown to nobody but who wrote it. */
-export function forgetOthersDrafts(who: string): void {
-  if (sessionStorage.getItem(whoseKey) === who) return;
+export function forgetOthersDrafts(owner: string): void {
+  if (sessionStorage.getItem(ownerKey) === owner) return;
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
-  sessionStorage.setItem(whoseKey, who);
+  sessionStorage.setItem(ownerKey, owner);
 }

@@ -7,7 +7,7 @@ import {
   useId,
 } from 'react';
 import { Icon } from './icons.tsx';
-import { plainWords } from './plain-words.ts';
+import { problemText } from './problem-text.ts';
 
 /** What every field has. */
 export interface FieldProps {
@@ -38,7 +38,7 @@ export function FieldFrame(props: FieldProps & { readonly id: string; readonly c
       )}
       {error && (
         <p className="problem" id={`${id}-error`} role="alert">
-          {plainWords(error)}
+          {problemText(error)}
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 /** Beyond this many members only the first are shown, so that a large value does not hold up the page. */
-const most = 200;
+const maxMembers = 200;
 
 interface JsonTreeProps {
   readonly value: unknown;
@@ -50,9 +50,9 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
       </summary>
       {isOpen &&
         members
-          .slice(0, most)
+          .slice(0, maxMembers)
           .map(([key, member]) => <JsonTree value={member} name={key} depth={depth + 1} key={key} />)}
-      {isOpen && members.length > most && <div className="leaf">… and {members.length - most} more</div>}
+      {isOpen && members.length > maxMembers && <div className="leaf">… and {members.length - maxMembers} more</div>}
     </details>
   );
 }

@@ -5,20 +5,20 @@ import remarkGfm from 'remark-gfm';
 import { destinationToShow } from './link-text.ts';
 
 /** Texts beyond these are shown as they are: parsing them would hold up the page, for some costs grow with their square. */
-const longest = 50_000;
+const maxLength = 50_000;
 /** Characters that may begin or end something, in one paragraph and in all. */
-const mostMarks = { paragraph: 2_000, text: 10_000 };
+const maxMarks = { paragraph: 2_000, text: 10_000 };
 /** Quotes and lists in one another, begun on one line. */
-const deepest = 12;
+const maxDepth = 12;
 
 const marks = /[*_~`[\]<>&!|\\]/g;
-const containers = new RegExp(`^(?:[ \\t]*(?:>|[-*+](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))){${deepest + 1}}`, 'm');
+const containers = new RegExp(`^(?:[ \\t]*(?:>|[-*+](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))){${maxDepth + 1}}`, 'm');
 
 /** Whether a text is what people and agents write, not what somebody made to hold up the page. */
 function isReasonable(text: string): boolean {
-  if (text.length > longest || containers.test(text)) return false;
+  if (text.length > maxLength || containers.test(text)) return false;
   const counts = text.split(/\n[ \t]*\n/).map((paragraph) => paragraph.match(marks)?.length ?? 0);
-  return Math.max(...counts) <= mostMarks.paragraph && counts.reduce((sum, each) => sum + each, 0) <= mostMarks.text;
+  return Math.max(...counts) <= maxMarks.paragraph && counts.reduce((sum, each) => sum + each, 0) <= maxMarks.text;
 }
 
 interface OutLinkProps {
@@ -81,10 +81,10 @@ const plugins = [remarkGfm];
  * only be of the usual kinds.
  */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  const plain = <pre className="markdown">{text}</pre>;
-  if (!isReasonable(text)) return plain;
+  const plainText = <pre className="markdown">{text}</pre>;
+  if (!isReasonable(text)) return plainText;
   return (
-    <Otherwise shown={plain} key={text}>
+    <Otherwise shown={plainText} key={text}>
       <div className="markdown">
         <ReactMarkdown remarkPlugins={plugins} components={components}>
           {text}

@@ -19,16 +19,16 @@ export function More({ hasMore, isLoading, onMore }: MoreProps) {
     const end = ref.current;
     if (!end || !hasMore || isLoading) return;
     let timer = 0;
-    const look = () => {
+    const loadMore = () => {
       load.current();
       // Relay takes no such wish while it reads the list itself: it is said again then.
-      timer = window.setTimeout(look, againMs);
+      timer = window.setTimeout(loadMore, againMs);
     };
     const observer = new IntersectionObserver(
       (entries) => {
         clearTimeout(timer);
         // Several may come at once: the last one is how it stands.
-        if (entries.at(-1)?.isIntersecting) look();
+        if (entries.at(-1)?.isIntersecting) loadMore();
       },
       { rootMargin: '600px' },
     );

@@ -2,10 +2,10 @@ import './picker.css';
 import { type KeyboardEvent, type UIEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { describeField, FieldFrame, type FieldProps } from './field.tsx';
 import { Icon } from './icons.tsx';
+import { matchesText } from './text-filter.ts';
 import { type Choice, type ChoiceSource, useChoices } from './use-choices.ts';
-import { usePlaced } from './use-placed.ts';
+import { usePopoverPosition } from './use-popover-position.ts';
 import { visible } from './visible.ts';
-import { hasWords } from './words.ts';
 
 interface PickerProps extends FieldProps {
   readonly source: ChoiceSource;
@@ -29,7 +29,7 @@ interface PickerProps extends FieldProps {
 /** So many that fit are shown before one scrolls. */
 const enough = 20;
 /** Of so many the chosen one is looked for to learn what it is called. */
-const mostLookedAt = 1_000;
+const maxChoicesRead = 1_000;
 
 /** Where keys lead from a place in the list, -1 for none, that ends at the last one. */
 const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
@@ -55,34 +55,34 @@ export function Picker(props: PickerProps) {
   const [text, setText] = useState<string | null>(null);
   const [active, setActive] = useState(-1);
   const { choices, hasMore, isLoading, problem, more, restart } = useChoices(source);
-  const known = useRef<Choice | null>(null);
+  const lastChosen = useRef<Choice | null>(null);
   const all = useMemo(() => {
     const begin = none === undefined ? first : [{ value: '', label: none }, ...first];
     const taken = new Set(begin.map((choice) => choice.value));
     return [...begin, ...choices.filter((choice) => !taken.has(choice.value))];
   }, [none, first, choices]);
   const chosen = all.find((choice) => choice.value === value) ?? null;
-  if (chosen !== null) known.current = chosen;
+  if (chosen !== null) lastChosen.current = chosen;
   const called =
-    (known.current?.value === value ? known.current.label : null) ??
+    (lastChosen.current?.value === value ? lastChosen.current.label : null) ??
     (value === (props.value ?? props.defaultValue) ? valueLabel : null) ??
-    (hasMore && problem === null && choices.length < mostLookedAt ? null : value);
+    (hasMore && problem === null && choices.length < maxChoicesRead ? null : value);
   const { takesOther = false } = props;
   const shown = useMemo(() => {
-    const fitting = all.filter(({ label: name, under }) => hasWords(`${name} ${under ?? ''}`, text ?? ''));
+    const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
     const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
     return isOther ? [...fitting, { value: typed, label: typed, under: 'As it is written' }] : fitting;
   }, [all, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
-    : called === null && value !== '' && choices.length < mostLookedAt;
+    : called === null && value !== '' && choices.length < maxChoicesRead;
   useEffect(() => {
     if (wantsMore && hasMore && !isLoading && problem === null) more();
   }, [wantsMore, hasMore, isLoading, problem, more]);
   const box = useRef<HTMLDivElement>(null);
   const popup = useRef<HTMLDivElement>(null);
-  usePlaced(isOpen, box, popup);
+  usePopoverPosition(isOpen, box, popup);
   const optionId = (index: number) => `${id}-${index}`;
   useEffect(() => {
     if (isOpen && active >= 0) document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
@@ -101,7 +101,7 @@ export function Picker(props: PickerProps) {
   };
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
-    known.current = choice;
+    lastChosen.current = choice;
     setOwn(choice.value);
     close();
     if (choice.value !== value) props.onChange?.(choice.value, choice.value === '' ? null : choice);

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Button } from './button.tsx';
-import { useFront } from './front.ts';
+import { useTopModal } from './modal-stack.ts';
 import { visible } from './visible.ts';
 
 interface Toast {
@@ -22,7 +22,7 @@ export interface Toasts {
 const ToastContext = createContext<Toasts | null>(null);
 const shownMs = 4_000;
 const undoMs = 12_000;
-const most = 4;
+const maxToasts = 4;
 
 /** See {@link Toasts}. */
 export function useToasts(): Toasts {
@@ -33,14 +33,14 @@ export function useToasts(): Toasts {
 
 /** Where toasts are shown. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
-  const front = useFront();
+  const topModal = useTopModal();
   const [shown, setShown] = useState<readonly Toast[]>([]);
   const count = useRef(0);
   const close = useCallback((id: number) => setShown((before) => before.filter((toast) => toast.id !== id)), []);
   const toasts = useMemo<Toasts>(() => {
     const add = (tone: Toast['tone'], text: string, undo: Toast['undo']) => {
       const id = ++count.current;
-      setShown((before) => [...before.slice(1 - most), { id, tone, text, undo }]);
+      setShown((before) => [...before.slice(1 - maxToasts), { id, tone, text, undo }]);
       return id;
     };
     return {
@@ -61,7 +61,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
           ))}
         </section>,
         // In a dialog where there is one: behind it nobody would see them.
-        front ?? document.body,
+        topModal ?? document.body,
       )}
     </ToastContext>
   );
@@ -74,20 +74,20 @@ interface ShownProps {
 
 function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
   // Nothing goes away under the pointer, or from under the keys.
-  const [isHeld, setHeld] = useState(false);
+  const [isPaused, setPaused] = useState(false);
   useEffect(() => {
-    if (tone === 'bad' || isHeld) return;
+    if (tone === 'bad' || isPaused) return;
     const timer = window.setTimeout(onClose, undo === null ? shownMs : undoMs, id);
     return () => clearTimeout(timer);
-  }, [id, tone, undo, isHeld, onClose]);
+  }, [id, tone, undo, isPaused, onClose]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only stays for as long as one is at it.
     <div
       className={`toast ${tone}`}
-      onMouseEnter={() => setHeld(true)}
-      onMouseLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onMouseEnter={() => setPaused(true)}
+      onMouseLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
       <p>{visible(text)}</p>
       {undo && (

@@ -38,7 +38,7 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
       <p className="for-readers" role="status">
         {all.length > 0 && `${sent} of ${all.length} files uploaded`}
       </p>
-      {all.length > few && <Whole uploads={uploads} sent={sent} />}
+      {all.length > few && <UploadSummary uploads={uploads} sent={sent} />}
       {all.length > 0 && (
         <ul className="uploads" aria-label="Files that go along">
           {all.map((upload) => (
@@ -54,7 +54,7 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
 const few = 4;
 
 /** How far all of them are, and what can be done with all. */
-function Whole({ uploads, sent }: { readonly uploads: Uploads; readonly sent: number }) {
+function UploadSummary({ uploads, sent }: { readonly uploads: Uploads; readonly sent: number }) {
   const { all } = uploads;
   const failed = all.filter(({ state }) => state === 'failed').length;
   const refused = all.filter(({ state }) => state === 'refused').length;

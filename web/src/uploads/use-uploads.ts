@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useUploadsMutation } from '../__generated__/useUploadsMutation.graphql.ts';
-import { useAct } from '../relay/use-act.ts';
+import { useMutation } from '../relay/use-mutation.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { sendFile, UploadError } from './send-file.ts';
 import { sizeOf } from './size-of.ts';
@@ -37,7 +37,7 @@ export interface Uploads {
 /** As many are sent at once. */
 const atOnce = 3;
 /** The service takes no more with one message. */
-const most = 100;
+const maxUploads = 100;
 
 /** See {@link Uploads}: sent as they are added, to the organization, and dropped when their place is left. */
 export function useUploads(organizationId: string): Uploads {
@@ -47,7 +47,7 @@ export function useUploads(organizationId: string): Uploads {
   const toasts = useToasts();
   /** Known once the service was first asked. */
   const [maxBytes, setMaxBytes] = useState<number | null>(null);
-  const [ask] = useAct<useUploadsMutation>(
+  const [createUpload] = useMutation<useUploadsMutation>(
     graphql`
       mutation useUploadsMutation($input: CreateAttachmentUploadInput!) {
         createAttachmentUpload(input: $input) {
@@ -74,7 +74,7 @@ export function useUploads(organizationId: string): Uploads {
       const { signal } = startOf(running.current, key);
       change(key, { state: 'sending' });
       try {
-        const { payload, errors } = await ask({ input: { organizationId } });
+        const { payload, errors } = await createUpload({ input: { organizationId } });
         const upload = payload?.attachmentUpload;
         if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? 'Nothing was done.');
         setMaxBytes(upload.maxBytes);
@@ -91,7 +91,7 @@ export function useUploads(organizationId: string): Uploads {
         running.current.delete(key);
       }
     },
-    [ask, change, organizationId],
+    [createUpload, change, organizationId],
   );
   useEffect(() => {
     const isTooLarge = ({ state, file }: Upload) => state === 'waiting' && refusalOf(file, maxBytes) !== null;
@@ -117,14 +117,14 @@ export function useUploads(organizationId: string): Uploads {
       areSent: all.every(({ state }) => state === 'sent'),
       attachmentIds: all.flatMap(({ attachmentId }) => attachmentId ?? []),
       add: (files) => {
-        const room = Math.max(0, most - all.length);
+        const room = Math.max(0, maxUploads - all.length);
         const added = files.slice(0, room).map((file) => toUpload(++count.current, file));
         setAll((before) => [...before, ...added]);
         const left = files.slice(room).map(({ name }) => name);
         if (left.length > 0) {
           const named =
             left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
-          toasts.fail(`At most ${most} files go along at once. Left out: ${named}.`);
+          toasts.fail(`At most ${maxUploads} files go along at once. Left out: ${named}.`);
         }
       },
       remove: (key) => {

@@ -21,7 +21,7 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
   const id = useId();
   const Chart = kind === 'columns' ? Columns : Rows;
   const isEmpty = bars.every(({ value }) => value === 0);
-  const keep = () =>
+  const exportCsv = () =>
     save(
       `${file}.csv`,
       'text/csv',
@@ -34,7 +34,7 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
     <section className="card figure" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <Button size="small" disabled={isEmpty} aria-label={`Export as CSV: ${title}`} onClick={keep}>
+        <Button size="small" disabled={isEmpty} aria-label={`Export as CSV: ${title}`} onClick={exportCsv}>
           CSV
         </Button>
       </header>

@@ -7,7 +7,7 @@ import { csvOf, save } from '../kit/save.ts';
 import { type AuditFilter, filterOf } from './audit-filter.ts';
 
 /** The most that one export has: a browser keeps all of it in memory. */
-const mostEntries = 50_000;
+const maxEntries = 50_000;
 
 /** Buttons that keep all that fits the filter, in a file of the browser's. */
 export function AuditExport({
@@ -57,7 +57,7 @@ export function AuditExport({
       const page: Log | undefined = answer?.organization?.auditLog;
       all.push(...(page?.nodes ?? []));
       after = page?.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
-    } while (after !== null && all.length < mostEntries);
+    } while (after !== null && all.length < maxEntries);
     return { all, isCut: after !== null };
   };
   const run = async (format: 'csv' | 'json') => {
@@ -67,7 +67,7 @@ export function AuditExport({
       if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
       else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
       toasts.say(`${all.length} entries are saved.`);
-      if (isCut) toasts.fail(`Only the last ${mostEntries.toLocaleString('en')} are there: choose fewer days.`);
+      if (isCut) toasts.fail(`Only the last ${maxEntries.toLocaleString('en')} are there: choose fewer days.`);
     } catch (error) {
       toasts.fail((error as Error).message);
     } finally {

@@ -8,7 +8,7 @@ import type { auditPagePaginationQuery } from '../../__generated__/auditPagePagi
 import type { auditPageQuery } from '../../__generated__/auditPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAddressWords } from '../../layout/use-address-words.ts';
+import { useUrlParams } from '../../layout/use-url-params.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorBoundary } from '../../ui/error-boundary.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -24,38 +24,38 @@ import { AuditExport } from './audit-export.tsx';
 import { type AuditFilter, filterNames, filterOf } from './audit-filter.ts';
 import { useActorChoices } from './use-actor-choices.ts';
 
-const wordsOf = (action: string) => action.toLowerCase().replaceAll('_', ' ');
-const actions = fixedChoices(auditActions.map((action) => ({ value: action, label: wordsOf(action) })));
+const actionText = (action: string) => action.toLowerCase().replaceAll('_', ' ');
+const actions = fixedChoices(auditActions.map((action) => ({ value: action, label: actionText(action) })));
 
 type Entry = auditPage_organization$data['auditLog']['edges'][number]['node'];
 
 /** `/manage/audit-log`: who did what in the organization, and when. */
 export function AuditPage() {
   const { organization } = useSigned();
-  const { words, isAny, change, clear } = useAddressWords(filterNames);
+  const { values, isAny, change, clear } = useUrlParams(filterNames);
   // What is there stays, paler, until what was asked for has come.
-  const shown = useDeferredValue(words);
+  const shown = useDeferredValue(values);
   const id = organization?.organizationId ?? '';
   const actors = useActorChoices(id);
   if (!organization) return <Empty title="There is no organization" />;
   return (
-    <Page title="Audit log" actions={<AuditExport organizationId={id} filter={words} />}>
+    <Page title="Audit log" actions={<AuditExport organizationId={id} filter={values} />}>
       <search className="tool-row">
-        <Picker label="Who" none="Anybody" source={actors} value={words.by} onChange={(by) => change({ by })} />
+        <Picker label="Who" none="Anybody" source={actors} value={values.by} onChange={(by) => change({ by })} />
         <Picker
           label="What was done"
           none="Anything"
           source={actions}
-          value={words.action}
+          value={values.action}
           onChange={(action) => change({ action })}
         />
         <TextField
           label="From"
           type="date"
-          value={words.from}
+          value={values.from}
           onChange={({ target }) => change({ from: target.value })}
         />
-        <TextField label="To" type="date" value={words.to} onChange={({ target }) => change({ to: target.value })} />
+        <TextField label="To" type="date" value={values.to} onChange={({ target }) => change({ to: target.value })} />
         {isAny && (
           <Button tone="quiet" icon="close" onClick={clear}>
             Clear
@@ -64,7 +64,7 @@ export function AuditPage() {
       </search>
       <ErrorBoundary resetKey={JSON.stringify(shown)}>
         <Suspense fallback={<Loading label="Loading the audit log" />}>
-          <div className={shown === words ? undefined : 'stale'}>
+          <div className={shown === values ? undefined : 'stale'}>
             <Log organizationId={id} filter={shown} />
           </div>
         </Suspense>
@@ -128,7 +128,7 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
       label: 'What',
       cell: ({ action, targetId }) => (
         <div>
-          {action ? wordsOf(action) : 'something of a later version'}
+          {action ? actionText(action) : 'something of a later version'}
           {targetId && <span className="under">{targetId}</span>}
         </div>
       ),

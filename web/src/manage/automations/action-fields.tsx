@@ -24,7 +24,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
     'message_session',
     ...(type === 'monitor_session' ? (['monitor_session'] as const) : []),
   ];
-  const beside = problemBeside(problems, ...placed[type]);
+  const beside = problemBeside(problems, ...fieldNames[type]);
   return (
     <>
       <Select
@@ -63,7 +63,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
   );
 }
 
-const placed = {
+const fieldNames = {
   'start_session': ['type', 'prompt', 'session', 'more'],
   'message_session': ['type', 'prompt', 'targetSessionId', 'autoCreate'],
   'monitor_session': ['type', 'setupPrompt', 'slackMonitorConfig', 'more'],

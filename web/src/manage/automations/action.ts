@@ -38,7 +38,7 @@ export interface ActionDraft {
   /** JSON of what the form has no field for. */
   readonly more: string;
   /** What it was made from; null: it is new. */
-  readonly given: Action | null;
+  readonly base: Action | null;
 }
 
 /** What a new action begins with. */
@@ -52,23 +52,23 @@ export const newAction = (type: Action['type']): ActionDraft => ({
   target: '',
   autoCreate: false,
   more: '',
-  given: null,
+  base: null,
 });
 
 /** An action as a form shows it. */
-export function readAction(given: Action): ActionDraft {
-  const draft: ActionDraft = { ...newAction(given.type), given };
-  if (given.type === 'monitor_session') {
-    return { ...draft, prompt: given.setupPrompt, more: asText(given.slackMonitorConfig) };
+export function readAction(action: Action): ActionDraft {
+  const draft: ActionDraft = { ...newAction(action.type), base: action };
+  if (action.type === 'monitor_session') {
+    return { ...draft, prompt: action.setupPrompt, more: asText(action.slackMonitorConfig) };
   }
-  if (given.type === 'message_session') {
-    const { prompt, targetSessionId = '', autoCreate = false } = given;
+  if (action.type === 'message_session') {
+    const { prompt, targetSessionId = '', autoCreate = false } = action;
     return { ...draft, prompt, target: targetSessionId, autoCreate };
   }
-  const { tags = [], playbookId = '', repos = [], ...others } = given.session ?? {};
+  const { tags = [], playbookId = '', repos = [], ...others } = action.session ?? {};
   return {
     ...draft,
-    prompt: given.prompt,
+    prompt: action.prompt,
     playbookId,
     tags: tags.join(', '),
     repos: repos.join(', '),
@@ -78,9 +78,9 @@ export function readAction(given: Action): ActionDraft {
 
 /** An action as the service takes it; fields that were not touched are as they came. SyntaxError for JSON that is none. */
 export function writeAction(draft: ActionDraft): Action {
-  const before = draft.given?.type === draft.type ? readAction(draft.given) : null;
+  const before = draft.base?.type === draft.type ? readAction(draft.base) : null;
   const { type, prompt } = draft;
-  if (draft.given && before && isSame(draft, before)) return draft.given;
+  if (draft.base && before && isSame(draft, before)) return draft.base;
   if (type === 'monitor_session') {
     return { type, setupPrompt: prompt, slackMonitorConfig: asJson(draft.more) };
   }
@@ -93,9 +93,9 @@ export function writeAction(draft: ActionDraft): Action {
       ...(draft.autoCreate ? { autoCreate: true } : {}),
     };
   }
-  const given = draft.given?.type === 'start_session' ? draft.given.session : undefined;
-  const tags = before?.tags === draft.tags ? given?.tags : splitList(draft.tags);
-  const repos = before?.repos === draft.repos ? given?.repos : splitList(draft.repos);
+  const baseSession = draft.base?.type === 'start_session' ? draft.base.session : undefined;
+  const tags = before?.tags === draft.tags ? baseSession?.tags : splitList(draft.tags);
+  const repos = before?.repos === draft.repos ? baseSession?.repos : splitList(draft.repos);
   const session = {
     ...(tags ? { tags } : {}),
     ...(draft.playbookId === '' ? {} : { playbookId: draft.playbookId }),

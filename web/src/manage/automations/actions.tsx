@@ -5,7 +5,7 @@ import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemsIn } from './problems.ts';
 
 /** The most actions that the service takes. */
-const most = 10;
+const maxActions = 10;
 
 interface ActionsProps {
   readonly actions: readonly ActionDraft[];
@@ -55,7 +55,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
         </fieldset>
       ))}
       {beside && <Problem text={beside} />}
-      {actions.length < most && !isWatching && (
+      {actions.length < maxActions && !isWatching && (
         <div className="actions">
           <Button
             size="small"

@@ -12,17 +12,17 @@ import type {
 } from '../../__generated__/automationFormUpdateMutation.graphql.ts';
 import type { automationFragment_automation$key } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { saveResultOf } from '../kit/editor-page.tsx';
-import { Restored, thrownAway } from '../kit/restored.tsx';
-import { SavedMeanwhile, takenTheirs, unseen } from '../kit/saved-meanwhile.tsx';
+import { discardedText, Restored } from '../kit/restored.tsx';
+import { checkFailedText, SavedMeanwhile, theirsTakenText } from '../kit/saved-meanwhile.tsx';
 import { Actions } from './actions.tsx';
 import { automationFragment } from './automation-fragment.ts';
 import { changesOf, type Definition, type Draft, definitionOf, problemsOf, writeDraft } from './draft.ts';
-import { inputOf, placeOf } from './input.ts';
+import { formPathOf, inputOf } from './input.ts';
 import { type MadeWebhook, madeWebhook } from './made-webhook.tsx';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
@@ -31,7 +31,13 @@ import { moreSettings } from './settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
 import { Triggers } from './triggers.tsx';
 import { useDraft } from './use-draft.ts';
-import { type Now, overtaken, partLabels, textsOf, useLook } from './use-look.ts';
+import {
+  conflictingParts,
+  type LatestAutomation,
+  partLabels,
+  textsOf,
+  useLatestAutomation,
+} from './use-latest-automation.ts';
 import './automations.css';
 
 interface AutomationFormProps {
@@ -44,7 +50,7 @@ interface AutomationFormProps {
   readonly onDone: (id: string, webhook: MadeWebhook | null) => void;
 }
 
-const placed = [
+const fieldNames = [
   'name',
   'triggers',
   'actions',
@@ -90,17 +96,19 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     {},
   );
   const typeOf = fieldTypesOf(automationSchemas);
-  const half = useDraft(
+  const draftState = useDraft(
     found?.automationId ?? null,
     organization?.organizationId,
     () => (found ? definitionOf(found) : null),
     typeOf,
   );
-  const { given, draft, change: setDraft } = half;
-  const look = useLook();
-  const [other, setOther] = useState<(Now & { readonly names: readonly (keyof Definition)[] }) | null>(null);
+  const { base, draft, change: setDraft } = draftState;
+  const fetchLatest = useLatestAutomation();
+  const [other, setOther] = useState<(LatestAutomation & { readonly names: readonly (keyof Definition)[] }) | null>(
+    null,
+  );
   const [problems, setProblems] = useState<Problems>([]);
-  const [create, isCreating] = useAct<automationFormCreateMutation>(
+  const [create, isCreating] = useMutation<automationFormCreateMutation>(
     graphql`
       mutation automationFormCreateMutation($input: CreateAutomationInput!) {
         createAutomation(input: $input) {
@@ -122,7 +130,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<automationFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<automationFormUpdateMutation>(
     graphql`
       mutation automationFormUpdateMutation($input: UpdateAutomationInput!) {
         updateAutomation(input: $input) {
@@ -161,21 +169,23 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
   }, [refusals]);
   /** Looks at the version of the service; null: nothing is to be saved, and the form says why. */
   const versionToSave = async (): Promise<{ readonly version: number | undefined } | null> => {
-    if (!found || !given) return { version: undefined };
-    const now = await look(found.id).catch(() => 'unseen' as const);
-    if (now === 'unseen') {
-      setProblems([{ message: unseen, path: [] }]);
+    if (!found || !base) return { version: undefined };
+    const latest = await fetchLatest(found.id).catch(() => 'unseen' as const);
+    if (latest === 'unseen') {
+      setProblems([{ message: checkFailedText, path: [] }]);
       setRefusals((before) => before + 1);
       return null;
     }
     // One that is gone the service refuses by itself.
-    const names = now ? overtaken(changesOf(draft, given, typeOf), other?.definition ?? given, now.definition) : [];
-    setOther(now && names.length > 0 ? { ...now, names } : null);
-    return names.length > 0 ? null : { version: now?.version };
+    const names = latest
+      ? conflictingParts(changesOf(draft, base, typeOf), other?.definition ?? base, latest.definition)
+      : [];
+    setOther(latest && names.length > 0 ? { ...latest, names } : null);
+    return names.length > 0 ? null : { version: latest?.version };
   };
   const send = (expectedVersion: number | undefined) => {
-    if (found && given) {
-      const changes = inputOf(changesOf(draft, given, typeOf)) as UpdateInput;
+    if (found && base) {
+      const changes = inputOf(changesOf(draft, base, typeOf)) as UpdateInput;
       return update({ input: { automationId: found.automationId, expectedVersion, ...changes } });
     }
     const input = inputOf(writeDraft(draft, null, typeOf)) as CreateInput;
@@ -192,9 +202,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       const { payload, errors } = await send(seen.version);
       // Somebody saved another version since the look.
       if (saveResultOf(errors) === 'overtaken') continue;
-      setProblems((errors ?? []).map(({ message, path }) => ({ message, path: placeOf(path?.slice(1) ?? []) })));
+      setProblems((errors ?? []).map(({ message, path }) => ({ message, path: formPathOf(path?.slice(1) ?? []) })));
       if (!payload?.automation) return setRefusals((before) => before + 1);
-      half.end();
+      draftState.end();
       toasts.say(`${draft.name.trim()} is saved.`);
       onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
       return;
@@ -202,25 +212,25 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
   };
   const takeTheirs = (theirs: Definition) => {
     setOther(null);
-    toasts.say(takenTheirs, half.take(theirs));
+    toasts.say(theirsTakenText, draftState.take(theirs));
   };
   const cancel = () => {
-    const keepAgain = half.end();
+    const restoreDraft = draftState.end();
     onCancel();
-    if (keepAgain === null) return;
-    toasts.say(thrownAway, () => {
-      keepAgain();
+    if (restoreDraft === null) return;
+    toasts.say(discardedText, () => {
+      restoreDraft();
       onAgain();
     });
   };
-  const beside = problemBeside(problems, ...placed);
+  const beside = problemBeside(problems, ...fieldNames);
   return (
     <form className="form card sheet" ref={form} onSubmit={(event) => void submit(event)}>
-      {half.isRestored && <Restored onThrowAway={() => toasts.say(thrownAway, half.throwAway())} />}
+      {draftState.isRestored && <Restored onDiscard={() => toasts.say(discardedText, draftState.discard())} />}
       <TextField
         label="Name"
         required
-        autoFocus={given === null}
+        autoFocus={base === null}
         value={draft.name}
         error={problemOf(problems, 'name')}
         onChange={({ target }) => setDraft({ ...draft, name: target.value })}
@@ -242,10 +252,10 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         onChange={(settings) => setDraft({ ...draft, settings })}
       />
       {beside && <Problem text={beside} />}
-      {other && given && (
+      {other && base && (
         <SavedMeanwhile
           saved={{ values: textsOf(other.definition, other.names), at: other.at, by: null }}
-          base={textsOf(given, other.names)}
+          base={textsOf(base, other.names)}
           labels={partLabels}
         />
       )}

@@ -8,7 +8,7 @@ import type {
 import type { automationPageQuery } from '../../__generated__/automationPageQuery.graphql.ts';
 import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -16,20 +16,20 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CopyLine } from '../kit/kit.ts';
-import { AutomationActs } from './automation-acts.tsx';
+import { AutomationButtons } from './automation-buttons.tsx';
 import { AutomationFacts } from './automation-facts.tsx';
 import { AutomationForm } from './automation-form.tsx';
 import { type MadeWebhook, madeWebhook, WebhookSecret } from './made-webhook.tsx';
 import { Times } from './rule-fields.tsx';
 import { Runs } from './runs.tsx';
-import { isHalfWritten } from './use-draft.ts';
+import { hasDraft } from './use-draft.ts';
 import './automations.css';
 
 type Automation = automationPage_automation$data;
 
 /** `/manage/automations/:id`: what an automation does, will do and has done; `new` makes one. */
 export function AutomationPage({ id }: { readonly id: string }) {
-  return id === 'new' ? <NewAutomation /> : <Known id={id} />;
+  return id === 'new' ? <NewAutomation /> : <LoadedAutomation id={id} />;
 }
 
 function NewAutomation() {
@@ -48,7 +48,7 @@ function NewAutomation() {
   );
 }
 
-function Known({ id }: { readonly id: string }) {
+function LoadedAutomation({ id }: { readonly id: string }) {
   const [fetchKey, setFetchKey] = useState(0);
   const { node } = useLazyLoadQuery<automationPageQuery>(
     graphql`
@@ -105,14 +105,14 @@ function Shown({ found, onChanged }: ShownProps) {
         }
         ...automationFacts_automation
         ...automationFragment_automation
-        ...automationActs_automation
+        ...automationButtons_automation
         ...runs_automation
       }
     `,
     found,
   );
   const [, go] = useLocation();
-  const [isChanging, setChanging] = useState(() => isHalfWritten(automation.automationId));
+  const [isChanging, setChanging] = useState(() => hasDraft(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
   const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
@@ -142,7 +142,7 @@ function Shown({ found, onChanged }: ShownProps) {
       actions={
         mayChange && (
           <>
-            <AutomationActs
+            <AutomationButtons
               automation={automation}
               connections={[]}
               onDeleted={() => go('/manage/automations')}
@@ -213,8 +213,8 @@ interface IncomingProps {
 }
 
 function Incoming({ automation, mayChange, onMade }: IncomingProps) {
-  const [asked, setAsked] = useState(false);
-  const [rotate, isRotating] = useAct<automationPageRotateMutation>(graphql`
+  const [isConfirming, setConfirming] = useState(false);
+  const [rotate, isRotating] = useMutation<automationPageRotateMutation>(graphql`
     mutation automationPageRotateMutation($input: RotateAutomationWebhookSecretInput!) {
       rotateAutomationWebhookSecret(input: $input) {
         webhookSecret
@@ -226,7 +226,7 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
   `);
   const confirm = async () => {
     const { payload } = await rotate({ input: { automationId: automation.automationId } });
-    setAsked(false);
+    setConfirming(false);
     onMade(madeWebhook(payload?.webhookSecret, automation.triggers));
   };
   return (
@@ -248,18 +248,18 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
       </details>
       {mayChange && (
         <div className="actions">
-          <Button size="small" icon="key" onClick={() => setAsked(true)}>
+          <Button size="small" icon="key" onClick={() => setConfirming(true)}>
             New secret
           </Button>
         </div>
       )}
-      {asked && (
+      {isConfirming && (
         <Confirm
           title="Make a new secret?"
           text="The present one ends at once: whoever posts with it is refused until they have the new one."
-          act="Make a new one"
+          confirmLabel="Make a new one"
           isBusy={isRotating}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
           onConfirm={() => void confirm()}
         />
       )}

@@ -14,8 +14,8 @@ import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, List } from '../kit/kit.ts';
-import { AutomationActs } from './automation-acts.tsx';
+import { actionsColumn, List } from '../kit/kit.ts';
+import { AutomationButtons } from './automation-buttons.tsx';
 import { triggerLabel } from './labels.ts';
 
 type Automation = automationsPage_organization$data['automations']['edges'][number]['node'];
@@ -65,7 +65,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
               viewerCanManage {
                 isAllowed
               }
-              ...automationActs_automation
+              ...automationButtons_automation
             }
           }
         }
@@ -101,9 +101,9 @@ function Automations({ organization }: { readonly organization: automationsPage_
     },
     { label: 'Next', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
     { label: 'Last', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
-    actsColumn((automation) =>
+    actionsColumn((automation) =>
       automation.viewerCanManage.isAllowed ? (
-        <AutomationActs automation={automation} connections={[data.automations.__id]} />
+        <AutomationButtons automation={automation} connections={[data.automations.__id]} />
       ) : null,
     ),
   ];

@@ -23,11 +23,11 @@ interface ConditionRowProps {
 export function ConditionRow(props: ConditionRowProps) {
   const { condition, index, listId, event, schemas, problems, onChange, onRemove } = props;
   const { field, operator, text } = condition;
-  const known = findField(event, field);
+  const fieldSchema = findField(event, field);
   const all = schemas.operators.map(({ name }) => name).filter((name) => name !== 'RECURRENCE');
-  const kind = valueKind(operator, known?.type ?? null);
+  const kind = valueKind(operator, fieldSchema?.type ?? null);
   const operand = schemas.operators.find(({ name }) => name === operator)?.operand ?? null;
-  const asked = {
+  const fieldProps = {
     label: 'Value',
     value: text,
     spellCheck: false,
@@ -52,7 +52,7 @@ export function ConditionRow(props: ConditionRowProps) {
         error={problemOf(problems, 'operator')}
         onChange={({ target }) => set({ operator: target.value })}
       >
-        {[...new Set([operator, ...(known?.operators ?? all)])].map((name) => (
+        {[...new Set([operator, ...(fieldSchema?.operators ?? all)])].map((name) => (
           <option value={name} key={name}>
             {operatorLabel(name)}
           </option>
@@ -60,7 +60,7 @@ export function ConditionRow(props: ConditionRowProps) {
       </Select>
       {kind === 'lines' ? (
         <TextArea
-          {...asked}
+          {...fieldProps}
           rows={Math.min(8, Math.max(2, text.split('\n').length))}
           hint="One on each line."
           onChange={({ target }) => set({ text: target.value })}
@@ -69,7 +69,7 @@ export function ConditionRow(props: ConditionRowProps) {
         <span />
       ) : (
         <TextField
-          {...asked}
+          {...fieldProps}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
           hint={hintOf(kind, operator, operand)}
           onChange={({ target }) => set({ text: target.value })}
@@ -88,6 +88,6 @@ const hints: Readonly<Partial<Record<ValueKind, string>>> = {
 
 // What a text or a number is needs no words, but for those of patterns.
 function hintOf(kind: ValueKind, operator: string, operand: string | null): string | null {
-  const isPlainWord = (kind === 'text' && !operator.endsWith('MATCHES')) || kind === 'number';
-  return isPlainWord ? null : (hints[kind] ?? operand);
+  const needsNoHint = (kind === 'text' && !operator.endsWith('MATCHES')) || kind === 'number';
+  return needsNoHint ? null : (hints[kind] ?? operand);
 }

@@ -14,7 +14,7 @@ export interface ConditionDraft {
   /** Its value as {@link writeValue} writes it. */
   readonly text: string;
   /** What it was made from; null: it is new. */
-  readonly given: Condition | null;
+  readonly base: Condition | null;
 }
 
 /**
@@ -63,20 +63,20 @@ export const newCondition = (field: string, operator: string): ConditionDraft =>
   field,
   operator,
   text: '',
-  given: null,
+  base: null,
 });
 
 /** A condition as a form shows it. */
-export function readCondition(given: Condition, fieldType: string | null): ConditionDraft {
-  const { field, operator, value } = given;
-  return { key: ++lastKey, field, operator, text: writeValue(valueKind(operator, fieldType), value), given };
+export function readCondition(condition: Condition, fieldType: string | null): ConditionDraft {
+  const { field, operator, value } = condition;
+  return { key: ++lastKey, field, operator, text: writeValue(valueKind(operator, fieldType), value), base: condition };
 }
 
 /** A condition as the service takes it; what was not touched is as it came. */
-export function writeCondition({ field, operator, text, given }: ConditionDraft, fieldType: string | null): Condition {
+export function writeCondition({ field, operator, text, base }: ConditionDraft, fieldType: string | null): Condition {
   const kind = valueKind(operator, fieldType);
-  if (given !== null && given.operator === operator && writeValue(kind, given.value) === text) {
-    return { field, operator, value: given.value ?? null };
+  if (base !== null && base.operator === operator && writeValue(kind, base.value) === text) {
+    return { field, operator, value: base.value ?? null };
   }
   return { field, operator, value: readValue(kind, text) };
 }
@@ -108,9 +108,9 @@ function readValue(kind: ValueKind, text: string): unknown {
         .filter((each) => each !== '')
         .map(readNumber);
     case 'lines': {
-      const whole = text.trimStart().startsWith('[') ? readJson(text) : text;
-      return Array.isArray(whole)
-        ? whole
+      const parsed = text.trimStart().startsWith('[') ? readJson(text) : text;
+      return Array.isArray(parsed)
+        ? parsed
         : text
             .split('\n')
             .map((line) => line.trim())

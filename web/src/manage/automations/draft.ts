@@ -38,11 +38,11 @@ export const newDraft = (): Draft => ({
 });
 
 /** An automation as a form shows it. */
-export const readDraft = (given: Definition, typeOf: FieldTypes): Draft => ({
-  name: given.name,
-  triggers: given.triggers.map((trigger) => readTrigger(trigger, typeOf)),
-  actions: given.actions.map(readAction),
-  settings: readSettings(given),
+export const readDraft = (definition: Definition, typeOf: FieldTypes): Draft => ({
+  name: definition.name,
+  triggers: definition.triggers.map((trigger) => readTrigger(trigger, typeOf)),
+  actions: definition.actions.map(readAction),
+  settings: readSettings(definition),
 });
 
 /** An automation that the service gave, as it would take it: without what is not set. */
@@ -71,19 +71,19 @@ export function definitionOf(automation: Omit<automationFragment_automation$data
   };
 }
 
-function actionOf(given: automationFragment_automation$data['actions'][number]): Action | null {
-  switch (given.__typename) {
+function actionOf(action: automationFragment_automation$data['actions'][number]): Action | null {
+  switch (action.__typename) {
     case 'StartSessionAction': {
-      const { prompt, session } = given;
+      const { prompt, session } = action;
       return { type: 'start_session', prompt, ...(session && { session: set(session) as SessionOptions }) };
     }
     case 'MessageSessionAction': {
-      const { prompt, targetSessionId, autoCreate } = given;
+      const { prompt, targetSessionId, autoCreate } = action;
       const type = 'message_session';
       return { type, prompt, ...(targetSessionId && { targetSessionId }), ...(autoCreate && { autoCreate }) };
     }
     case 'MonitorSessionAction': {
-      const { setupPrompt, slackMonitorConfig } = given;
+      const { setupPrompt, slackMonitorConfig } = action;
       return { type: 'monitor_session', setupPrompt, slackMonitorConfig };
     }
     default:
@@ -92,18 +92,18 @@ function actionOf(given: automationFragment_automation$data['actions'][number]):
 }
 
 /** What is to be changed of `given`: nothing where the draft says the same. Throws an Error for JSON that is none. */
-export function changesOf(draft: Draft, given: Definition, typeOf: FieldTypes): Partial<Definition> {
-  const wanted = writeDraft(draft, given, typeOf);
+export function changesOf(draft: Draft, base: Definition, typeOf: FieldTypes): Partial<Definition> {
+  const wanted = writeDraft(draft, base, typeOf);
   const names = Object.keys(wanted) as (keyof Definition)[];
-  const changed = names.filter((name) => JSON.stringify(wanted[name]) !== JSON.stringify(given[name]));
+  const changed = names.filter((name) => JSON.stringify(wanted[name]) !== JSON.stringify(base[name]));
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]));
 }
 
 /** A draft as the service takes it. `given`: what it was made from; null: it is new. */
-export function writeDraft(draft: Draft, given: Definition | null, typeOf: FieldTypes): Definition {
+export function writeDraft(draft: Draft, base: Definition | null, typeOf: FieldTypes): Definition {
   // First: of what they are made from, all else comes along.
   return {
-    ...writeSettings(draft.settings, given ?? noSettings),
+    ...writeSettings(draft.settings, base ?? noSettings),
     name: draft.name.trim(),
     triggers: draft.triggers.map((trigger) => writeTrigger(trigger, typeOf)),
     actions: draft.actions.map(writeAction),
@@ -112,9 +112,9 @@ export function writeDraft(draft: Draft, given: Definition | null, typeOf: Field
 
 /** What can be told of a draft without the service: JSON that is none, at `more` of the part that it stands in; no day of a week. */
 export function problemsOf(draft: Draft): Problems {
-  const attempt = (path: readonly string[], act: () => unknown): Problems => {
+  const attempt = (path: readonly string[], run: () => unknown): Problems => {
     try {
-      act();
+      run();
       return [];
     } catch (error) {
       const isSyntax = error instanceof SyntaxError;

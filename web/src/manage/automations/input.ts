@@ -27,7 +27,7 @@ const members = {
 const actionInput = ({ type, ...action }: Action): object => ({ [members[type]]: action });
 
 /** Where a form shows what the service says of a part of the input. */
-export function placeOf(path: readonly string[]): readonly string[] {
+export function formPathOf(path: readonly string[]): readonly string[] {
   const [list, index, member, ...rest] = path;
   if ((list !== 'triggers' && list !== 'actions') || index === undefined || member === undefined) return path;
   return [list, index, ...(rest[0] === 'rule' ? ['conditions'] : rest)];

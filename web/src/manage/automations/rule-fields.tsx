@@ -2,7 +2,7 @@ import { Suspense, useDeferredValue } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
-import { plainWords } from '../../ui/plain-words.ts';
+import { problemText } from '../../ui/problem-text.ts';
 import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
 
 interface RuleFieldsProps {
@@ -25,7 +25,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   const shown = useDeferredValue(fields);
   const rule = writeRule(shown);
   const zone = useDeferredValue(timeZone);
-  const known = zones.includes(timeZone) ? zones : [timeZone, ...zones];
+  const zoneChoices = zones.includes(timeZone) ? zones : [timeZone, ...zones];
   return (
     <>
       <div className="fields">
@@ -107,7 +107,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           error={zoneError}
           onChange={(event) => onTimeZone(event.target.value)}
         >
-          {known.map((each) => (
+          {zoneChoices.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </Select>
@@ -149,7 +149,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
               <code>{rule}</code>
             </p>
             <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
-              <NextTimes rule={rule} timeZone={zone} said={error} />
+              <NextTimes rule={rule} timeZone={zone} shownProblem={error} />
             </Suspense>
           </>
         )}
@@ -162,10 +162,10 @@ interface NextTimesProps {
   readonly rule: string;
   readonly timeZone: string;
   /** What is said of the rule already, which is not said again. */
-  readonly said: string | null;
+  readonly shownProblem: string | null;
 }
 
-function NextTimes({ rule, timeZone, said }: NextTimesProps) {
+function NextTimes({ rule, timeZone, shownProblem }: NextTimesProps) {
   const { recurrencePreview } = useLazyLoadQuery<ruleFieldsQuery>(
     graphql`
       query ruleFieldsQuery($rule: String!, $timeZone: String) {
@@ -178,14 +178,14 @@ function NextTimes({ rule, timeZone, said }: NextTimesProps) {
     { rule, timeZone: timeZone === 'UTC' ? null : timeZone },
   );
   const { problem } = recurrencePreview;
-  if (problem) return isSameProblem(problem, said) ? null : <p role="status">{plainWords(problem)}</p>;
+  if (problem) return isSameProblem(problem, shownProblem) ? null : <p role="status">{problemText(problem)}</p>;
   return <Times times={recurrencePreview.times} timeZone={timeZone} />;
 }
 
 // Each was found at another moment, and so with other times as the example.
-function isSameProblem(problem: string, said: string | null): boolean {
+function isSameProblem(problem: string, shownProblem: string | null): boolean {
   const [kind = problem] = problem.split(':');
-  return said?.includes(kind) ?? false;
+  return shownProblem?.includes(kind) ?? false;
 }
 
 /** Moments, as the clocks of a zone show them. */

@@ -14,8 +14,8 @@ export function findEvent({ eventTypes }: Schemas, eventType: string): EventSche
 
 /** The field that a condition is about: of "body.a.b", "body". */
 export function findField(event: EventSchema | undefined, field: string): EventSchema['fields'][number] | undefined {
-  const [whole] = field.split('.', 1);
-  return event?.fields.find(({ name }) => name === whole);
+  const [rootField] = field.split('.', 1);
+  return event?.fields.find(({ name }) => name === rootField);
 }
 
 /** Tells the types of fields; what is inside of JSON has none. */

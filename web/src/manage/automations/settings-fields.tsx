@@ -84,10 +84,10 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
     <fieldset className="group-box">
       <legend>How much, and whose</legend>
       <div className="fields">
-        {numbers.map(({ name, path, ...asked }) => (
+        {numbers.map(({ name, path, ...fieldProps }) => (
           <TextField
             key={name}
-            {...asked}
+            {...fieldProps}
             type="number"
             required={hasWindow && path.includes('invocations')}
             value={settings[name]}

@@ -75,8 +75,8 @@ export function readSettings(settings: Settings): SettingsDraft {
 }
 
 /** Settings as the service takes them. Throws an Error with a sentence for JSON that is none, or has what is no setting. */
-export function writeSettings(draft: SettingsDraft, given: Settings): Settings {
-  const before = readSettings(given);
+export function writeSettings(draft: SettingsDraft, base: Settings): Settings {
+  const before = readSettings(base);
   const limits = {
     ...numberAt('maxAcuLimit', draft.maxAcuLimit),
     ...(draft.maxPerWindow === '' && draft.windowSeconds === ''
@@ -89,26 +89,26 @@ export function writeSettings(draft: SettingsDraft, given: Settings): Settings {
   };
   const isSame = (...names: (keyof SettingsDraft)[]) => names.every((name) => draft[name] === before[name]);
   return {
-    ...given,
-    runAs: isSame('runAs') ? given.runAs : { type: draft.runAs },
-    limits: isSame('maxAcuLimit', 'maxPerWindow', 'windowSeconds') ? given.limits : orNull(limits),
-    concurrency: isSame('maxConcurrentRuns', 'maxQueueDepth') ? given.concurrency : orNull(concurrency),
-    missedRuns: isSame('missedRuns') ? given.missedRuns : draft.missedRuns,
+    ...base,
+    runAs: isSame('runAs') ? base.runAs : { type: draft.runAs },
+    limits: isSame('maxAcuLimit', 'maxPerWindow', 'windowSeconds') ? base.limits : orNull(limits),
+    concurrency: isSame('maxConcurrentRuns', 'maxQueueDepth') ? base.concurrency : orNull(concurrency),
+    missedRuns: isSame('missedRuns') ? base.missedRuns : draft.missedRuns,
     jitterSeconds: draft.jitterSeconds === '' ? null : Number(draft.jitterSeconds),
     ...(isSame('more') ? {} : readMore(draft.more)),
   };
 }
 
 function readMore(text: string): Partial<Settings> {
-  const given: unknown = text.trim() === '' ? {} : JSON.parse(text);
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  const parsed: unknown = text.trim() === '' ? {} : JSON.parse(text);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new Error('This must be an object, such as {"metadata": {"team": "floor"}}.');
   }
-  const stranger = Object.keys(given).find((name) => !(moreSettings as readonly string[]).includes(name));
+  const stranger = Object.keys(parsed).find((name) => !(moreSettings as readonly string[]).includes(name));
   if (stranger !== undefined) {
     throw new Error(`"${stranger}" cannot stand here: these can: ${moreSettings.join(', ')}.`);
   }
-  return Object.fromEntries(moreSettings.map((name) => [name, (given as Record<string, unknown>)[name] ?? null]));
+  return Object.fromEntries(moreSettings.map((name) => [name, (parsed as Record<string, unknown>)[name] ?? null]));
 }
 
 const typed = (value: number | null | undefined) => (value == null ? '' : String(value));

@@ -27,7 +27,7 @@ export interface TriggerDraft {
   /** What the form has no field for. */
   readonly replies: readonly string[];
   /** What it was made from, and its rule as the form read it; null: it is new. */
-  readonly given: { readonly trigger: Trigger; readonly rule: RuleFields } | null;
+  readonly base: { readonly trigger: Trigger; readonly rule: RuleFields } | null;
 }
 
 /** The event of triggers that come at times. */
@@ -47,7 +47,7 @@ export const newKey = (): number => ++lastKey;
 /** What a new trigger begins with. */
 export function newTrigger(eventType: string = recurring): TriggerDraft {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return { key: newKey(), eventType, rule: readRule(''), timeZone, groups: [], replies: [], given: null };
+  return { key: newKey(), eventType, rule: readRule(''), timeZone, groups: [], replies: [], base: null };
 }
 
 /** A trigger as a form shows it. */
@@ -68,7 +68,7 @@ export function readTrigger(trigger: Trigger, typeOf: FieldTypes): TriggerDraft 
           all: all.map((condition) => readCondition(condition, typeOf(eventType, condition.field))),
         })),
     replies,
-    given: { trigger, rule },
+    base: { trigger, rule },
   };
 }
 
@@ -79,10 +79,10 @@ export const conditionsOf = (value: string) => ({
 
 /** A trigger as the service takes it; what was not touched is as it came. */
 export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
-  const { eventType, rule, timeZone, groups, replies, given } = draft;
+  const { eventType, rule, timeZone, groups, replies, base } = draft;
   const isRecurring = eventType === recurring;
-  const value = given?.rule === rule ? ruleOf(given.trigger) : writeRule(rule);
-  const zone = timeZone === (given?.trigger.timeZone ?? 'UTC') ? (given?.trigger.timeZone ?? null) : timeZone;
+  const value = base?.rule === rule ? ruleOf(base.trigger) : writeRule(rule);
+  const zone = timeZone === (base?.trigger.timeZone ?? 'UTC') ? (base?.trigger.timeZone ?? null) : timeZone;
   const any = isRecurring
     ? conditionsOf(value).any
     : groups.map(({ all }) => ({ all: all.map((each) => writeCondition(each, typeOf(eventType, each.field))) }));

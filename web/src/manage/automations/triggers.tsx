@@ -6,7 +6,7 @@ import { incoming, newTrigger, type TriggerDraft } from './trigger.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 /** The most triggers that the service takes. */
-const most = 20;
+const maxTriggers = 20;
 
 interface TriggersProps {
   readonly triggers: readonly TriggerDraft[];
@@ -56,7 +56,7 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
         </fieldset>
       ))}
       {beside && <Problem text={beside} />}
-      {triggers.length < most && (
+      {triggers.length < maxTriggers && (
         <div className="actions">
           <Button size="small" icon="plus" onClick={() => onChange([...triggers, newTrigger()], true)}>
             {triggers.length === 0 ? 'Add a trigger' : 'Add another trigger'}

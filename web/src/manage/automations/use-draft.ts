@@ -1,20 +1,21 @@
 import { useEffect, useState } from 'react';
-import { findDraft, keepDraft } from '../../ui/drafts.ts';
+import { findDraft, saveDraft } from '../../ui/drafts.ts';
 import { type Definition, type Draft, newDraft, readDraft } from './draft.ts';
 import type { FieldTypes } from './trigger.ts';
 
 /** What is half written of an automation. */
-interface Written {
+interface DraftState {
   /** What it was made from; null: it is new. */
-  readonly given: Definition | null;
+  readonly base: Definition | null;
   readonly draft: Draft;
 }
 
 /** Under what name it is kept. `id`: the automation's; null: a new one of the organization. */
-const keptAs = (id: string | null, organizationId: string | undefined) => `automation:${id ?? `new:${organizationId}`}`;
+const draftName = (id: string | null, organizationId: string | undefined) =>
+  `automation-form:${id ?? `new:${organizationId}`}`;
 
 /** Whether something is half written of an automation. */
-export const isHalfWritten = (id: string): boolean => findDraft(keptAs(id, undefined)) !== null;
+export const hasDraft = (id: string): boolean => findDraft(draftName(id, undefined)) !== null;
 
 /**
  * An automation as it stands in its form, kept in this tab until it is saved or cancelled. `read`: how the service has it; null
@@ -26,40 +27,40 @@ export function useDraft(
   read: () => Definition | null,
   typeOf: FieldTypes,
 ) {
-  const name = keptAs(id, organizationId);
-  const begin = (): Written => {
-    const given = read();
-    return { given, draft: given ? readDraft(given, typeOf) : newDraft() };
+  const name = draftName(id, organizationId);
+  const begin = (): DraftState => {
+    const base = read();
+    return { base, draft: base ? readDraft(base, typeOf) : newDraft() };
   };
   const [[first, isRestored], setFirst] = useState(() => {
-    const kept = findDraft<Written>(name);
-    return [kept ?? begin(), kept !== null] as const;
+    const storedDraft = findDraft<DraftState>(name);
+    return [storedDraft ?? begin(), storedDraft !== null] as const;
   });
-  const [written, setWritten] = useState(first);
+  const [state, setState] = useState(first);
   useEffect(() => {
-    if (written !== first) keepDraft(name, written);
-  }, [name, written, first]);
+    if (state !== first) saveDraft(name, state);
+  }, [name, state, first]);
   return {
-    ...written,
+    ...state,
     isRestored,
-    change: (draft: Draft) => setWritten(({ given }) => ({ given, draft })),
+    change: (draft: Draft) => setState(({ base }) => ({ base, draft })),
     /** Begins with what the service has. Gives what takes that back. */
-    throwAway() {
+    discard() {
       const next = begin();
-      keepDraft(name, null);
+      saveDraft(name, null);
       setFirst([next, false]);
-      setWritten(next);
-      return () => setWritten(written);
+      setState(next);
+      return () => setState(state);
     },
     /** Takes what the service has now. Gives what takes that back. */
-    take(given: Definition) {
-      setWritten({ given, draft: readDraft(given, typeOf) });
-      return () => setWritten(written);
+    take(base: Definition) {
+      setState({ base, draft: readDraft(base, typeOf) });
+      return () => setState(state);
     },
     /** Nothing of it is kept any more. Gives what keeps it again; null where nothing was written. */
     end() {
-      keepDraft(name, null);
-      return written === first && !isRestored ? null : () => keepDraft(name, written);
+      saveDraft(name, null);
+      return state === first && !isRestored ? null : () => saveDraft(name, state);
     },
   };
 }

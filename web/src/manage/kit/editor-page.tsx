@@ -3,10 +3,10 @@ import { useLocation } from 'wouter';
 import { Page } from '../../layout/page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, type FormProblem, Given } from './form.tsx';
-import { Restored, thrownAway } from './restored.tsx';
-import { type Saved, SavedMeanwhile, takenTheirs, unseen } from './saved-meanwhile.tsx';
-import { useKeptForm } from './use-kept-form.ts';
+import { FormErrors, FormFields, type FormProblem } from './form.tsx';
+import { discardedText, Restored } from './restored.tsx';
+import { checkFailedText, type Saved, SavedMeanwhile, theirsTakenText } from './saved-meanwhile.tsx';
+import { useDraftForm } from './use-draft-form.ts';
 import { differing, type Values, valuesIn } from './values.ts';
 
 /** The outcome of saving; `overtaken`: somebody else saved another version first. */
@@ -32,16 +32,16 @@ interface EditorPageProps {
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
   /** The names of the fields that show their errors themselves. */
-  readonly placed: readonly string[];
+  readonly fieldNames: readonly string[];
   /** Asks the service how it stands now; null: it is a new one. */
-  readonly look: (() => Promise<Saved | null>) | null;
+  readonly fetchLatest: (() => Promise<Saved | null>) | null;
   /** Saves it, if it still has this version; undefined: it is a new one. */
-  readonly onSubmit: (given: Given, expectedVersion: number | undefined) => Promise<SaveResult>;
+  readonly onSubmit: (fields: FormFields, expectedVersion: number | undefined) => Promise<SaveResult>;
   /** Its fields, which begin with the values. */
   readonly children: (values: Values) => ReactNode;
 }
 
-const gone = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
+const deletedText = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
 
 /**
  * A page with the form of one thing, too long for a dialog; who may not change it only reads. What is written stays until it is
@@ -49,11 +49,11 @@ const gone = 'Somebody has deleted it. What you wrote is still here: take it alo
  * the version that was last looked at.
  */
 export function EditorPage(props: EditorPageProps) {
-  const { title, list, labels, mayChange, errors, placed, look, onSubmit, children } = props;
+  const { title, list, labels, mayChange, errors, fieldNames, fetchLatest, onSubmit, children } = props;
   const [location, go] = useLocation();
   const toasts = useToasts();
-  const kept = useKeptForm(mayChange ? props.draft : null, props.stored);
-  const [isLooking, setLooking] = useState(false);
+  const draftForm = useDraftForm(mayChange ? props.draft : null, props.stored);
+  const [isChecking, setChecking] = useState(false);
   const [other, setOther] = useState<Saved | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
 
@@ -62,65 +62,71 @@ export function EditorPage(props: EditorPageProps) {
     base: Values,
     written: Values,
   ): Promise<{ readonly version: number | undefined } | null> => {
-    if (look === null) return { version: undefined };
-    setLooking(true);
-    const now = await look().catch(() => 'unseen' as const);
-    setLooking(false);
-    setProblem(now === 'unseen' ? unseen : now === null ? gone : null);
-    if (now === 'unseen' || now === null) return null;
-    const isNews = differing(now.values, base).length > 0 && differing(now.values, written).length > 0;
-    setOther(isNews ? now : null);
-    return isNews ? null : { version: now.version };
+    if (fetchLatest === null) return { version: undefined };
+    setChecking(true);
+    const latest = await fetchLatest().catch(() => 'unseen' as const);
+    setChecking(false);
+    setProblem(latest === 'unseen' ? checkFailedText : latest === null ? deletedText : null);
+    if (latest === 'unseen' || latest === null) return null;
+    const isNews = differing(latest.values, base).length > 0 && differing(latest.values, written).length > 0;
+    setOther(isNews ? latest : null);
+    return isNews ? null : { version: latest.version };
   };
   const save = async (form: HTMLFormElement, base: Values) => {
-    const given = new Given(form);
+    const fields = new FormFields(form);
     for (;;) {
       const seen = await versionToSave(base, valuesIn(form));
       if (seen === null) return;
-      const result = await onSubmit(given, seen.version);
+      const result = await onSubmit(fields, seen.version);
       if (result === 'saved') break;
       if (result === 'refused') return;
     }
-    kept.end();
+    draftForm.end();
     go(list);
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!isLooking && !props.isBusy) void save(event.currentTarget, other?.values ?? kept.base);
+    if (!isChecking && !props.isBusy) void save(event.currentTarget, other?.values ?? draftForm.base);
   };
   const cancel = () => {
     const address = location + window.location.search;
-    const keepAgain = kept.end();
+    const restoreDraft = draftForm.end();
     go(list);
-    if (keepAgain === null || !mayChange) return;
-    toasts.say(thrownAway, () => {
-      keepAgain();
+    if (restoreDraft === null || !mayChange) return;
+    toasts.say(discardedText, () => {
+      restoreDraft();
       go(address);
     });
   };
-  const replace = (said: string, values: Values, base: Values) => {
-    const written = kept.form.current ? valuesIn(kept.form.current) : kept.values;
+  const replace = (message: string, values: Values, base: Values) => {
+    const written = draftForm.form.current ? valuesIn(draftForm.form.current) : draftForm.values;
     setOther(null);
-    kept.fill(values, base);
-    toasts.say(said, () => kept.fill(written, base));
+    draftForm.fill(values, base);
+    toasts.say(message, () => draftForm.fill(written, base));
   };
   return (
     <Page title={title}>
-      <form className="form card sheet" key={kept.round} ref={kept.form} onSubmit={submit} onInput={kept.keep}>
-        {kept.isRestored && <Restored onThrowAway={() => replace(thrownAway, props.stored, props.stored)} />}
-        {children(kept.values)}
-        <FormErrors errors={errors} placed={placed} />
+      <form
+        className="form card sheet"
+        key={draftForm.round}
+        ref={draftForm.form}
+        onSubmit={submit}
+        onInput={draftForm.save}
+      >
+        {draftForm.isRestored && <Restored onDiscard={() => replace(discardedText, props.stored, props.stored)} />}
+        {children(draftForm.values)}
+        <FormErrors errors={errors} fieldNames={fieldNames} />
         {problem && (
           <p className="problem" role="alert">
             {problem}
           </p>
         )}
-        {other && <SavedMeanwhile saved={other} {...{ labels }} base={kept.base} />}
+        {other && <SavedMeanwhile saved={other} {...{ labels }} base={draftForm.base} />}
         <div className="buttons">
           <Button onClick={cancel}>{mayChange ? 'Cancel' : 'Back'}</Button>
-          {other && <Button onClick={() => replace(takenTheirs, other.values, other.values)}>Take theirs</Button>}
+          {other && <Button onClick={() => replace(theirsTakenText, other.values, other.values)}>Take theirs</Button>}
           {mayChange && (
-            <Button type="submit" tone="primary" isBusy={isLooking || props.isBusy}>
+            <Button type="submit" tone="primary" isBusy={isChecking || props.isBusy}>
               {other ? 'Save mine anyway' : 'Save'}
             </Button>
           )}

@@ -1,20 +1,20 @@
 import { type FormEvent, type ReactNode, useId } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { FormErrors, type FormProblem, Given } from './form.tsx';
+import { FormErrors, FormFields, type FormProblem } from './form.tsx';
 
 interface FormDialogProps {
   readonly title: string;
   /** What the button that sends it says. */
-  readonly act: string;
+  readonly submitLabel: string;
   readonly tone?: 'primary' | 'danger';
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
   /** The names of the fields that show their errors themselves. */
-  readonly placed?: readonly string[];
+  readonly fieldNames?: readonly string[];
   readonly size?: 'small' | 'large';
   readonly onClose: () => void;
-  readonly onSubmit: (given: Given) => void;
+  readonly onSubmit: (fields: FormFields) => void;
   readonly children: ReactNode;
 }
 
@@ -22,11 +22,11 @@ interface FormDialogProps {
 export function FormDialog(props: FormDialogProps) {
   const {
     title,
-    act,
+    submitLabel,
     tone = 'primary',
     isBusy,
     errors,
-    placed = [],
+    fieldNames = [],
     size = 'small',
     onClose,
     onSubmit,
@@ -35,7 +35,7 @@ export function FormDialog(props: FormDialogProps) {
   const form = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (!isBusy) onSubmit(new Given(event.currentTarget));
+    if (!isBusy) onSubmit(new FormFields(event.currentTarget));
   };
   return (
     <Dialog
@@ -46,14 +46,14 @@ export function FormDialog(props: FormDialogProps) {
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={form} tone={tone} isBusy={isBusy}>
-            {act}
+            {submitLabel}
           </Button>
         </>
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={submit}>
         {children}
-        <FormErrors errors={errors} placed={placed} />
+        <FormErrors errors={errors} fieldNames={fieldNames} />
       </form>
     </Dialog>
   );

@@ -5,7 +5,7 @@ export interface FormProblem {
 }
 
 /** What stands in the fields of a form. */
-export class Given {
+export class FormFields {
   readonly #data: FormData;
 
   constructor(form: HTMLFormElement) {
@@ -23,7 +23,7 @@ export class Given {
   }
 
   /** A text; null where there is none. */
-  word(name: string): string | null {
+  textOrNull(name: string): string | null {
     return this.text(name) || null;
   }
 
@@ -59,12 +59,12 @@ function splitList(text: string): string[] {
 
 interface FormErrorsProps {
   readonly errors: readonly FormProblem[] | null;
-  readonly placed?: readonly string[];
+  readonly fieldNames?: readonly string[];
 }
 
 /** The errors that no field of a form shows. */
-export function FormErrors({ errors, placed = [] }: FormErrorsProps) {
-  const others = errors?.filter(({ path }) => !path?.some((part) => placed.includes(part))) ?? [];
+export function FormErrors({ errors, fieldNames = [] }: FormErrorsProps) {
+  const others = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   if (others.length === 0) return null;
   return (
     <p className="problem" role="alert">

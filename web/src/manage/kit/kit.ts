@@ -1,11 +1,11 @@
 import './manage.css';
 
-export { ConfirmAct } from '../../ui/confirm-act.tsx';
+export { ConfirmAction } from '../../ui/confirm-action.tsx';
 export { Editor } from './editor.tsx';
 export { EditorPage, type SaveResult, saveResultOf } from './editor-page.tsx';
-export { FormErrors, type FormProblem, Given } from './form.tsx';
+export { FormErrors, FormFields, type FormProblem } from './form.tsx';
 export { FormDialog } from './form-dialog.tsx';
-export { actsColumn, List } from './list.tsx';
+export { actionsColumn, List } from './list.tsx';
 export type { Saved } from './saved-meanwhile.tsx';
 export { CopyLine, ShownOnce } from './shown-once.tsx';
 export type { Values } from './values.ts';

@@ -41,7 +41,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
 }
 
 /** The column of a row's buttons. */
-export function actsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
+export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return {
     label: 'Acts',
     isLabelHidden: true,

@@ -7,7 +7,7 @@ import { differing, type Values } from './values.ts';
 export interface Saved {
   readonly values: Values;
   /** What stands for values that are ids. */
-  readonly words?: Values;
+  readonly displayValues?: Values;
   readonly at: string;
   readonly version: number;
   /** Who saved it; null: that is not known. */
@@ -15,10 +15,10 @@ export interface Saved {
 }
 
 /** What is said when the form shows what somebody else has saved. */
-export const takenTheirs = 'The form shows what was saved.';
+export const theirsTakenText = 'The form shows what was saved.';
 
 /** What is said when the service could not be asked. */
-export const unseen = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
+export const checkFailedText = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
 
 interface SavedMeanwhileProps {
   readonly saved: Omit<Saved, 'version'>;
@@ -29,7 +29,7 @@ interface SavedMeanwhileProps {
 }
 
 /** What somebody else has changed since a form was opened, field by field. */
-export function SavedMeanwhile({ saved: { values, words, at, by }, base, labels }: SavedMeanwhileProps) {
+export function SavedMeanwhile({ saved: { values, displayValues, at, by }, base, labels }: SavedMeanwhileProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is long, and each time something else was saved.
   useEffect(() => {
@@ -46,10 +46,14 @@ export function SavedMeanwhile({ saved: { values, words, at, by }, base, labels 
         changed:
       </p>
       {differing(values, base).map((name) => {
-        const word = words?.[name];
-        const change = word === undefined ? { oldText: base[name] ?? '', newText: values[name] ?? '' } : null;
+        const displayValue = displayValues?.[name];
+        const change = displayValue === undefined ? { oldText: base[name] ?? '', newText: values[name] ?? '' } : null;
         return (
-          <Change key={name} title={labels[name] ?? name} change={change ?? { oldText: '', newText: word ?? '' }} />
+          <Change
+            key={name}
+            title={labels[name] ?? name}
+            change={change ?? { oldText: '', newText: displayValue ?? '' }}
+          />
         );
       })}
     </section>

@@ -3,12 +3,12 @@ import { graphql } from 'react-relay';
 import type { folderFormCreateMutation } from '../../__generated__/folderFormCreateMutation.graphql.ts';
 import type { folderFormUpdateMutation } from '../../__generated__/folderFormUpdateMutation.graphql.ts';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import type { ChoiceSource } from '../../ui/use-choices.ts';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import type { Folder } from './folder.ts';
 
 interface FolderFormProps {
@@ -26,7 +26,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
   const toasts = useToasts();
   const parents = useParents(organizationId, folder);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isCreating] = useAct<folderFormCreateMutation>(
+  const [create, isCreating] = useMutation<folderFormCreateMutation>(
     graphql`
       mutation folderFormCreateMutation($input: CreateKnowledgeFolderInput!, $connections: [ID!]!) {
         createKnowledgeFolder(input: $input) {
@@ -50,7 +50,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<folderFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<folderFormUpdateMutation>(
     graphql`
       mutation folderFormUpdateMutation($input: UpdateKnowledgeFolderInput!) {
         updateKnowledgeFolder(input: $input) {
@@ -72,11 +72,11 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
+  const submit = async (fields: FormFields) => {
     const input = {
-      name: given.text('name'),
-      description: given.word('description'),
-      parentId: given.word('parentId'),
+      name: fields.text('name'),
+      description: fields.textOrNull('description'),
+      parentId: fields.textOrNull('parentId'),
     };
     const { errors: refused } = folder
       ? await update({ input: { ...input, knowledgeFolderId: folder.id } })
@@ -89,12 +89,12 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
   return (
     <FormDialog
       title={folder ? `Change ${folder.name}` : 'New folder'}
-      act="Save"
+      submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
-      placed={['name', 'description', 'parentId']}
+      fieldNames={['name', 'description', 'parentId']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField
         label="Name"

@@ -8,12 +8,12 @@ import type { knowledgePageQuery } from '../../__generated__/knowledgePageQuery.
 import type { AccessType } from '../../__generated__/notesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
-import { ConfirmAct } from '../kit/kit.ts';
+import { ConfirmAction } from '../kit/kit.ts';
 import type { Folder } from './folder.ts';
 import { FolderForm } from './folder-form.tsx';
 import { Notes } from './notes.tsx';
@@ -21,7 +21,7 @@ import { Notes } from './notes.tsx';
 /** `/manage/knowledge`: what agents are told where it fits, in folders. */
 export function KnowledgePage() {
   const { organization } = useSigned();
-  const [whose, setWhose] = useState<AccessType>('ORGANIZATION');
+  const [accessType, setAccessType] = useState<AccessType>('ORGANIZATION');
   const [search, setSearch] = useState('');
   const [folderPath, setFolderPath] = useState<string | null>(null);
   const found = useLazyLoadQuery<knowledgePageQuery>(
@@ -40,7 +40,7 @@ export function KnowledgePage() {
     <Knowledge
       organization={found.organization}
       organizationId={organization.organizationId}
-      {...{ whose, setWhose, search, setSearch, folderPath, setFolderPath }}
+      {...{ accessType, setAccessType, search, setSearch, folderPath, setFolderPath }}
     />
   );
 }
@@ -48,8 +48,8 @@ export function KnowledgePage() {
 interface KnowledgeProps {
   readonly organization: knowledgePage_folders$key;
   readonly organizationId: string;
-  readonly whose: AccessType;
-  readonly setWhose: (whose: AccessType) => void;
+  readonly accessType: AccessType;
+  readonly setAccessType: (accessType: AccessType) => void;
   readonly search: string;
   readonly setSearch: (search: string) => void;
   readonly folderPath: string | null;
@@ -57,7 +57,8 @@ interface KnowledgeProps {
 }
 
 function Knowledge(props: KnowledgeProps) {
-  const { organization, organizationId, whose, setWhose, search, setSearch, folderPath, setFolderPath } = props;
+  const { organization, organizationId, accessType, setAccessType, search, setSearch, folderPath, setFolderPath } =
+    props;
   const { may } = useSigned();
   const [, go] = useLocation();
   const { data, hasNext, loadNext, isLoadingNext } = usePaginationFragment<
@@ -90,10 +91,10 @@ function Knowledge(props: KnowledgeProps) {
   const folders: readonly Folder[] = data.knowledgeFolders.edges
     .map(({ node }) => node)
     .toSorted((one, other) => one.path.localeCompare(other.path));
-  const mayChange = may(whose === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
+  const mayChange = may(accessType === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
   const folder = folders.find(({ path }) => path === folderPath) ?? null;
   const query = new URLSearchParams({
-    ...(whose === 'ENTERPRISE' ? { whose } : {}),
+    ...(accessType === 'ENTERPRISE' ? { whose: accessType } : {}),
     ...(folder ? { folder: folder.id } : {}),
   }).toString();
   const add = mayChange ? (
@@ -101,7 +102,7 @@ function Knowledge(props: KnowledgeProps) {
       New note
     </Button>
   ) : null;
-  const isOwn = whose === 'ORGANIZATION';
+  const isOwn = accessType === 'ORGANIZATION';
   return (
     <Page title="Knowledge" actions={add}>
       <div className="tool-row">
@@ -112,7 +113,7 @@ function Knowledge(props: KnowledgeProps) {
           placeholder="In names, triggers and texts"
           onChange={(event) => setSearch(event.target.value)}
         />
-        <Select label="Whose" value={whose} onChange={(event) => setWhose(event.target.value as AccessType)}>
+        <Select label="Whose" value={accessType} onChange={(event) => setAccessType(event.target.value as AccessType)}>
           <option value="ORGANIZATION">This organization’s</option>
           <option value="ENTERPRISE">The enterprise’s</option>
         </Select>
@@ -133,7 +134,7 @@ function Knowledge(props: KnowledgeProps) {
         )}
         <Notes
           organizationId={organizationId}
-          whose={whose}
+          accessType={accessType}
           search={search}
           folderPath={isOwn ? folderPath : null}
           mayChange={mayChange}
@@ -158,7 +159,7 @@ interface FoldersProps {
 function Folders(props: FoldersProps) {
   const { folders, folder, folderPath, setFolderPath, organizationId, connectionId, mayChange, more } = props;
   const [form, setForm] = useState<'new' | 'change' | 'delete' | null>(null);
-  const [remove] = useAct<knowledgePageDeleteFolderMutation>(graphql`
+  const [remove] = useMutation<knowledgePageDeleteFolderMutation>(graphql`
     mutation knowledgePageDeleteFolderMutation($input: DeleteKnowledgeFolderInput!, $connections: [ID!]!) {
       deleteKnowledgeFolder(input: $input) {
         deletedKnowledgeFolderId @deleteEdge(connections: $connections)
@@ -215,11 +216,11 @@ function Folders(props: FoldersProps) {
         />
       )}
       {form === 'delete' && folder && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete the folder ${folder.name}?`}
           text="A folder that has notes or folders in it must be emptied first."
-          act="Delete"
-          said={`${folder.name} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${folder.name} is deleted.`}
           run={() => remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] })}
           onClose={() => setForm(null)}
           onDone={() => setFolderPath(null)}

@@ -5,7 +5,7 @@ import type { notePageQuery, notePageQuery$data } from '../../__generated__/note
 import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -13,20 +13,20 @@ import { useToasts } from '../../ui/toasts.tsx';
 import {
   Editor,
   EditorPage,
+  type FormFields,
   type FormProblem,
-  type Given,
   type Saved,
   type SaveResult,
   saveResultOf,
   type Values,
 } from '../kit/kit.ts';
-import { scopeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/scope-input.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
 
 /** `/manage/knowledge/:id`: one note, to be read and changed; `new` makes one. */
 export function NotePage({ id }: { readonly id: string }) {
-  return id === 'new' ? <NoteForm note={null} /> : <Known id={id} />;
+  return id === 'new' ? <NoteForm note={null} /> : <LoadedNote id={id} />;
 }
 
 const query = graphql`
@@ -60,7 +60,7 @@ const query = graphql`
 
 const usable = (node: notePageQuery$data['node']): Note | null => (node?.__typename === 'KnowledgeNote' ? node : null);
 
-function Known({ id }: { readonly id: string }) {
+function LoadedNote({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // As it was when it was opened: what is half written outlives what others do to it.
   const [note] = useState(() => usable(node));
@@ -87,21 +87,21 @@ const valuesOf = ({ name, trigger, macro, body, pinnedRepo, folder, organization
   body,
 });
 
-const wordsOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? 'None' });
+const displayValuesOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? 'None' });
 
-const placed = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
+const fieldNames = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
 const noValues: Values = { name: '', trigger: '', macro: '', pinnedRepo: '', isEnabled: 'on', body: '' };
 
 function NoteForm({ note }: { readonly note: Note | null }) {
   const { organization, may } = useSigned();
   const toasts = useToasts();
-  const asked = new URLSearchParams(location.search);
-  const isOfEnterprise = note ? note.organization === null : asked.get('whose') === 'ENTERPRISE';
+  const searchParams = new URLSearchParams(location.search);
+  const isOfEnterprise = note ? note.organization === null : searchParams.get('whose') === 'ENTERPRISE';
   const mayCreate = may(isOfEnterprise ? 'MANAGE_ACCOUNT_KNOWLEDGE' : 'MANAGE_ORG_KNOWLEDGE');
   const mayChange = note?.viewerCanManage.isAllowed ?? mayCreate;
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const folders = useFolderChoices(organization?.organizationId ?? '');
-  const [create, isCreating] = useAct<notePageCreateMutation>(
+  const [create, isCreating] = useMutation<notePageCreateMutation>(
     graphql`
       mutation notePageCreateMutation($input: CreateKnowledgeNoteInput!) {
         createKnowledgeNote(input: $input) {
@@ -117,7 +117,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<notePageUpdateMutation>(
+  const [update, isUpdating] = useMutation<notePageUpdateMutation>(
     graphql`
       mutation notePageUpdateMutation($input: UpdateKnowledgeNoteInput!) {
         updateKnowledgeNote(input: $input) {
@@ -144,42 +144,50 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     `,
     { isQuiet: true },
   );
-  const place = isOfEnterprise ? null : (organization?.organizationId ?? '');
+  const organizationId = isOfEnterprise ? null : (organization?.organizationId ?? '');
   const environment = useRelayEnvironment();
-  const look = async (id: string): Promise<Saved | null> => {
+  const fetchLatest = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<notePageQuery>(environment, query, { id }).toPromise();
-    const now = usable(found?.node);
-    return now && { values: valuesOf(now), words: wordsOf(now), at: now.updatedAt, version: now.version, by: null };
+    const latest = usable(found?.node);
+    return (
+      latest && {
+        values: valuesOf(latest),
+        displayValues: displayValuesOf(latest),
+        at: latest.updatedAt,
+        version: latest.version,
+        by: null,
+      }
+    );
   };
-  const submit = async (given: Given, expectedVersion: number | undefined): Promise<SaveResult> => {
+  const submit = async (fields: FormFields, expectedVersion: number | undefined): Promise<SaveResult> => {
     const input = {
-      name: given.text('name'),
-      trigger: given.text('trigger'),
-      macro: given.word('macro'),
-      body: given.raw('body'),
-      pinnedRepo: given.word('pinnedRepo'),
-      ...(isOfEnterprise ? {} : { folderId: given.word('folderId') }),
+      name: fields.text('name'),
+      trigger: fields.text('trigger'),
+      macro: fields.textOrNull('macro'),
+      body: fields.raw('body'),
+      pinnedRepo: fields.textOrNull('pinnedRepo'),
+      ...(isOfEnterprise ? {} : { folderId: fields.textOrNull('folderId') }),
     };
     const { errors: refused } = note
       ? await update({ input: { ...input, knowledgeNoteId: note.knowledgeNoteId, expectedVersion } })
       : await create({
-          input: { ...input, isEnabled: given.isOn('isEnabled'), scope: scopeOf(place) },
+          input: { ...input, isEnabled: fields.isOn('isEnabled'), scope: scopeOf(organizationId) },
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
     if (result === 'saved') toasts.say(`${input.name} is saved.`);
     return result;
   };
-  const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: asked.get('folder') ?? '' };
+  const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: searchParams.get('folder') ?? '' };
   return (
     <EditorPage
       title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}
       list="/manage/knowledge"
-      draft={`note:${note?.id ?? `new:${place ?? 'enterprise'}`}`}
+      draft={`note:${note?.id ?? `new:${organizationId ?? 'enterprise'}`}`}
       stored={note ? valuesOf(note) : fresh}
-      look={note && (() => look(note.id))}
+      fetchLatest={note && (() => fetchLatest(note.id))}
       isBusy={isCreating || isUpdating}
-      {...{ labels, mayChange, errors, placed }}
+      {...{ labels, mayChange, errors, fieldNames }}
       onSubmit={submit}
     >
       {(values) => (

@@ -11,19 +11,19 @@ import type { notesDisableMutation } from '../../__generated__/notesDisableMutat
 import type { notesEnableMutation } from '../../__generated__/notesEnableMutation.graphql.ts';
 import type { notesPaginationQuery } from '../../__generated__/notesPaginationQuery.graphql.ts';
 import type { AccessType, notesQuery } from '../../__generated__/notesQuery.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
+import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
 
 type Note = notes_organization$data['knowledgeNotes']['edges'][number]['node'];
 
 interface NotesProps {
   readonly organizationId: string;
-  readonly whose: AccessType;
+  readonly accessType: AccessType;
   readonly search: string;
   /** "/": in no folder; null: wherever they are. */
   readonly folderPath: string | null;
@@ -32,9 +32,9 @@ interface NotesProps {
 }
 
 /** The notes that fit. */
-export function Notes({ organizationId, whose, search, folderPath, ...rest }: NotesProps) {
-  const variables = { id: organizationId, accessType: whose, search: search.trim() || null, folderPath };
-  const asked = useDeferredValue(JSON.stringify(variables));
+export function Notes({ organizationId, accessType, search, folderPath, ...rest }: NotesProps) {
+  const variables = { id: organizationId, accessType, search: search.trim() || null, folderPath };
+  const deferredVariables = useDeferredValue(JSON.stringify(variables));
   const { organization } = useLazyLoadQuery<notesQuery>(
     graphql`
       query notesQuery($id: ID!, $accessType: AccessType, $search: String, $folderPath: String) {
@@ -43,13 +43,13 @@ export function Notes({ organizationId, whose, search, folderPath, ...rest }: No
         }
       }
     `,
-    JSON.parse(asked) as notesQuery['variables'],
+    JSON.parse(deferredVariables) as notesQuery['variables'],
     { fetchPolicy: 'store-and-network' },
   );
   if (!organization) return null;
   const isNarrowed = search.trim() !== '' || folderPath !== null;
   return (
-    <div className={asked === JSON.stringify(variables) ? undefined : 'stale'}>
+    <div className={deferredVariables === JSON.stringify(variables) ? undefined : 'stale'}>
       <Found organization={organization} isNarrowed={isNarrowed} {...rest} />
     </div>
   );
@@ -105,7 +105,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
   );
   const [leaving, setLeaving] = useState<Note | null>(null);
   const { __id: connectionId, edges } = data.knowledgeNotes;
-  const [remove] = useAct<notesDeleteMutation>(graphql`
+  const [remove] = useMutation<notesDeleteMutation>(graphql`
     mutation notesDeleteMutation($input: DeleteKnowledgeNoteInput!, $connections: [ID!]!) {
       deleteKnowledgeNote(input: $input) {
         deletedKnowledgeNoteId @deleteEdge(connections: $connections)
@@ -115,7 +115,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       }
     }
   `);
-  const [enable] = useAct<notesEnableMutation>(graphql`
+  const [enable] = useMutation<notesEnableMutation>(graphql`
     mutation notesEnableMutation($input: EnableKnowledgeNoteInput!) {
       enableKnowledgeNote(input: $input) {
         knowledgeNote {
@@ -128,7 +128,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       }
     }
   `);
-  const [disable] = useAct<notesDisableMutation>(graphql`
+  const [disable] = useMutation<notesDisableMutation>(graphql`
     mutation notesDisableMutation($input: DisableKnowledgeNoteInput!) {
       disableKnowledgeNote(input: $input) {
         knowledgeNote {
@@ -165,7 +165,7 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">used</Badge> : <Badge>switched off</Badge>),
     },
     { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-    actsColumn((note) =>
+    actionsColumn((note) =>
       mayChange ? (
         <>
           <Button
@@ -203,11 +203,11 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
         onMore={() => loadNext(50)}
       />
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete ${leaving.name}?`}
           text="Agents no longer get this note. This cannot be undone."
-          act="Delete"
-          said={`${leaving.name} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${leaving.name} is deleted.`}
           run={() =>
             remove({
               input: { knowledgeNoteId: leaving.knowledgeNoteId },

@@ -3,10 +3,10 @@ import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { memberFormsCreateMutation } from '../../__generated__/memberFormsCreateMutation.graphql.ts';
 import type { memberFormsFindQuery } from '../../__generated__/memberFormsFindQuery.graphql.ts';
 import type { memberFormsNameMutation } from '../../__generated__/memberFormsNameMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 import { useAssign } from '../users/use-assign.ts';
 
@@ -38,7 +38,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     const found = await fetchQuery<memberFormsFindQuery>(environment, query, { email }, options).toPromise();
     return found?.enterprise?.users.nodes[0]?.userId ?? null;
   };
-  const [create, isBusy] = useAct<memberFormsCreateMutation>(
+  const [create, isBusy] = useMutation<memberFormsCreateMutation>(
     graphql`
       mutation memberFormsCreateMutation($input: CreateUserInput!) {
         createUser(input: $input) {
@@ -54,12 +54,12 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
+  const submit = async (fields: FormFields) => {
     const input = {
       scope: { organizationId },
-      email: given.text('email'),
-      name: given.word('name'),
-      roleId: given.text('roleId'),
+      email: fields.text('email'),
+      name: fields.textOrNull('name'),
+      roleId: fields.text('roleId'),
     };
     const { scope, roleId } = input;
     const userId = await find(input.email).catch(() => null);
@@ -75,12 +75,12 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   return (
     <FormDialog
       title="Add somebody"
-      act="Add"
+      submitLabel="Add"
       isBusy={isBusy || isAssigning}
       errors={errors}
-      placed={['email', 'name', 'roleId']}
+      fieldNames={['email', 'name', 'roleId']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
@@ -100,7 +100,7 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [assign, isAssigning] = useAssign();
-  const [rename, isRenaming] = useAct<memberFormsNameMutation>(
+  const [rename, isRenaming] = useMutation<memberFormsNameMutation>(
     graphql`
       mutation memberFormsNameMutation($input: UpdateUserInput!) {
         updateUser(input: $input) {
@@ -117,14 +117,14 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const wanted = given.text('name');
+  const submit = async (fields: FormFields) => {
+    const wanted = fields.text('name');
     if (wanted !== name) {
       const { errors: refused } = await rename({ input: { userId, name: wanted || null } });
       setErrors(refused);
       if (refused !== null) return;
     }
-    const role = given.text('roleId');
+    const role = fields.text('roleId');
     if (role !== roleId) {
       const { errors: refused } = await assign({
         input: { principal: { userId }, scope: { organizationId }, roleId: role },
@@ -139,12 +139,12 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
   return (
     <FormDialog
       title="Change the member"
-      act="Save"
+      submitLabel="Save"
       isBusy={isAssigning || isRenaming}
       errors={errors}
-      placed={['name', 'roleId']}
+      fieldNames={['name', 'roleId']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField label="Name" name="name" autoFocus defaultValue={name} error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue={roleId} error={errorOf(errors, 'roleId')} />

@@ -13,7 +13,7 @@ import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
+import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
 import { useUnassign } from '../users/use-assign.ts';
 import { ChangeMember, NewMember } from './member-forms.tsx';
 
@@ -104,7 +104,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
     },
     { label: 'Role', cell: ({ roles }) => roles.map(({ name }) => name).join(', ') },
     { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    actsColumn((member) =>
+    actionsColumn((member) =>
       mayChange ? (
         <>
           <Button size="small" aria-label={`Change ${nameOfMember(member)}`} onClick={() => setChanging(member)}>
@@ -157,11 +157,11 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
         )}
       </Suspense>
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Remove ${nameOfMember(leaving)}?`}
           text="They may use this organization no more, nor may their keys for it, unless a role in the enterprise lets them. Their sessions stay."
-          act="Remove"
-          said={`${nameOfMember(leaving)} is removed.`}
+          confirmLabel="Remove"
+          successMessage={`${nameOfMember(leaving)} is removed.`}
           run={() =>
             remove({
               input: { principal: { userId: leaving.user.userId }, scope: { organizationId } },

@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { deleteOrganizationMutation } from '../../__generated__/deleteOrganizationMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface DeleteOrganizationProps {
   readonly organization: { readonly organizationId: string; readonly name: string };
@@ -19,7 +19,7 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
   const { reload } = useSigned();
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [remove, isBusy] = useAct<deleteOrganizationMutation>(
+  const [remove, isBusy] = useMutation<deleteOrganizationMutation>(
     graphql`
       mutation deleteOrganizationMutation($input: DeleteOrganizationInput!, $connections: [ID!]!) {
         deleteOrganization(input: $input) {
@@ -33,8 +33,8 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    if (given.text('confirmed') !== name.trim()) {
+  const submit = async (fields: FormFields) => {
+    if (fields.text('confirmed') !== name.trim()) {
       return setErrors([{ message: `Type its name, ${name}, to delete it.`, path: ['confirmed'] }]);
     }
     const { errors: refused } = await remove({ input: { organizationId }, connections });
@@ -47,13 +47,13 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
   return (
     <FormDialog
       title={`Delete ${name}?`}
-      act="Delete"
+      submitLabel="Delete"
       tone="danger"
       isBusy={isBusy}
       errors={errors}
-      placed={['confirmed']}
+      fieldNames={['confirmed']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <p>
         Its sessions are stopped, its keys and service users are revoked, and nothing in it can be accessed. This cannot

@@ -3,10 +3,10 @@ import { graphql } from 'react-relay';
 import type { organizationFormsCreateMutation } from '../../__generated__/organizationFormsCreateMutation.graphql.ts';
 import type { organizationFormsUpdateMutation } from '../../__generated__/organizationFormsUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface OrganizationFields {
   readonly name: string;
@@ -14,12 +14,12 @@ interface OrganizationFields {
   readonly maxSessionAcuLimit: number | null | undefined;
 }
 
-const placed = ['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit'];
+const fieldNames = ['name', 'maxCycleAcuLimit', 'maxSessionAcuLimit'];
 
-const inputOf = (given: Given) => ({
-  name: given.text('name'),
-  maxCycleAcuLimit: given.number('maxCycleAcuLimit'),
-  maxSessionAcuLimit: given.number('maxSessionAcuLimit'),
+const inputOf = (fields: FormFields) => ({
+  name: fields.text('name'),
+  maxCycleAcuLimit: fields.number('maxCycleAcuLimit'),
+  maxSessionAcuLimit: fields.number('maxSessionAcuLimit'),
 });
 
 interface NewOrganizationProps {
@@ -32,7 +32,7 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
   const { reload } = useSigned();
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isBusy] = useAct<organizationFormsCreateMutation>(
+  const [create, isBusy] = useMutation<organizationFormsCreateMutation>(
     graphql`
       mutation organizationFormsCreateMutation($input: CreateOrganizationInput!, $connections: [ID!]!) {
         createOrganization(input: $input) {
@@ -55,8 +55,8 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const input = inputOf(given);
+  const submit = async (fields: FormFields) => {
+    const input = inputOf(fields);
     const { errors: refused } = await create({ input, connections });
     setErrors(refused);
     if (refused !== null) return;
@@ -78,7 +78,7 @@ interface ChangeOrganizationProps {
 export function ChangeOrganization({ organization, onClose }: ChangeOrganizationProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useAct<organizationFormsUpdateMutation>(
+  const [update, isBusy] = useMutation<organizationFormsUpdateMutation>(
     graphql`
       mutation organizationFormsUpdateMutation($input: UpdateOrganizationInput!) {
         updateOrganization(input: $input) {
@@ -97,8 +97,8 @@ export function ChangeOrganization({ organization, onClose }: ChangeOrganization
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const input = inputOf(given);
+  const submit = async (fields: FormFields) => {
+    const input = inputOf(fields);
     const { errors: refused } = await update({ input: { ...input, organizationId: organization.organizationId } });
     setErrors(refused);
     if (refused !== null) return;
@@ -123,19 +123,19 @@ interface OrganizationFormProps {
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
   readonly onClose: () => void;
-  readonly onSubmit: (given: Given) => Promise<void>;
+  readonly onSubmit: (fields: FormFields) => Promise<void>;
 }
 
 function OrganizationForm({ title, organization, isBusy, errors, onClose, onSubmit }: OrganizationFormProps) {
   return (
     <FormDialog
       title={title}
-      act="Save"
+      submitLabel="Save"
       isBusy={isBusy}
       errors={errors}
-      placed={placed}
+      fieldNames={fieldNames}
       onClose={onClose}
-      onSubmit={(given) => void onSubmit(given)}
+      onSubmit={(fields) => void onSubmit(fields)}
     >
       <TextField
         label="Name"

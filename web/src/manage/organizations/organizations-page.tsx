@@ -9,16 +9,16 @@ import type { organizationsPagePaginationQuery } from '../../__generated__/organ
 import type { organizationsPageQuery } from '../../__generated__/organizationsPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAddressWords } from '../../layout/use-address-words.ts';
+import { useUrlParams } from '../../layout/use-url-params.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { matchesText } from '../../ui/text-filter.ts';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { hasWords } from '../../ui/words.ts';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actionsColumn, List } from '../kit/kit.ts';
 import { DeleteOrganization } from './delete-organization.tsx';
 import { ChangeOrganization, NewOrganization } from './organization-forms.tsx';
 
@@ -75,7 +75,7 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
   );
   const { organization: current, choose, may } = useSigned();
   const [, go] = useLocation();
-  const { words, change } = useAddressWords(names);
+  const { values, change } = useUrlParams(names);
   const [form, setForm] = useState<Organization | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Organization | null>(null);
   const connections = [data.organizations.__id];
@@ -92,7 +92,7 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
     { label: 'ACUs in a month at most', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'no limit' },
     { label: 'ACUs of a session at most', isNumber: true, cell: (each) => each.maxSessionAcuLimit ?? 'no limit' },
     { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    actsColumn((organization) => (
+    actionsColumn((organization) => (
       <>
         <Button
           size="small"
@@ -136,17 +136,19 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
           label="Search"
           type="search"
           placeholder="In names and ids"
-          value={words.q}
+          value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
       </search>
       <List
         label="Organizations"
         columns={columns}
-        edges={data.organizations.edges.filter(({ node }) => hasWords(`${node.name} ${node.organizationId}`, words.q))}
+        edges={data.organizations.edges.filter(({ node }) =>
+          matchesText(`${node.name} ${node.organizationId}`, values.q),
+        )}
         keyOf={({ id }) => id}
         empty={
-          words.q === ''
+          values.q === ''
             ? { title: 'No organizations', text: 'Sessions and all that belongs to them are in one.', action: add }
             : { title: 'Nothing fits', text: 'No organization is called that.' }
         }

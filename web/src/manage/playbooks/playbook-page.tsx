@@ -4,7 +4,7 @@ import type { playbookPageCreateMutation } from '../../__generated__/playbookPag
 import type { playbookPageQuery, playbookPageQuery$data } from '../../__generated__/playbookPageQuery.graphql.ts';
 import type { playbookPageUpdateMutation } from '../../__generated__/playbookPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -12,20 +12,20 @@ import { useToasts } from '../../ui/toasts.tsx';
 import {
   Editor,
   EditorPage,
+  type FormFields,
   type FormProblem,
-  type Given,
   type Saved,
   type SaveResult,
   saveResultOf,
   type Values,
 } from '../kit/kit.ts';
-import { scopeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/scope-input.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
 
 /** `/manage/playbooks/:id`: one playbook, to be read and changed; `new` makes one. */
 export function PlaybookPage({ id }: { readonly id: string }) {
-  return id === 'new' ? <PlaybookForm playbook={null} /> : <Known id={id} />;
+  return id === 'new' ? <PlaybookForm playbook={null} /> : <LoadedPlaybook id={id} />;
 }
 
 const query = graphql`
@@ -59,7 +59,7 @@ const query = graphql`
 const usable = (node: playbookPageQuery$data['node']): Playbook | null =>
   node?.__typename === 'Playbook' && !node.deletedAt ? node : null;
 
-function Known({ id }: { readonly id: string }) {
+function LoadedPlaybook({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // As it was when it was opened: what is half written outlives what others do to it.
   const [playbook] = useState(() => usable(node));
@@ -81,14 +81,14 @@ const valuesOf = ({ title, macro, body, structuredOutputSchema: schema }: Playbo
   structuredOutputSchema: schema == null ? '' : JSON.stringify(schema, null, 2),
 });
 
-const placed = Object.keys(labels);
+const fieldNames = Object.keys(labels);
 const noValues: Values = { title: '', macro: '', body: '', structuredOutputSchema: '' };
 
 function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   const { organization, may } = useSigned();
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isCreating] = useAct<playbookPageCreateMutation>(
+  const [create, isCreating] = useMutation<playbookPageCreateMutation>(
     graphql`
       mutation playbookPageCreateMutation($input: CreatePlaybookInput!) {
         createPlaybook(input: $input) {
@@ -104,7 +104,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<playbookPageUpdateMutation>(
+  const [update, isUpdating] = useMutation<playbookPageUpdateMutation>(
     graphql`
       mutation playbookPageUpdateMutation($input: UpdatePlaybookInput!) {
         updatePlaybook(input: $input) {
@@ -132,21 +132,28 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   const mayCreate = may(isOfEnterprise ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
   const mayChange = playbook?.viewerCanManage.isAllowed ?? mayCreate;
   const environment = useRelayEnvironment();
-  const look = async (id: string): Promise<Saved | null> => {
+  const fetchLatest = async (id: string): Promise<Saved | null> => {
     const found = await fetchQuery<playbookPageQuery>(environment, query, { id }).toPromise();
-    const now = usable(found?.node);
-    return now && { values: valuesOf(now), at: now.updatedAt, version: now.version, by: nameOf(now.updatedBy) };
+    const latest = usable(found?.node);
+    return (
+      latest && {
+        values: valuesOf(latest),
+        at: latest.updatedAt,
+        version: latest.version,
+        by: nameOf(latest.updatedBy),
+      }
+    );
   };
-  const submit = async (given: Given, expectedVersion: number | undefined): Promise<SaveResult> => {
-    const schema = readJson(given.text('structuredOutputSchema'));
+  const submit = async (fields: FormFields, expectedVersion: number | undefined): Promise<SaveResult> => {
+    const schema = readJson(fields.text('structuredOutputSchema'));
     if (schema.problem) {
       setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
       return 'refused';
     }
     const input = {
-      title: given.text('title'),
-      macro: given.word('macro'),
-      body: given.raw('body'),
+      title: fields.text('title'),
+      macro: fields.textOrNull('macro'),
+      body: fields.raw('body'),
       structuredOutputSchema: schema.value,
     };
     const { errors: refused } = playbook
@@ -159,16 +166,16 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     if (result === 'saved') toasts.say(`${input.title} is saved.`);
     return result;
   };
-  const place = isOfEnterprise ? 'enterprise' : organization?.organizationId;
+  const scopeKey = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   return (
     <EditorPage
       title={playbook ? playbook.title : isOfEnterprise ? 'New playbook of the enterprise' : 'New playbook'}
       list="/manage/playbooks"
-      draft={`playbook:${playbook?.id ?? `new:${place}`}`}
+      draft={`playbook:${playbook?.id ?? `new:${scopeKey}`}`}
       stored={playbook ? valuesOf(playbook) : noValues}
-      look={playbook && (() => look(playbook.id))}
+      fetchLatest={playbook && (() => fetchLatest(playbook.id))}
       isBusy={isCreating || isUpdating}
-      {...{ labels, mayChange, errors, placed }}
+      {...{ labels, mayChange, errors, fieldNames }}
       onSubmit={submit}
     >
       {(values) => (

@@ -10,7 +10,7 @@ import type { playbooksPagePaginationQuery } from '../../__generated__/playbooks
 import type { AccessType, playbooksPageQuery } from '../../__generated__/playbooksPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -18,14 +18,14 @@ import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
+import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
 
 type Playbook = playbooksPage_organization$data['playbooks']['edges'][number]['node'];
 
 /** `/manage/playbooks`: instructions that sessions can be started with. */
 export function PlaybooksPage() {
   const { organization } = useSigned();
-  const [whose, setWhose] = useState<AccessType>('ORGANIZATION');
+  const [accessType, setAccessType] = useState<AccessType>('ORGANIZATION');
   const found = useLazyLoadQuery<playbooksPageQuery>(
     graphql`
       query playbooksPageQuery($id: ID!, $accessType: AccessType) {
@@ -34,20 +34,20 @@ export function PlaybooksPage() {
         }
       }
     `,
-    { id: organization?.organizationId ?? '', accessType: whose },
+    { id: organization?.organizationId ?? '', accessType },
     { fetchPolicy: 'store-and-network' },
   );
   if (!found.organization) return <Empty title="There is no organization" />;
-  return <Playbooks organization={found.organization} whose={whose} onWhose={setWhose} />;
+  return <Playbooks organization={found.organization} accessType={accessType} onAccessType={setAccessType} />;
 }
 
 interface PlaybooksProps {
   readonly organization: playbooksPage_organization$key;
-  readonly whose: AccessType;
-  readonly onWhose: (whose: AccessType) => void;
+  readonly accessType: AccessType;
+  readonly onAccessType: (accessType: AccessType) => void;
 }
 
-function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
+function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     playbooksPagePaginationQuery,
     playbooksPage_organization$key
@@ -85,7 +85,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
   const [, go] = useLocation();
   const [leaving, setLeaving] = useState<Playbook | null>(null);
   const { __id: connectionId, edges } = data.playbooks;
-  const [remove] = useAct<playbooksPageDeleteMutation>(graphql`
+  const [remove] = useMutation<playbooksPageDeleteMutation>(graphql`
     mutation playbooksPageDeleteMutation($input: DeletePlaybookInput!, $connections: [ID!]!) {
       deletePlaybook(input: $input) {
         deletedPlaybookId @deleteEdge(connections: $connections)
@@ -95,7 +95,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
       }
     }
   `);
-  const mayChange = may(whose === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
+  const mayChange = may(accessType === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
   const columns: readonly Column<Playbook>[] = [
     {
       label: 'Title',
@@ -108,7 +108,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
     { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
     { label: 'By', cell: ({ updatedBy }) => nameOf(updatedBy) },
     { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-    actsColumn((playbook) =>
+    actionsColumn((playbook) =>
       mayChange ? (
         <Button size="small" tone="danger" aria-label={`Delete ${playbook.title}`} onClick={() => setLeaving(playbook)}>
           Delete
@@ -120,7 +120,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
     <Button
       tone="primary"
       icon="plus"
-      onClick={() => go(`/manage/playbooks/new${whose === 'ENTERPRISE' ? '?whose=ENTERPRISE' : ''}`)}
+      onClick={() => go(`/manage/playbooks/new${accessType === 'ENTERPRISE' ? '?whose=ENTERPRISE' : ''}`)}
     >
       New playbook
     </Button>
@@ -128,7 +128,7 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
   return (
     <Page title="Playbooks" actions={add}>
       <div className="tool-row">
-        <Select label="Whose" value={whose} onChange={(event) => onWhose(event.target.value as AccessType)}>
+        <Select label="Whose" value={accessType} onChange={(event) => onAccessType(event.target.value as AccessType)}>
           <option value="ORGANIZATION">This organization’s</option>
           <option value="ENTERPRISE">The enterprise’s</option>
         </Select>
@@ -148,11 +148,11 @@ function Playbooks({ organization, whose, onWhose }: PlaybooksProps) {
         onMore={() => loadNext(50)}
       />
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete ${leaving.title}?`}
           text="No further session can be started with it. Those that were still show what it was called."
-          act="Delete"
-          said={`${leaving.title} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${leaving.title} is deleted.`}
           run={() => remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

@@ -6,10 +6,10 @@ import type {
   roleFormCreateMutation,
 } from '../../__generated__/roleFormCreateMutation.graphql.ts';
 import type { roleFormUpdateMutation } from '../../__generated__/roleFormUpdateMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { meanings, organizationPermissions, permissions } from './permissions.ts';
 
 interface RoleFormProps {
@@ -25,7 +25,7 @@ interface RoleFormProps {
 }
 
 /** A permission in words. */
-export function wordsOf(permission: string): string {
+export function permissionText(permission: string): string {
   return permission
     .toLowerCase()
     .replaceAll('_', ' ')
@@ -38,7 +38,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
   const toasts = useToasts();
   const [scope, setScope] = useState<RoleScope>((role?.scope as RoleScope | undefined) ?? 'ORGANIZATION');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isCreating] = useAct<roleFormCreateMutation>(
+  const [create, isCreating] = useMutation<roleFormCreateMutation>(
     graphql`
       mutation roleFormCreateMutation($input: CreateRoleInput!, $connections: [ID!]!) {
         createRole(input: $input) {
@@ -61,7 +61,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<roleFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<roleFormUpdateMutation>(
     graphql`
       mutation roleFormUpdateMutation($input: UpdateRoleInput!) {
         updateRole(input: $input) {
@@ -79,8 +79,8 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const input = { name: given.text('name'), permissions: given.all('permissions') as Permission[] };
+  const submit = async (fields: FormFields) => {
+    const input = { name: fields.text('name'), permissions: fields.all('permissions') as Permission[] };
     const { errors: refused } = role
       ? await update({ input: { ...input, roleId: role.roleId } })
       : await create({ input: { ...input, scope }, connections });
@@ -93,13 +93,13 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
   return (
     <FormDialog
       title={role ? `Change ${role.name}` : 'New role'}
-      act="Save"
+      submitLabel="Save"
       size="large"
       isBusy={isCreating || isUpdating}
       errors={errors}
-      placed={['name']}
+      fieldNames={['name']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <div className="fields">
         <TextField
@@ -132,7 +132,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
                 aria-describedby={`means-${permission}`}
                 defaultChecked={role?.permissions.includes(permission) ?? false}
               />
-              {wordsOf(permission)}
+              {permissionText(permission)}
             </label>
             <p className="hint" id={`means-${permission}`}>
               {meanings[permission]}

@@ -9,14 +9,14 @@ import type { rolesPagePaginationQuery } from '../../__generated__/rolesPagePagi
 import type { rolesPageQuery } from '../../__generated__/rolesPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
-import { RoleForm, wordsOf } from './role-form.tsx';
+import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
+import { permissionText, RoleForm } from './role-form.tsx';
 
 type Role = rolesPage_enterprise$data['roles']['edges'][number]['node'];
 
@@ -68,7 +68,7 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
   const [form, setForm] = useState<Role | 'new' | null>(null);
   const [leaving, setLeaving] = useState<Role | null>(null);
   const connections = [data.roles.__id];
-  const [remove] = useAct<rolesPageDeleteMutation>(graphql`
+  const [remove] = useMutation<rolesPageDeleteMutation>(graphql`
     mutation rolesPageDeleteMutation($input: DeleteRoleInput!, $connections: [ID!]!) {
       deleteRole(input: $input) {
         deletedRoleId @deleteEdge(connections: $connections)
@@ -97,13 +97,13 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
           <summary>{permissions.length === 1 ? '1 thing' : `${permissions.length} things`}</summary>
           <ul>
             {permissions.map((permission) => (
-              <li key={permission}>{wordsOf(permission)}</li>
+              <li key={permission}>{permissionText(permission)}</li>
             ))}
           </ul>
         </details>
       ),
     },
-    actsColumn((role) =>
+    actionsColumn((role) =>
       mayChange && !role.isBuiltIn ? (
         <>
           <Button size="small" aria-label={`Change ${role.name}`} onClick={() => setForm(role)}>
@@ -135,11 +135,11 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       />
       {form && <RoleForm role={form === 'new' ? null : form} connections={connections} onClose={() => setForm(null)} />}
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete ${leaving.name}?`}
           text="A role can be deleted only when nobody has it."
-          act="Delete"
-          said={`${leaving.name} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${leaving.name} is deleted.`}
           run={() => remove({ input: { roleId: leaving.roleId }, connections })}
           onClose={() => setLeaving(null)}
         />

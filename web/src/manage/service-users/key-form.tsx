@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { keyFormMutation } from '../../__generated__/keyFormMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 
 interface KeyFormProps {
@@ -19,7 +19,7 @@ interface KeyFormProps {
 /** Makes a key. */
 export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isBusy] = useAct<keyFormMutation>(
+  const [create, isBusy] = useMutation<keyFormMutation>(
     graphql`
       mutation keyFormMutation($input: CreateApiKeyInput!, $connections: [ID!]!) {
         createApiKey(input: $input) {
@@ -40,12 +40,12 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
     { isQuiet: true },
   );
   const isService = 'organizationId' in of;
-  const submit = async (given: Given) => {
-    const day = given.word('expiresAt');
+  const submit = async (fields: FormFields) => {
+    const day = fields.textOrNull('expiresAt');
     const { payload, errors: refused } = await create({
       input: {
-        kind: 'organizationId' in of ? { service: { scope: of, roleId: given.text('roleId') } } : { serviceUser: of },
-        name: given.text('name'),
+        kind: 'organizationId' in of ? { service: { scope: of, roleId: fields.text('roleId') } } : { serviceUser: of },
+        name: fields.text('name'),
         expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
       },
       connections,
@@ -58,12 +58,12 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   return (
     <FormDialog
       title="New key"
-      act="Make it"
+      submitLabel="Make it"
       isBusy={isBusy}
       errors={errors}
-      placed={['name', 'roleId', 'expiresAt']}
+      fieldNames={['name', 'roleId', 'expiresAt']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField
         label="Name"

@@ -3,7 +3,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { keyTable_keys$data, keyTable_keys$key } from '../../__generated__/keyTable_keys.graphql.ts';
 import type { keyTableRevokeMutation } from '../../__generated__/keyTableRevokeMutation.graphql.ts';
 import type { keyTableRotateMutation } from '../../__generated__/keyTableRotateMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -11,7 +11,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ShownOnce } from '../kit/kit.ts';
+import { actionsColumn, ShownOnce } from '../kit/kit.ts';
 
 type Key = keyTable_keys$data[number];
 
@@ -41,9 +41,12 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
     keys,
   );
   const toasts = useToasts();
-  const [asked, setAsked] = useState<{ readonly act: 'revoke' | 'rotate'; readonly key: Key } | null>(null);
+  const [pendingAction, setPendingAction] = useState<{
+    readonly action: 'revoke' | 'rotate';
+    readonly key: Key;
+  } | null>(null);
   const [token, setToken] = useState<string | null>(null);
-  const [revoke, isRevoking] = useAct<keyTableRevokeMutation>(graphql`
+  const [revoke, isRevoking] = useMutation<keyTableRevokeMutation>(graphql`
     mutation keyTableRevokeMutation($input: RevokeApiKeyInput!) {
       revokeApiKey(input: $input) {
         apiKey {
@@ -56,7 +59,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       }
     }
   `);
-  const [rotate, isRotating] = useAct<keyTableRotateMutation>(graphql`
+  const [rotate, isRotating] = useMutation<keyTableRotateMutation>(graphql`
     mutation keyTableRotateMutation($input: RotateApiKeyInput!) {
       rotateApiKey(input: $input) {
         token
@@ -66,16 +69,16 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       }
     }
   `);
-  const run = async ({ act, key }: NonNullable<typeof asked>) => {
+  const run = async ({ action, key }: NonNullable<typeof pendingAction>) => {
     const input = { apiKeyId: key.apiKeyId };
-    if (act === 'revoke') {
+    if (action === 'revoke') {
       const { errors } = await revoke({ input });
       if (errors === null) toasts.say(`${key.name} is revoked.`);
     } else {
       const { payload } = await rotate({ input });
       if (payload?.token) setToken(payload.token);
     }
-    setAsked(null);
+    setPendingAction(null);
     onChanged();
   };
   const columns: readonly Column<Key>[] = [
@@ -96,16 +99,20 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
     },
     { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
     { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
-    actsColumn((key) => (
+    actionsColumn((key) => (
       <>
-        <Button size="small" aria-label={`Rotate ${key.name}`} onClick={() => setAsked({ act: 'rotate', key })}>
+        <Button
+          size="small"
+          aria-label={`Rotate ${key.name}`}
+          onClick={() => setPendingAction({ action: 'rotate', key })}
+        >
           Rotate
         </Button>
         <Button
           size="small"
           tone="danger"
           aria-label={`Revoke ${key.name}`}
-          onClick={() => setAsked({ act: 'revoke', key })}
+          onClick={() => setPendingAction({ action: 'revoke', key })}
         >
           Revoke
         </Button>
@@ -119,14 +126,18 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       ) : (
         <Table label="Keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
       )}
-      {asked && (
+      {pendingAction && (
         <Confirm
-          title={asked.act === 'revoke' ? `Revoke ${asked.key.name}?` : `Replace ${asked.key.name} by a new key?`}
+          title={
+            pendingAction.action === 'revoke'
+              ? `Revoke ${pendingAction.key.name}?`
+              : `Replace ${pendingAction.key.name} by a new key?`
+          }
           text="It ends at once: whatever uses it is refused from now on."
-          act={asked.act === 'revoke' ? 'Revoke' : 'Replace'}
+          confirmLabel={pendingAction.action === 'revoke' ? 'Revoke' : 'Replace'}
           isBusy={isRevoking || isRotating}
-          onClose={() => setAsked(null)}
-          onConfirm={() => void run(asked)}
+          onClose={() => setPendingAction(null)}
+          onConfirm={() => void run(pendingAction)}
         />
       )}
       {token && (

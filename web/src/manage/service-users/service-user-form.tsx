@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { serviceUserFormCreateMutation } from '../../__generated__/serviceUserFormCreateMutation.graphql.ts';
 import type { serviceUserFormUpdateMutation } from '../../__generated__/serviceUserFormUpdateMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 
 interface ServiceUserFormProps {
@@ -20,7 +20,7 @@ interface ServiceUserFormProps {
 export function ServiceUserForm({ organizationId, serviceUser, connections, onClose }: ServiceUserFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isCreating] = useAct<serviceUserFormCreateMutation>(
+  const [create, isCreating] = useMutation<serviceUserFormCreateMutation>(
     graphql`
       mutation serviceUserFormCreateMutation($input: CreateServiceUserInput!, $connections: [ID!]!) {
         createServiceUser(input: $input) {
@@ -42,7 +42,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<serviceUserFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<serviceUserFormUpdateMutation>(
     graphql`
       mutation serviceUserFormUpdateMutation($input: UpdateServiceUserInput!) {
         updateServiceUser(input: $input) {
@@ -59,16 +59,16 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const name = given.text('name');
-    const day = given.word('expiresAt');
+  const submit = async (fields: FormFields) => {
+    const name = fields.text('name');
+    const day = fields.textOrNull('expiresAt');
     const { errors: refused } = serviceUser
       ? await update({ input: { serviceUserId: serviceUser.serviceUserId, name } })
       : await create({
           input: {
             scope: { organizationId },
             name,
-            roleId: given.text('roleId'),
+            roleId: fields.text('roleId'),
             expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
           },
           connections,
@@ -81,12 +81,12 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
   return (
     <FormDialog
       title={serviceUser ? `Change ${serviceUser.displayName}` : 'New service user'}
-      act="Save"
+      submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
-      placed={['name', 'roleId', 'expiresAt']}
+      fieldNames={['name', 'roleId', 'expiresAt']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField
         label="Name"

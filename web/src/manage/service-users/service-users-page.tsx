@@ -10,13 +10,13 @@ import type { serviceUsersPagePaginationQuery } from '../../__generated__/servic
 import type { serviceUsersPageQuery } from '../../__generated__/serviceUsersPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List } from '../kit/kit.ts';
+import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
 import { Keys } from './keys.tsx';
 import { ServiceUserForm } from './service-user-form.tsx';
 
@@ -81,7 +81,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
   const [form, setForm] = useState<ServiceUser | 'new' | null>(null);
   const [leaving, setLeaving] = useState<ServiceUser | null>(null);
   const connections = [data.serviceUsers.__id];
-  const [remove] = useAct<serviceUsersPageDeleteMutation>(graphql`
+  const [remove] = useMutation<serviceUsersPageDeleteMutation>(graphql`
     mutation serviceUsersPageDeleteMutation($input: DeleteServiceUserInput!, $connections: [ID!]!) {
       deleteServiceUser(input: $input) {
         deletedServiceUserId @deleteEdge(connections: $connections)
@@ -105,7 +105,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     },
     { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
     { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    actsColumn((serviceUser) => (
+    actionsColumn((serviceUser) => (
       <>
         <Button size="small" aria-label={`Change ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>
           Change
@@ -158,11 +158,11 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
         )}
       </Suspense>
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title={`Delete ${leaving.displayName}?`}
           text="All its keys end at once. Its sessions stay."
-          act="Delete"
-          said={`${leaving.displayName} is deleted.`}
+          confirmLabel="Delete"
+          successMessage={`${leaving.displayName} is deleted.`}
           run={() => remove({ input: { serviceUserId: leaving.serviceUserId }, connections })}
           onClose={() => setLeaving(null)}
         />

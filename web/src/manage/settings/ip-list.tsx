@@ -2,14 +2,14 @@ import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { ipList_enterprise$key } from '../../__generated__/ipList_enterprise.graphql.ts';
 import type { ipListReplaceMutation } from '../../__generated__/ipListReplaceMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextArea } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
-interface Asked {
+interface PendingList {
   readonly ipRanges: readonly string[];
   /** Also where it locks out who asks. */
   readonly force: boolean;
@@ -27,9 +27,9 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     enterprise,
   );
   const toasts = useToasts();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [pendingList, setPendingList] = useState<PendingList | null>(null);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [replace, isReplacing] = useAct<ipListReplaceMutation>(
+  const [replace, isReplacing] = useMutation<ipListReplaceMutation>(
     graphql`
       mutation ipListReplaceMutation($input: ReplaceIpAccessListRangesInput!) {
         replaceIpAccessListRanges(input: $input) {
@@ -45,24 +45,24 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     `,
     { isQuiet: true },
   );
-  const keep = async ({ ipRanges, force }: Asked) => {
+  const save = async ({ ipRanges, force }: PendingList) => {
     const { errors: refused } = await replace({ input: { ipRanges, force } });
-    setAsked(null);
+    setPendingList(null);
     setErrors(refused);
     if (refused === null) toasts.say(ipRanges.length === 0 ? 'Every address is let in.' : 'The list is saved.');
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const given = new Given(event.currentTarget);
-    setAsked({ ipRanges: given.list('ipRanges'), force: given.isOn('force') });
+    const fields = new FormFields(event.currentTarget);
+    setPendingList({ ipRanges: fields.list('ipRanges'), force: fields.isOn('force') });
   };
-  const now = ipAccessList ?? [];
+  const ranges = ipAccessList ?? [];
   return (
     <form className="card sheet form" aria-labelledby="addresses" onSubmit={submit}>
       <header>
         <h2 id="addresses">Addresses</h2>
         <p>
-          {now.length === 0
+          {ranges.length === 0
             ? 'Keys may be used from everywhere, and so may this console.'
             : 'Keys, and this console, may be used from these addresses only.'}
         </p>
@@ -71,8 +71,8 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
         label="Addresses and ranges"
         name="ipRanges"
         rows={6}
-        key={now.join()}
-        defaultValue={now.join('\n')}
+        key={ranges.join()}
+        defaultValue={ranges.join('\n')}
         spellCheck={false}
         placeholder={'203.0.113.7\n198.51.100.0/24'}
         hint="One on each line; none: every address."
@@ -81,24 +81,24 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
       <label className="check">
         <input type="checkbox" name="force" /> Even where my own address is not among them (“force”)
       </label>
-      <FormErrors errors={errors} placed={['ipRanges']} />
+      <FormErrors errors={errors} fieldNames={['ipRanges']} />
       <div className="buttons">
         <Button type="submit" tone="primary">
           Save the list
         </Button>
       </div>
-      {asked && (
+      {pendingList && (
         <Confirm
-          title={asked.ipRanges.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
+          title={pendingList.ipRanges.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
           text={
-            asked.ipRanges.length === 0
+            pendingList.ipRanges.length === 0
               ? 'Keys may then be used from everywhere.'
-              : `Whoever comes from elsewhere is refused at once: ${asked.ipRanges.join(', ')}`
+              : `Whoever comes from elsewhere is refused at once: ${pendingList.ipRanges.join(', ')}`
           }
-          act="Save the list"
+          confirmLabel="Save the list"
           isBusy={isReplacing}
-          onClose={() => setAsked(null)}
-          onConfirm={() => void keep(asked)}
+          onClose={() => setPendingList(null)}
+          onConfirm={() => void save(pendingList)}
         />
       )}
     </form>

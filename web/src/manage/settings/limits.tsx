@@ -5,13 +5,13 @@ import type { limitsDeleteMutation } from '../../__generated__/limitsDeleteMutat
 import type { limitsEnterpriseMutation } from '../../__generated__/limitsEnterpriseMutation.graphql.ts';
 import type { limitsPaginationQuery } from '../../__generated__/limitsPaginationQuery.graphql.ts';
 import type { limitsUpdateMutation } from '../../__generated__/limitsUpdateMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { More } from '../../ui/more.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, FormDialog, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { actionsColumn, FormDialog, FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 type Organization = limits_enterprise$data['organizations']['edges'][number]['node'];
 
@@ -45,7 +45,7 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [changing, setChanging] = useState<Organization | null>(null);
-  const [update, isBusy] = useAct<limitsEnterpriseMutation>(
+  const [update, isBusy] = useMutation<limitsEnterpriseMutation>(
     graphql`
       mutation limitsEnterpriseMutation($input: UpdateEnterpriseInput!) {
         updateEnterprise(input: $input) {
@@ -64,7 +64,7 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
   );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const limit = new Given(event.currentTarget).number('maxCycleAcuLimit');
+    const limit = new FormFields(event.currentTarget).number('maxCycleAcuLimit');
     const { errors: refused } = await update({ input: { maxCycleAcuLimit: limit } });
     setErrors(refused);
     if (refused === null) toasts.say('The limit of the enterprise is saved.');
@@ -72,7 +72,7 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
   const columns: readonly Column<Organization>[] = [
     { label: 'Organization', cell: ({ name }) => name },
     { label: 'ACUs in a month at most', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'no limit' },
-    actsColumn((each) => (
+    actionsColumn((each) => (
       <Button size="small" aria-label={`Change the limit of ${each.name}`} onClick={() => setChanging(each)}>
         Change
       </Button>
@@ -99,7 +99,7 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
             Save the limit
           </Button>
         </div>
-        <FormErrors errors={errors} placed={['maxCycleAcuLimit']} />
+        <FormErrors errors={errors} fieldNames={['maxCycleAcuLimit']} />
       </form>
       <Table
         label="Limits of organizations"
@@ -121,7 +121,7 @@ interface LimitFormProps {
 function LimitForm({ organization, onClose }: LimitFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isUpdating] = useAct<limitsUpdateMutation>(
+  const [update, isUpdating] = useMutation<limitsUpdateMutation>(
     graphql`
       mutation limitsUpdateMutation($input: SetAcuLimitInput!) {
         setAcuLimit(input: $input) {
@@ -140,7 +140,7 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
     `,
     { isQuiet: true },
   );
-  const [remove, isRemoving] = useAct<limitsDeleteMutation>(
+  const [remove, isRemoving] = useMutation<limitsDeleteMutation>(
     graphql`
       mutation limitsDeleteMutation($input: DeleteAcuLimitInput!) {
         deleteAcuLimit(input: $input) {
@@ -157,9 +157,9 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
+  const submit = async (fields: FormFields) => {
     const { organizationId } = organization;
-    const limit = given.number('cycleAcuLimit');
+    const limit = fields.number('cycleAcuLimit');
     const { errors: refused } =
       limit === null
         ? await remove({ input: { organizationId } })
@@ -172,12 +172,12 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
   return (
     <FormDialog
       title={`The limit of ${organization.name}`}
-      act="Save"
+      submitLabel="Save"
       isBusy={isUpdating || isRemoving}
       errors={errors}
-      placed={['cycleAcuLimit']}
+      fieldNames={['cycleAcuLimit']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField
         label="ACUs in a month at most"

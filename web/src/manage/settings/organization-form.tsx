@@ -3,11 +3,11 @@ import { graphql, useFragment } from 'react-relay';
 import type { organizationForm_organization$key } from '../../__generated__/organizationForm_organization.graphql.ts';
 import type { organizationFormMutation } from '../../__generated__/organizationFormMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface OrganizationFormProps {
   readonly organization: organizationForm_organization$key;
@@ -33,7 +33,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
   const { may } = useSigned();
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useAct<organizationFormMutation>(
+  const [update, isBusy] = useMutation<organizationFormMutation>(
     graphql`
       mutation organizationFormMutation($input: UpdateOrganizationInput!) {
         updateOrganization(input: $input) {
@@ -51,15 +51,15 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
   );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const given = new Given(event.currentTarget);
+    const fields = new FormFields(event.currentTarget);
     const { errors: refused } = await update({
       input: {
         organizationId: found.organizationId,
-        name: given.text('name'),
-        defaultAgent: given.word('defaultAgent'),
-        maxCycleAcuLimit: given.number('maxCycleAcuLimit'),
-        maxSessionAcuLimit: given.number('maxSessionAcuLimit'),
-        maxConcurrentSessions: given.number('maxConcurrentSessions'),
+        name: fields.text('name'),
+        defaultAgent: fields.textOrNull('defaultAgent'),
+        maxCycleAcuLimit: fields.number('maxCycleAcuLimit'),
+        maxSessionAcuLimit: fields.number('maxSessionAcuLimit'),
+        maxConcurrentSessions: fields.number('maxConcurrentSessions'),
       },
     });
     setErrors(refused);
@@ -127,7 +127,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
       </div>
       <FormErrors
         errors={errors}
-        placed={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions']}
+        fieldNames={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions']}
       />
       {mayChange && (
         <div className="buttons">

@@ -4,14 +4,14 @@ import type { tags_organization$key } from '../../__generated__/tags_organizatio
 import type { tagsAddMutation } from '../../__generated__/tagsAddMutation.graphql.ts';
 import type { tagsDefaultMutation } from '../../__generated__/tagsDefaultMutation.graphql.ts';
 import type { tagsRemoveMutation } from '../../__generated__/tagsRemoveMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { fixedChoices } from '../../ui/use-choices.ts';
 import { visible } from '../../ui/visible.ts';
-import { FormErrors, type FormProblem, Given } from '../kit/kit.ts';
+import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 /** The tags that sessions may have, and the one that they get where they name none. */
 export function Tags({ organization }: { readonly organization: tags_organization$key }) {
@@ -29,7 +29,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
   const toasts = useToasts();
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [add, isAdding] = useAct<tagsAddMutation>(
+  const [add, isAdding] = useMutation<tagsAddMutation>(
     graphql`
       mutation tagsAddMutation($input: AddAllowedTagsInput!) {
         addAllowedTags(input: $input) {
@@ -45,7 +45,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
     `,
     { isQuiet: true },
   );
-  const [remove, isRemoving] = useAct<tagsRemoveMutation>(graphql`
+  const [remove, isRemoving] = useMutation<tagsRemoveMutation>(graphql`
     mutation tagsRemoveMutation($input: RemoveAllowedTagsInput!) {
       removeAllowedTags(input: $input) {
         organization {
@@ -57,7 +57,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
       }
     }
   `);
-  const [setDefault] = useAct<tagsDefaultMutation>(graphql`
+  const [setDefault] = useMutation<tagsDefaultMutation>(graphql`
     mutation tagsDefaultMutation($input: UpdateOrganizationInput!) {
       updateOrganization(input: $input) {
         organization {
@@ -71,7 +71,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
   `);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const tags = new Given(event.currentTarget).list('tags');
+    const tags = new FormFields(event.currentTarget).list('tags');
     if (tags.length === 0) return;
     const { errors: refused } = await add({ input: { organizationId, tags } });
     setErrors(refused);
@@ -120,7 +120,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
             Add
           </Button>
         </div>
-        <FormErrors errors={errors} placed={['tags']} />
+        <FormErrors errors={errors} fieldNames={['tags']} />
       </form>
       <Picker
         label="The tag of sessions that name none"

@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { newUserMutation } from '../../__generated__/newUserMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
-import { scopeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/scope-input.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 
 interface NewUserProps {
@@ -20,9 +20,9 @@ interface NewUserProps {
 export function NewUser({ connections, onClose }: NewUserProps) {
   const { organization } = useSigned();
   const toasts = useToasts();
-  const [place, setPlace] = useState(organization?.organizationId ?? '');
+  const [organizationId, setOrganizationId] = useState(organization?.organizationId ?? '');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isBusy] = useAct<newUserMutation>(
+  const [create, isBusy] = useMutation<newUserMutation>(
     graphql`
       mutation newUserMutation($input: CreateUserInput!, $connections: [ID!]!) {
         createUser(input: $input) {
@@ -59,10 +59,10 @@ export function NewUser({ connections, onClose }: NewUserProps) {
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
-    const input = { email: given.text('email'), name: given.word('name'), roleId: given.text('roleId') };
+  const submit = async (fields: FormFields) => {
+    const input = { email: fields.text('email'), name: fields.textOrNull('name'), roleId: fields.text('roleId') };
     const { errors: refused } = await create({
-      input: { ...input, scope: scopeOf(place === '' ? null : place) },
+      input: { ...input, scope: scopeOf(organizationId === '' ? null : organizationId) },
       connections,
     });
     setErrors(refused);
@@ -73,26 +73,26 @@ export function NewUser({ connections, onClose }: NewUserProps) {
   return (
     <FormDialog
       title="New user"
-      act="Add"
+      submitLabel="Add"
       isBusy={isBusy}
       errors={errors}
-      placed={['email', 'name', 'organizationId', 'roleId']}
+      fieldNames={['email', 'name', 'organizationId', 'roleId']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <OrganizationPicker
         none="None: a role on the enterprise"
-        value={place}
-        valueLabel={place === organization?.organizationId ? organization.name : undefined}
+        value={organizationId}
+        valueLabel={organizationId === organization?.organizationId ? organization.name : undefined}
         error={errorOf(errors, 'organizationId')}
-        onChange={setPlace}
+        onChange={setOrganizationId}
       />
       <RoleSelect
-        key={place === '' ? 'enterprise' : 'organization'}
-        scope={place === '' ? 'ENTERPRISE' : 'ORGANIZATION'}
-        defaultValue={place === '' ? 'account_member' : 'org_member'}
+        key={organizationId === '' ? 'enterprise' : 'organization'}
+        scope={organizationId === '' ? 'ENTERPRISE' : 'ORGANIZATION'}
+        defaultValue={organizationId === '' ? 'account_member' : 'org_member'}
         error={errorOf(errors, 'roleId')}
       />
     </FormDialog>

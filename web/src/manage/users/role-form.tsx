@@ -1,14 +1,14 @@
 import { useState } from 'react';
 import { errorOf } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
-import { scopeOf } from '../kit/whose.ts';
+import { scopeOf } from '../kit/scope-input.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 import { useAssign } from './use-assign.ts';
 
 /** A place where somebody has a role, or is to get one; null for the enterprise. */
-export interface RolePlace {
+export interface RoleAssignment {
   readonly organizationId: string | null;
   readonly roleId: string;
 }
@@ -16,24 +16,24 @@ export interface RolePlace {
 interface RoleFormProps {
   readonly userId: string;
   /** Where the role is; null: in an organization that is chosen here. */
-  readonly place: RolePlace | null;
+  readonly assignment: RoleAssignment | null;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
 /** Gives somebody a role in a place, in place of the one that they have there. */
-export function RoleForm({ userId, place, onClose, onDone }: RoleFormProps) {
+export function RoleForm({ userId, assignment, onClose, onDone }: RoleFormProps) {
   const toasts = useToasts();
   const [chosen, setChosen] = useState('');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [assign, isBusy] = useAssign();
-  const organizationId = place === null ? chosen : place.organizationId;
-  const submit = async (given: Given) => {
+  const organizationId = assignment === null ? chosen : assignment.organizationId;
+  const submit = async (fields: FormFields) => {
     if (organizationId === '') {
       return setErrors([{ message: 'Choose an organization first.', path: ['organizationId'] }]);
     }
     const { errors: refused } = await assign({
-      input: { principal: { userId }, scope: scopeOf(organizationId), roleId: given.text('roleId') },
+      input: { principal: { userId }, scope: scopeOf(organizationId), roleId: fields.text('roleId') },
     });
     setErrors(refused);
     if (refused !== null) return;
@@ -44,25 +44,25 @@ export function RoleForm({ userId, place, onClose, onDone }: RoleFormProps) {
   return (
     <FormDialog
       title={
-        place === null
+        assignment === null
           ? 'Add to an organization'
           : organizationId === null
             ? 'Role on the enterprise'
             : 'Change the role'
       }
-      act={place === null ? 'Add' : 'Save'}
+      submitLabel={assignment === null ? 'Add' : 'Save'}
       isBusy={isBusy}
       errors={errors}
-      placed={['organizationId', 'roleId']}
+      fieldNames={['organizationId', 'roleId']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
-      {place === null && (
+      {assignment === null && (
         <OrganizationPicker value={chosen} error={errorOf(errors, 'organizationId')} onChange={setChosen} />
       )}
       <RoleSelect
         scope={organizationId === null ? 'ENTERPRISE' : 'ORGANIZATION'}
-        defaultValue={place?.roleId ?? 'org_member'}
+        defaultValue={assignment?.roleId ?? 'org_member'}
         error={errorOf(errors, 'roleId')}
       />
     </FormDialog>

@@ -1,11 +1,11 @@
 import { graphql } from 'react-relay';
 import type { useAssignMutation } from '../../__generated__/useAssignMutation.graphql.ts';
 import type { useAssignRemoveMutation } from '../../__generated__/useAssignRemoveMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 
 /** Makes a role somebody's only one in a place; what is refused is for the form to show. */
 export function useAssign() {
-  return useAct<useAssignMutation>(
+  return useMutation<useAssignMutation>(
     graphql`
       mutation useAssignMutation($input: AssignRoleInput!) {
         assignRole(input: $input) {
@@ -25,7 +25,7 @@ export function useAssign() {
 
 /** Takes somebody's role in a place away. */
 export function useUnassign(options: { readonly isQuiet?: boolean } = {}) {
-  return useAct<useAssignRemoveMutation>(
+  return useMutation<useAssignRemoveMutation>(
     graphql`
       mutation useAssignRemoveMutation($input: UnassignRoleInput!) {
         unassignRole(input: $input) {

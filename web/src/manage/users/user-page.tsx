@@ -8,7 +8,7 @@ import type { userPageQuery } from '../../__generated__/userPageQuery.graphql.ts
 import type { userPageUpdateMutation } from '../../__generated__/userPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
@@ -18,9 +18,9 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, FormErrors, type FormProblem, Given } from '../kit/kit.ts';
-import { scopeOf } from '../kit/whose.ts';
-import { RoleForm, type RolePlace } from './role-form.tsx';
+import { actionsColumn, FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
+import { scopeOf } from '../kit/scope-input.ts';
+import { type RoleAssignment, RoleForm } from './role-form.tsx';
 import { useUnassign } from './use-assign.ts';
 
 type Assignment = userPage_user$data['roleAssignments']['edges'][number]['node'];
@@ -46,14 +46,14 @@ export function UserPage({ id }: { readonly id: string }) {
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
     return <Empty title="There is no such user" text="They may have been deleted." />;
   }
-  return <Known user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
+  return <LoadedUser user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
 
 const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
 const nameOf = ({ organizationId, organization }: Assignment) =>
   organizationId == null ? 'The enterprise' : (organization?.name ?? organizationId);
 
-function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
+function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<userPagePaginationQuery, userPage_user$key>(
     graphql`
       fragment userPage_user on User
@@ -87,10 +87,10 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
   const { may } = useSigned();
   const toasts = useToasts();
   const [, go] = useLocation();
-  const [form, setForm] = useState<RolePlace | 'organization' | null>(null);
+  const [form, setForm] = useState<RoleAssignment | 'organization' | null>(null);
   const [leaving, setLeaving] = useState<Assignment | 'all' | null>(null);
   const [unassign, isRemoving] = useUnassign();
-  const [remove, isDeleting] = useAct<userPageDeleteMutation>(graphql`
+  const [remove, isDeleting] = useMutation<userPageDeleteMutation>(graphql`
     mutation userPageDeleteMutation($input: DeleteUserInput!) {
       deleteUser(input: $input) {
         deletedUserId
@@ -102,7 +102,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
   `);
   const called = data.name ?? data.email;
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
-  const places = data.roleAssignments.edges.map(({ node }) => node);
+  const assignments = data.roleAssignments.edges.map(({ node }) => node);
   const leave = async () => {
     if (leaving === null) return;
     const { userId } = data;
@@ -119,21 +119,23 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
   const columns: readonly Column<Assignment>[] = [
     { label: 'Where', cell: nameOf },
     { label: 'Role', cell: ({ role }) => role.name },
-    actsColumn((place) =>
+    actionsColumn((assignment) =>
       mayChange ? (
         <>
           <Button
             size="small"
-            aria-label={`Change the role: ${nameOf(place)}`}
-            onClick={() => setForm({ organizationId: place.organizationId ?? null, roleId: place.role.roleId })}
+            aria-label={`Change the role: ${nameOf(assignment)}`}
+            onClick={() =>
+              setForm({ organizationId: assignment.organizationId ?? null, roleId: assignment.role.roleId })
+            }
           >
             Change
           </Button>
           <Button
             size="small"
             tone="danger"
-            aria-label={`Remove from ${nameOf(place)}`}
-            onClick={() => setLeaving(place)}
+            aria-label={`Remove from ${nameOf(assignment)}`}
+            onClick={() => setLeaving(assignment)}
           >
             Remove
           </Button>
@@ -141,7 +143,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
       ) : null,
     ),
   ];
-  const isOnEnterprise = places.some(({ organizationId }) => organizationId == null);
+  const isOnEnterprise = assignments.some(({ organizationId }) => organizationId == null);
   return (
     <Page
       title={called}
@@ -171,10 +173,10 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
               </div>
             )}
           </header>
-          {places.length === 0 ? (
+          {assignments.length === 0 ? (
             <p className="soft">They have no role that you may see: their keys open nothing.</p>
           ) : (
-            <Table label="Roles" columns={columns} rows={places} keyOf={keyOf} />
+            <Table label="Roles" columns={columns} rows={assignments} keyOf={keyOf} />
           )}
           <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
         </section>
@@ -186,7 +188,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
         <Suspense fallback={null}>
           <RoleForm
             userId={data.userId}
-            place={form === 'organization' ? null : form}
+            assignment={form === 'organization' ? null : form}
             onClose={() => setForm(null)}
             onDone={onChanged}
           />
@@ -200,7 +202,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
               ? 'All their roles and keys end. What they made stays.'
               : 'They may use it no more, nor may their keys for it, unless another role lets them. Their sessions stay.'
           }
-          act={leaving === 'all' ? 'Delete' : 'Remove'}
+          confirmLabel={leaving === 'all' ? 'Delete' : 'Remove'}
           isBusy={isRemoving || isDeleting}
           onClose={() => setLeaving(null)}
           onConfirm={() => void leave()}
@@ -213,7 +215,7 @@ function Known({ user, onChanged }: { readonly user: userPage_user$key; readonly
 function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonly mayChange: boolean }) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useAct<userPageUpdateMutation>(
+  const [update, isBusy] = useMutation<userPageUpdateMutation>(
     graphql`
       mutation userPageUpdateMutation($input: UpdateUserInput!) {
         updateUser(input: $input) {
@@ -232,7 +234,7 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
   );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const name = new Given(event.currentTarget).word('name');
+    const name = new FormFields(event.currentTarget).textOrNull('name');
     const { errors: refused } = await update({ input: { userId: user.userId, name } });
     setErrors(refused);
     if (refused === null) toasts.say('The name is saved.');
@@ -259,7 +261,7 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
               Save the name
             </Button>
           </div>
-          <FormErrors errors={errors} placed={['name']} />
+          <FormErrors errors={errors} fieldNames={['name']} />
         </form>
       )}
     </section>

@@ -9,14 +9,14 @@ import type { usersPagePaginationQuery } from '../../__generated__/usersPagePagi
 import type { usersPageQuery } from '../../__generated__/usersPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAddressWords } from '../../layout/use-address-words.ts';
+import { useUrlParams } from '../../layout/use-url-params.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { matchesText } from '../../ui/text-filter.ts';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { hasWords } from '../../ui/words.ts';
 import { List } from '../kit/kit.ts';
 import { NewUser } from './new-user.tsx';
 
@@ -83,7 +83,7 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
     enterprise,
   );
   const { may } = useSigned();
-  const { words, change } = useAddressWords(names);
+  const { values, change } = useUrlParams(names);
   const [isNew, setNew] = useState(false);
   const add = may('MANAGE_ACCOUNT_MEMBERSHIP') ? (
     <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
@@ -97,14 +97,14 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
           label="Search"
           type="search"
           placeholder="In names and addresses"
-          value={words.q}
+          value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
       </search>
       <List
         label="Users"
         columns={columns}
-        edges={data.users.edges.filter(({ node }) => hasWords(`${node.name ?? ''} ${node.email}`, words.q))}
+        edges={data.users.edges.filter(({ node }) => matchesText(`${node.name ?? ''} ${node.email}`, values.q))}
         keyOf={({ id }) => id}
         empty={{ title: 'Nothing fits', text: 'Nobody of the enterprise is called that.' }}
         hasMore={hasNext}
@@ -139,10 +139,10 @@ const columns: readonly Column<User>[] = [
   {
     label: 'Organizations',
     cell: ({ roleAssignments: { nodes, pageInfo } }) => {
-      const places = nodes
+      const organizationNames = nodes
         .filter((each) => each.organizationId !== null)
         .map(({ organization, organizationId, role }) => `${organization?.name ?? organizationId} (${role.name})`);
-      return [...places, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
+      return [...organizationNames, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
     },
   },
   { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },

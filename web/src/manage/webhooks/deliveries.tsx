@@ -6,14 +6,14 @@ import type {
 } from '../../__generated__/deliveries_endpoint.graphql.ts';
 import type { deliveriesPaginationQuery } from '../../__generated__/deliveriesPaginationQuery.graphql.ts';
 import type { deliveriesRedeliverMutation } from '../../__generated__/deliveriesRedeliverMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { actsColumn, List } from '../kit/kit.ts';
+import { actionsColumn, List } from '../kit/kit.ts';
 
 type Delivery = deliveries_endpoint$data['deliveries']['edges'][number]['node'];
 
@@ -77,7 +77,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
     endpoint,
   );
   const toasts = useToasts();
-  const [redeliver, isBusy] = useAct<deliveriesRedeliverMutation>(graphql`
+  const [redeliver, isBusy] = useMutation<deliveriesRedeliverMutation>(graphql`
     mutation deliveriesRedeliverMutation($input: RedeliverWebhookDeliveryInput!) {
       redeliverWebhookDelivery(input: $input) {
         webhookDelivery {
@@ -123,7 +123,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       },
     },
     { label: 'Attempts', cell: ({ attempts }) => <Attempts attempts={attempts} /> },
-    actsColumn((delivery) => (
+    actionsColumn((delivery) => (
       <Button
         size="small"
         disabled={isBusy}

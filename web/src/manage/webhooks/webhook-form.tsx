@@ -5,10 +5,10 @@ import type {
   webhookFormCreateMutation,
 } from '../../__generated__/webhookFormCreateMutation.graphql.ts';
 import type { webhookFormUpdateMutation } from '../../__generated__/webhookFormUpdateMutation.graphql.ts';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
-import { FormDialog, type FormProblem, type Given } from '../kit/kit.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface WebhookFormProps {
   readonly organizationId: string;
@@ -29,7 +29,7 @@ interface WebhookFormProps {
 export function WebhookForm({ organizationId, endpoint, connections, onSecret, onClose }: WebhookFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [create, isCreating] = useAct<webhookFormCreateMutation>(
+  const [create, isCreating] = useMutation<webhookFormCreateMutation>(
     graphql`
       mutation webhookFormCreateMutation($input: CreateWebhookEndpointInput!, $connections: [ID!]!) {
         createWebhookEndpoint(input: $input) {
@@ -56,7 +56,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
     `,
     { isQuiet: true },
   );
-  const [update, isUpdating] = useAct<webhookFormUpdateMutation>(
+  const [update, isUpdating] = useMutation<webhookFormUpdateMutation>(
     graphql`
       mutation webhookFormUpdateMutation($input: UpdateWebhookEndpointInput!) {
         updateWebhookEndpoint(input: $input) {
@@ -75,11 +75,11 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
     `,
     { isQuiet: true },
   );
-  const submit = async (given: Given) => {
+  const submit = async (fields: FormFields) => {
     const input = {
-      url: given.text('url'),
-      description: given.word('description'),
-      eventTypes: given.all('eventTypes') as WebhookEventType[],
+      url: fields.text('url'),
+      description: fields.textOrNull('description'),
+      eventTypes: fields.all('eventTypes') as WebhookEventType[],
     };
     if (endpoint) {
       const { errors: refused } = await update({ input: { ...input, webhookEndpointId: endpoint.webhookEndpointId } });
@@ -87,7 +87,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       if (refused !== null) return;
     } else {
       const { payload, errors: refused } = await create({
-        input: { ...input, organizationId, isEnabled: given.isOn('isEnabled') },
+        input: { ...input, organizationId, isEnabled: fields.isOn('isEnabled') },
         connections,
       });
       setErrors(refused);
@@ -101,12 +101,12 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
   return (
     <FormDialog
       title={endpoint ? 'Change the webhook' : 'New webhook'}
-      act="Save"
+      submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
-      placed={['url', 'description']}
+      fieldNames={['url', 'description']}
       onClose={onClose}
-      onSubmit={(given) => void submit(given)}
+      onSubmit={(fields) => void submit(fields)}
     >
       <TextField
         label="Address"

@@ -8,7 +8,7 @@ import type { WebhookDeliveryStatus, webhookPageQuery } from '../../__generated_
 import type { webhookPageRotateMutation } from '../../__generated__/webhookPageRotateMutation.graphql.ts';
 import type { webhookPageTestMutation } from '../../__generated__/webhookPageTestMutation.graphql.ts';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -84,9 +84,9 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
     endpoint,
   );
   const toasts = useToasts();
-  const [asked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const [test, isTesting] = useAct<webhookPageTestMutation>(graphql`
+  const [test, isTesting] = useMutation<webhookPageTestMutation>(graphql`
     mutation webhookPageTestMutation($input: TestWebhookEndpointInput!) {
       testWebhookEndpoint(input: $input) {
         webhookDelivery {
@@ -98,7 +98,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       }
     }
   `);
-  const [enable, isEnabling] = useAct<webhookPageEnableMutation>(graphql`
+  const [enable, isEnabling] = useMutation<webhookPageEnableMutation>(graphql`
     mutation webhookPageEnableMutation($input: EnableWebhookEndpointInput!) {
       enableWebhookEndpoint(input: $input) {
         webhookEndpoint {
@@ -110,7 +110,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       }
     }
   `);
-  const [disable, isDisabling] = useAct<webhookPageDisableMutation>(graphql`
+  const [disable, isDisabling] = useMutation<webhookPageDisableMutation>(graphql`
     mutation webhookPageDisableMutation($input: DisableWebhookEndpointInput!) {
       disableWebhookEndpoint(input: $input) {
         webhookEndpoint {
@@ -122,7 +122,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       }
     }
   `);
-  const [rotate, isRotating] = useAct<webhookPageRotateMutation>(graphql`
+  const [rotate, isRotating] = useMutation<webhookPageRotateMutation>(graphql`
     mutation webhookPageRotateMutation($input: RotateWebhookEndpointSecretInput!) {
       rotateWebhookEndpointSecret(input: $input) {
         secret
@@ -145,7 +145,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
   };
   const makeSecret = async () => {
     const { payload } = await rotate({ input });
-    setAsked(false);
+    setConfirming(false);
     if (payload?.secret) setSecret(payload.secret);
   };
   return (
@@ -156,7 +156,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
           <Button size="small" isBusy={isEnabling || isDisabling} onClick={() => void turn()}>
             {state.isEnabled ? 'Disable' : 'Enable'}
           </Button>
-          <Button size="small" icon="key" onClick={() => setAsked(true)}>
+          <Button size="small" icon="key" onClick={() => setConfirming(true)}>
             New secret
           </Button>
           <Button size="small" icon="send" isBusy={isTesting} onClick={() => void sendTest()}>
@@ -194,13 +194,13 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
           <Link href="/manage/webhooks">All webhooks</Link>
         </p>
       </div>
-      {asked && (
+      {isConfirming && (
         <Confirm
           title="Make a new secret?"
           text="What is sent from now on is signed with it. Whoever checks with the present one refuses it until they have the new one."
-          act="Make a new one"
+          confirmLabel="Make a new one"
           isBusy={isRotating}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
           onConfirm={() => void makeSecret()}
         />
       )}

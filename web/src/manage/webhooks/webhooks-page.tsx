@@ -10,14 +10,14 @@ import type { webhooksPagePaginationQuery } from '../../__generated__/webhooksPa
 import type { webhooksPageQuery } from '../../__generated__/webhooksPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
-import { useAct } from '../../relay/use-act.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actsColumn, ConfirmAct, List, ShownOnce } from '../kit/kit.ts';
+import { actionsColumn, ConfirmAction, List, ShownOnce } from '../kit/kit.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 type Endpoint = webhooksPage_organization$data['webhookEndpoints']['edges'][number]['node'];
@@ -79,7 +79,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
   const [leaving, setLeaving] = useState<Endpoint | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const connections = [data.webhookEndpoints.__id];
-  const [remove] = useAct<webhooksPageDeleteMutation>(graphql`
+  const [remove] = useMutation<webhooksPageDeleteMutation>(graphql`
     mutation webhooksPageDeleteMutation($input: DeleteWebhookEndpointInput!, $connections: [ID!]!) {
       deleteWebhookEndpoint(input: $input) {
         deletedWebhookEndpointId @deleteEdge(connections: $connections)
@@ -107,7 +107,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
     },
     { label: 'State', cell: (endpoint) => <EndpointState {...endpoint} /> },
     { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    actsColumn((endpoint) => (
+    actionsColumn((endpoint) => (
       <>
         <Button size="small" aria-label={`Change ${endpoint.url}`} onClick={() => setForm(endpoint)}>
           Change
@@ -156,11 +156,11 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
         />
       )}
       {leaving && (
-        <ConfirmAct
+        <ConfirmAction
           title="Delete this webhook?"
           text={`${leaving.url} gets no further events, and the record of what was sent to it is deleted.`}
-          act="Delete"
-          said="The webhook is deleted."
+          confirmLabel="Delete"
+          successMessage="The webhook is deleted."
           run={() => remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections })}
           onClose={() => setLeaving(null)}
         />

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { processStart, signalProcess } from './process-identity.ts';
+
+/** A process, told apart from a later one of the same id. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+interface TableRow extends ProcessIdentity {
+  readonly parent: number;
+  readonly hasTerminal: boolean;
+}
+
+/** The processes below one, however deep, also in groups and sessions of their own. Linux only; elsewhere none. */
+export function descendantsOf(pid: number): ProcessIdentity[] {
+  const children = new Map<number, TableRow[]>();
+  for (const row of readTable()) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
+  const found: TableRow[] = [];
+  const open = [pid];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const below = children.get(next) ?? [];
+    found.push(...below);
+    open.push(...below.map((row) => row.pid));
+  }
+  return found;
+}
+
+/**
+ * What works in one of these directories, which belong to one session alone, without a terminal, and was started not before
+ * `since` (of {@link processStart}): whoever threw away the marks of its environment and left its parent is mostly still there.
+ * Linux only.
+ */
+export function findInDirectories(directories: readonly string[], since: string): ProcessIdentity[] {
+  const roots = directories.map(realPath);
+  return readTable().filter(({ pid, startedAt, hasTerminal }) => {
+    if (pid === process.pid || hasTerminal || Number(startedAt) < Number(since)) return false;
+    const cwd = cwdOf(pid);
+    return cwd !== null && roots.some((root) => cwd === root || cwd.startsWith(root + sep));
+  });
+}
+
+/**
+ * Sends SIGKILL to each that still is the same process, and waits until they have ended, for a second at most: the kernel
+ * ends a process some time after it took the signal.
+ */
+export async function killProcesses(processes: readonly ProcessIdentity[]): Promise<void> {
+  const running = () => processes.filter(({ pid, startedAt }) => processStart(pid) === startedAt);
+  for (const { pid } of running()) signalProcess(pid, 'SIGKILL');
+  for (let rounds = 0; rounds < 200 && running().length > 0; rounds++) await wait(5);
+}
+
+function readTable(): TableRow[] {
+  let names: string[];
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+  return names.flatMap((name) => {
+    try {
+      const text = readFileSync(`/proc/${name}/stat`, 'utf8');
+      // From the third field on; the second, the command, may itself hold spaces and parentheses.
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      const [parent, terminal, startedAt] = [fields[1], fields[4], fields[19]];
+      if (startedAt === undefined || fields[0] === 'Z') return [];
+      return [{ pid: Number(name), parent: Number(parent), hasTerminal: terminal !== '0', startedAt }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function cwdOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,147 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Hardening } from './hardening.ts';
+import { loaderCache, ownParts, ownProgram, ownRoot } from './own-code.ts';
+import { filesOfCommand, findProgram, isInside } from './program-files.ts';
+import { gatewayPort, gatewaySocketIn, type SandboxCommand, type SandboxRequest } from './sandbox-command.ts';
+import { systemArguments, systemDirectories } from './system-files.ts';
+
+/** How agents see their directories in a sandbox of bubblewrap: always the same, so that they find their sessions again. */
+export const sandboxPaths = { workspace: '/workspace', home: '/home/agent', runtime: '/run/switchyard' } as const;
+
+/** What all sandboxes of this process share. */
+export interface BwrapOptions {
+  /** Bubblewrap's program. */
+  readonly program: string;
+  /** What no agent may see, also where it lies in something that it may: the data directory and the like. */
+  readonly hidden: readonly string[];
+  /** The files that say who the agent is: its user and its group. */
+  readonly identity: { readonly passwd: string; readonly group: string };
+  readonly hardening: Hardening;
+}
+
+/** The size of each directory for temporary files, in MiB, where a profile says nothing else. */
+export const defaultTmpMb = 1_024;
+
+/** The user's id in the sandbox. Agents refuse work to root, and a worker may be root. */
+export function sandboxUid(): number {
+  return process.getuid?.() || 1_000;
+}
+
+/** A sandbox of namespaces: the agent sees its three directories, the system's programs, and no process but its own. */
+export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): SandboxCommand {
+  const { launch, gatewaySocket } = request;
+  const { filter, isUsernsDisabled, isTmpBounded } = options.hardening;
+  const { profile } = launch;
+  const sandbox = profile.sandbox;
+  const path = searchPath(request.env.PATH ?? '');
+  const [name = '', ...rest] = profile.command;
+  const program = findProgram(name, path);
+  if (program === null) throw programNotFound(name);
+  const command = [program, ...rest];
+  const shim =
+    gatewaySocket === null ? [] : [...ownProgram('shim'), String(gatewayPort), gatewaySocketIn(sandboxPaths.runtime)];
+  const uid = sandboxUid();
+  const temporaryDirectory = temporaryDirectories(isTmpBounded ? (sandbox?.tmpMb ?? defaultTmpMb) : null);
+  const args = [
+    '--unshare-all',
+    ...(isUsernsDisabled ? ['--unshare-user', '--disable-userns'] : []),
+    ...(filter === null ? [] : ['--seccomp', '3']),
+    ...(sandbox?.network === 'gateway' ? [] : ['--share-net']),
+    '--die-with-parent',
+    // Without any: with one of them it could take the masks away again.
+    ...['--cap-drop', 'ALL'],
+    ...(process.getuid?.() === uid ? [] : ['--uid', String(uid), '--gid', String(uid)]),
+    ...systemArguments(),
+    ...['--ro-bind', options.identity.passwd, '/etc/passwd', '--ro-bind', options.identity.group, '/etc/group'],
+    ...['--proc', '/proc', ...kernelArguments(), '--dev', '/dev'],
+    ...(isTmpBounded ? ['--perms', '1777', ...temporaryDirectory('/dev/shm'), '--remount-ro', '/dev'] : []),
+    ...[...temporaryDirectory('/tmp'), ...temporaryDirectory('/var/tmp'), '--dir', '/run'],
+    ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
+    ...cacheArguments(uid),
+    ...['--bind', launch.workspaceDir, sandboxPaths.workspace],
+    ...['--bind', launch.homeDir, sandboxPaths.home],
+    ...['--bind', launch.runtimeDir, sandboxPaths.runtime],
+    ...['--chdir', sandboxPaths.workspace],
+    ...['--remount-ro', '/', '--', ...shim, ...command],
+  ];
+  const temporary: Record<string, string> = 'TMPDIR' in request.env ? { TMPDIR: '/tmp' } : {};
+  return {
+    program: options.program,
+    args,
+    inputs: filter === null ? [] : [filter],
+    env: { PATH: seenPath(path, [...command, process.execPath], sandbox?.readOnly ?? []), ...temporary },
+    paths: sandboxPaths,
+    isWrapped: true,
+    stopCommand: [],
+  };
+}
+
+// They are in memory. Without a size one of them could take half of the host's.
+function temporaryDirectories(mb: number | null): (path: string) => string[] {
+  return (path) => [...(mb === null ? [] : ['--size', String(mb * 2 ** 20)]), '--tmpfs', path];
+}
+
+// What in /proc is the whole host's. To the kernel the agent of a worker that runs as root is root still, under another number:
+// it owns these files, and needs no capability to write to them. Bubblewrap itself covers only some, and only now and then.
+const kernelEntries = ['acpi', 'bus', 'fs', 'irq', 'mtrr', 'pressure', 'scsi', 'sys', 'sysrq-trigger'];
+
+function kernelArguments(): string[] {
+  return kernelEntries.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]);
+}
+
+// Programs that are written for Node find the one that the service runs on.
+function searchPath(path: string): string {
+  const own = dirname(process.execPath);
+  return path.split(':').includes(own) ? path : [path, own].filter((part) => part !== '').join(':');
+}
+
+// Without the directories that are not there: they would only tell the agent how its host is laid out.
+function seenPath(path: string, command: readonly string[], readOnly: readonly string[]): string {
+  const { directories, links } = filesOfCommand(command);
+  const visibleDirectories = [...systemDirectories, ...directories, ...readOnly, ...Object.values(sandboxPaths)];
+  const parents = [...directories, ...links.map(({ at }) => at)].map((each) => dirname(each));
+  const isThere = (part: string) => parents.includes(part) || visibleDirectories.some((each) => isInside(part, each));
+  return path.split(':').filter(isThere).join(':');
+}
+
+// As the system says it where there is no sandbox.
+function programNotFound(name: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`spawn ${name} ENOENT`), { code: 'ENOENT' });
+}
+
+// In this order, because a later mount covers an earlier one: what is shown, what is hidden in it, and what an operator shows
+// by name inside of that.
+function shownArguments(hidden: readonly string[], command: readonly string[], readOnly: readonly string[]): string[] {
+  const { directories, links } = filesOfCommand(command);
+  const isSystem = (path: string) => systemDirectories.some((directory) => isInside(path, directory));
+  const shown = [...new Set([...directories.filter((path) => !isSystem(path)), ...readOnly])].filter(existsSync);
+  const isHidden = (path: string) => hidden.some((each) => isInside(path, each));
+  const open = [...ownParts.filter(existsSync), ...shown.filter((path) => !isHidden(path))];
+  const visible = (path: string) => isSystem(path) || open.some((each) => isInside(path, each));
+  const covered = hidden.filter((path) => visible(path) && existsSync(path));
+  const covers = [...(isSystem(ownRoot) ? [ownRoot] : []), ...covered.filter((path) => statSync(path).isDirectory())];
+  return [
+    // An installation in /opt: there may be keys beside its code.
+    ...(isSystem(ownRoot) ? ['--tmpfs', ownRoot] : []),
+    ...open.flatMap(show),
+    ...links.filter(({ at }) => !visible(at)).flatMap(({ at, to }) => ['--symlink', to, at]),
+    ...covered.flatMap(hide),
+    ...shown.filter(isHidden).flatMap(show),
+    // Covers are in memory, and have no size.
+    ...covers.flatMap((path) => ['--remount-ro', path]),
+  ];
+}
+
+function show(path: string): string[] {
+  return ['--ro-bind', path, path];
+}
+
+function hide(path: string): string[] {
+  return statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+function cacheArguments(uid: number): string[] {
+  const cache = loaderCache(uid);
+  return cache === null ? [] : ['--ro-bind-try', cache.source, cache.target];
+}

@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { authenticateConsole } from '../../auth/authenticate.ts';
+import { readToken } from '../../auth/tokens.ts';
+import type { Viewer } from '../../auth/viewer.ts';
+import type { Services } from '../../domain/context.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { authenticateLimited } from '../../domain/usage/limits/authenticate-limited.ts';
+import { pageSecretHeader, readConsoleCookies, readPageSecret } from '../../http/console-cookie.ts';
+import { isFromConsole, isOwnOrigin } from '../../http/same-origin.ts';
+
+/**
+ * With which sign-in of the browser a page of the console began. Its cookie may have become another's since, by a sign-in in
+ * another tab: nothing is then done in the name of somebody whom the page does not show.
+ */
+export const signInHeader = 'switchyard-sign-in';
+
+// Pages that have not heard yet, and programs, do not say.
+function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
+  return (viewer) => {
+    if (typeof signIn !== 'string' || signIn === viewer.consoleSessionId) return viewer;
+    throw new DomainError('UNAUTHENTICATED', 'This browser was signed in anew: load the page again.');
+  };
+}
+
+/** Who calls. Both reject with UNAUTHENTICATED. */
+export interface Callers {
+  ofRequest(headers: Headers, address: string | null): Promise<Viewer>;
+  /** `params`: what the client said when it opened the connection. */
+  ofSocket(
+    headers: IncomingHttpHeaders,
+    params: Record<string, unknown> | undefined,
+    address: string | null,
+  ): Promise<Viewer>;
+}
+
+/**
+ * Identifies callers by a token or, for a page of the console, by the two halves of its sign-in: the cookie and the page
+ * secret. Browsers send the cookie to every port of the host, so any server there may know it; alone it gives no access.
+ * The page secret is in the storage of the console's origin, and only its pages send it. Other origins are refused as well:
+ * on HTTP by a header that their pages may not send, on a socket by the `Origin`.
+ */
+export function createCallers(services: Services): Callers {
+  const byToken = (token: string | null, address: string | null) => authenticateLimited(services, token, address);
+  return {
+    ofRequest(headers, address) {
+      const authorization = headers.get('authorization');
+      const cookies =
+        authorization === null && isFromConsole(headers)
+          ? readConsoleCookies(headers.get('cookie'), services.baseUrl)
+          : [];
+      const origin = headers.get('origin');
+      const isOwn = origin === null || isOwnOrigin(origin, headers.get('host'), services.baseUrl);
+      if (cookies.length > 0 && isOwn) {
+        const halves = { cookies, pageSecret: readPageSecret(headers.get(pageSecretHeader)) };
+        return authenticateConsole(services, halves, address).then(isOf(headers.get(signInHeader)));
+      }
+      return byToken(readToken(authorization, false), address);
+    },
+    ofSocket(headers, params, address) {
+      const authorization = params?.authorization ?? params?.Authorization;
+      if (typeof authorization === 'string') return byToken(readToken(authorization, true), address);
+      const cookies = headers.authorization === undefined ? readConsoleCookies(headers.cookie, services.baseUrl) : [];
+      if (cookies.length > 0 && isOwnOrigin(headers.origin, headers.host, services.baseUrl)) {
+        const halves = { cookies, pageSecret: readPageSecret(params?.pageSecret) };
+        return authenticateConsole(services, halves, address).then(isOf(params?.signIn));
+      }
+      return byToken(readToken(headers.authorization, false), address);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
+import type { Log } from '../../domain/context.ts';
+import { charged, failure } from './answers.ts';
+import type { GraphqlContext } from './context.ts';
+import type { Outbox } from './outbox.ts';
+import { type Engine, isIterable, type OperationResult, prepareOperation } from './prepare-operation.ts';
+import { eventText, jsonOf } from './result-events.ts';
+import { maxOperationIdLength, operationIdOf, paramsOf } from './single-connection-request.ts';
+
+/** How many operations a client may have on one stream at once. */
+const maxOperations = 100;
+
+/** What {@link createConnectionOperations} needs. */
+export interface ConnectionOperationsOptions {
+  readonly engine: Engine;
+  /** Where the results go. */
+  readonly outbox: Outbox;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** The operations that answer on one stream. */
+export interface ConnectionOperations {
+  /** Starts the one that a request asks for: 202, or why not. */
+  start(request: Request, context: GraphqlContext): Promise<Response>;
+  /** Ends the one that a request names by its id, if it is there. */
+  complete(request: Request): Response;
+  /** Ends them all, and those too that are about to begin. */
+  end(): void;
+}
+
+/** See {@link ConnectionOperations}. */
+export function createConnectionOperations(options: ConnectionOperationsOptions): ConnectionOperations {
+  const { outbox } = options;
+  /** What ends each operation; null while it begins. */
+  const operations = new Map<string, (() => void) | null>();
+  let isEnded = false;
+
+  const begin = async (
+    id: string,
+    context: GraphqlContext,
+    params: Readonly<Record<string, unknown>>,
+    method: string,
+  ): Promise<Response> => {
+    const prepared = await prepareOperation(options.engine, context, params);
+    if (prepared.errors !== null) {
+      operations.delete(id);
+      return Response.json({ errors: prepared.errors }, { status: 400 });
+    }
+    const { args } = prepared;
+    const operation = getOperationAST(args.document, args.operationName)?.operation;
+    if (operation === undefined || (operation === 'mutation' && method === 'GET')) {
+      operations.delete(id);
+      return operation === undefined
+        ? failure(400, 'BAD_REQUEST', 'The document must have the operation that "operationName" names.')
+        : failure(405, 'BAD_REQUEST', 'A mutation must be sent by POST.');
+    }
+    const result = await prepared[operation === 'subscription' ? 'subscribe' : 'execute'](args);
+    const stop = () => {
+      if (isIterable(result))
+        result[Symbol.asyncIterator]()
+          .return?.()
+          .catch(() => undefined);
+    };
+    // Ended or completed while it began: nobody else would end it.
+    if (isEnded || !operations.has(id)) stop();
+    else {
+      operations.set(id, stop);
+      deliver(outbox, id, result, () => operations.get(id) === stop)
+        .catch((error: unknown) => options.log.error({ err: error }, 'An operation on a stream failed.'))
+        .finally(() => {
+          if (operations.get(id) === stop) operations.delete(id);
+        });
+    }
+    return new Response(null, { status: 202 });
+  };
+
+  return {
+    async start(request, context) {
+      const params = await paramsOf(request);
+      if (params instanceof Response) return params;
+      const id = operationIdOf(params);
+      if (id === null) {
+        const message = `"extensions.operationId" must be a text of 1 to ${maxOperationIdLength} letters.`;
+        return failure(400, 'INVALID_INPUT', message);
+      }
+      if (operations.has(id)) return failure(409, 'INVALID_STATE', 'There is an operation of this id on the stream.');
+      if (operations.size >= maxOperations) {
+        return failure(429, 'LIMIT_EXCEEDED', `A stream may have at most ${maxOperations} operations at once.`);
+      }
+      operations.set(id, null);
+      const answer = await begin(id, context, params, request.method).catch((error: unknown) => {
+        operations.delete(id);
+        throw error;
+      });
+      return charged(answer, context.charge);
+    },
+    complete(request) {
+      const id = new URL(request.url).searchParams.get('operationId');
+      if (id === null) return failure(400, 'INVALID_INPUT', 'The address must name the operation: "?operationId=…".');
+      operations.get(id)?.();
+      operations.delete(id);
+      return new Response(null, { status: 200 });
+    },
+    end() {
+      isEnded = true;
+      for (const stop of operations.values()) stop?.();
+      operations.clear();
+    },
+  };
+}
+
+async function deliver(outbox: Outbox, id: string, result: OperationResult, isWanted: () => boolean): Promise<void> {
+  const put = (each: ExecutionResult) =>
+    outbox.put(eventText('next', `{"id":${JSON.stringify(id)},"payload":${jsonOf(each)}}`));
+  try {
+    const results = isIterable(result) ? result : [result];
+    for await (const each of results) {
+      if (!isWanted()) return;
+      await put(each);
+    }
+  } catch (error) {
+    if (isWanted()) await put({ errors: [error as GraphQLError] });
+  }
+  if (isWanted()) await outbox.put(eventText('complete', JSON.stringify({ id })));
+}

@@ -1,0 +1,180 @@
+import { GraphQLError } from 'graphql';
+import { manageOwnSessions } from '../../auth/permissions.ts';
+import {
+  DomainError,
+  type ErrorCode,
+  type Issue,
+  MissingPermissionError,
+  notFound,
+  retryAfterOf,
+  UnavailableError,
+} from '../../domain/errors.ts';
+import { asRefusal } from '../../domain/unavailable.ts';
+import { enumName } from './enum-name.ts';
+import type { RequestErrorCode } from './error-codes.ts';
+
+/** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
+const dialect = {
+  UNAUTHENTICATED: { as: 'error', code: 'UNAUTHENTICATED' },
+  FORBIDDEN: { as: 'error', code: 'FORBIDDEN' },
+  CONFIRMATION_REQUIRED: { as: 'error', code: 'CONFIRMATION_REQUIRED' },
+  // Missing and forbidden are the same here.
+  ORGANIZATION_NOT_USABLE: { as: 'error', code: 'NOT_FOUND' },
+  NOT_FOUND: { as: 'error', code: 'NOT_FOUND' },
+  BAD_CURSOR: { as: 'error', code: 'BAD_CURSOR' },
+  INVALID_INPUT: { as: 'userError', code: 'INVALID_INPUT' },
+  UNKNOWN_REFERENCE: { as: 'userError', code: 'UNKNOWN_REFERENCE' },
+  NOT_UNIQUE: { as: 'userError', code: 'NOT_UNIQUE' },
+  INVALID_STATE: { as: 'userError', code: 'INVALID_STATE' },
+  LIMIT_EXCEEDED: { as: 'userError', code: 'LIMIT_EXCEEDED' },
+  CONFLICT: { as: 'userError', code: 'CONFLICT' },
+  IDEMPOTENCY_CONFLICT: { as: 'userError', code: 'IDEMPOTENCY_CONFLICT' },
+  RATE_LIMITED: { as: 'error', code: 'RATE_LIMITED' },
+  SERVICE_UNAVAILABLE: { as: 'error', code: 'SERVICE_UNAVAILABLE' },
+} as const satisfies Record<ErrorCode, { as: 'error' | 'userError'; code: RequestErrorCode }>;
+
+/** The codes of a user error: the enum ErrorCode of the schema. */
+export const userErrorCodes = [
+  'INVALID_INPUT',
+  'UNKNOWN_REFERENCE',
+  'NOT_UNIQUE',
+  'INVALID_STATE',
+  'LIMIT_EXCEEDED',
+  'CONFLICT',
+  'IDEMPOTENCY_CONFLICT',
+] as const;
+
+/** One complaint in a mutation's payload. */
+export interface UserError {
+  readonly code: (typeof userErrorCodes)[number];
+  readonly message: string;
+  readonly path: readonly string[] | null;
+}
+
+/**
+ * The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths.
+ * `names`: what the input calls members that the domain has other names for; a dotted name is a path.
+ */
+export function toUserErrors(
+  error: unknown,
+  prefix: readonly string[],
+  names: Readonly<Record<string, string>> = {},
+): UserError[] | null {
+  if (!(error instanceof DomainError)) return null;
+  const mapping = dialect[error.code];
+  if (mapping.as !== 'userError') return null;
+  const { code } = mapping;
+  if (error.issues.length === 0) return [{ code, message: error.message, path: null }];
+  return error.issues.map((issue) => {
+    const { message, path } = inInputNames(issue, names);
+    return { code, message: ofItem(message, path), path: [...prefix, ...path] };
+  });
+}
+
+function inInputNames({ message, path: [first = '', ...rest] }: Issue, names: Readonly<Record<string, string>>): Issue {
+  const renamed = Object.hasOwn(names, first) ? names[first] : undefined;
+  if (renamed === undefined) return { message, path: first === '' ? rest : [first, ...rest] };
+  const path = renamed.split('.');
+  return { message: message.replaceAll(`"${first}"`, `"${path.at(-1)}"`), path: [...path, ...rest] };
+}
+
+/** The message of a refusal, with a permission named as the enum Permission has it. */
+function messageOf(error: DomainError): string {
+  if (!(error instanceof MissingPermissionError)) return error.message;
+  return error.message.replace(error.permission, enumName(error.permission));
+}
+
+// What is said of the items of a list names the list: which of them is meant, its path says.
+function ofItem(message: string, path: readonly string[]): string {
+  const [name, index] = path.slice(-2);
+  if (name === undefined || !/^\d+$/.test(index ?? '')) return message;
+  return message.startsWith(`"${name}" `) ? `"${name}[${index}]"${message.slice(name.length + 2)}` : message;
+}
+
+/**
+ * The user errors of one item of several that an act was for: nothing of it is an error of the whole act, so that what is
+ * missing or not permitted is an id that refers to nothing that the caller may use, at `path`.
+ */
+export function toItemErrors(error: DomainError, prefix: readonly string[], path: readonly string[]): UserError[] {
+  const message = messageOf(error);
+  return toUserErrors(error, prefix) ?? [{ code: 'UNKNOWN_REFERENCE', message, path: [...prefix, ...path] }];
+}
+
+/**
+ * What a client may see of an error: a refusal with its code; GraphQL's own complaints as they are; anything else masked,
+ * after `report` was told.
+ */
+export function maskError(error: unknown, report: (error: unknown) => void): GraphQLError {
+  if (!(error instanceof GraphQLError)) {
+    const refusal = asRefusal(error);
+    if (refusal instanceof UnavailableError)
+      return new GraphQLError(refusal.message, { extensions: extensionsOf(refusal) });
+    report(error);
+    return masked();
+  }
+  const originalError = asRefusal(error.originalError) as Error | undefined;
+  if (originalError === undefined) return withCode(error);
+  const { nodes, source, positions, path } = error;
+  const location = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+  if (originalError instanceof GraphQLError) return withCode(error);
+  if (originalError instanceof DomainError && originalError.code === 'ORGANIZATION_NOT_USABLE') {
+    // The same words as for one that does not exist.
+    return new GraphQLError(notFound('organization').message, { ...location, extensions: { code: 'NOT_FOUND' } });
+  }
+  if (originalError instanceof DomainError)
+    return new GraphQLError(messageOf(originalError), {
+      ...location,
+      extensions: extensionsOf(originalError),
+    });
+  report(originalError);
+  return masked(location);
+}
+
+// What GraphQL itself complains of while it runs, as of a variable that is missing, has no code of its own.
+function withCode(error: GraphQLError): GraphQLError {
+  if (error.extensions.code !== undefined) return error;
+  const { message, nodes, source, positions, path, originalError } = error;
+  const location = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
+  const extensions = { ...error.extensions, code: 'INVALID_INPUT' };
+  return new GraphQLError(message, { ...location, originalError: originalError ?? null, extensions });
+}
+
+type ErrorExtensions = {
+  readonly code: RequestErrorCode;
+  /** Of FORBIDDEN: the permission that is missing, as the enum Permission has it. Left out where it is not one permission that is missing. */
+  readonly permission?: string;
+  /** In seconds. */
+  readonly retryAfter?: number;
+  /** Of an error about a value in the arguments of a field: the way to it from the arguments, as `path` of a user error has it. */
+  readonly path?: readonly string[];
+};
+
+/**
+ * The extensions of a refusal's error. That of an outage also makes the status of the HTTP response, from a property that is not
+ * enumerable, so that no response shows it.
+ */
+export function extensionsOf(error: DomainError): ErrorExtensions {
+  const { as, code } = dialect[error.code];
+  if (error instanceof MissingPermissionError && error.permission !== manageOwnSessions) {
+    return { code, permission: enumName(error.permission) };
+  }
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter === null) {
+    const [issue] = as === 'userError' || code === 'BAD_CURSOR' ? error.issues : [];
+    return issue === undefined || issue.path.length === 0 ? { code } : { code, path: issue.path };
+  }
+  const extensions = { code, retryAfter };
+  if (!(error instanceof UnavailableError)) return extensions;
+  const http = { status: 503, headers: { 'retry-after': String(retryAfter) } };
+  return Object.defineProperty(extensions, 'http', { value: http });
+}
+
+/** Returns the headers of a 503 for a result whose errors tell of an outage; null for any other result. */
+export function outageHeaders(errors: readonly GraphQLError[] | undefined): Readonly<Record<string, string>> | null {
+  const found = errors?.find(({ extensions }) => extensions.code === dialect.SERVICE_UNAVAILABLE.code);
+  return found ? { 'retry-after': String(found.extensions.retryAfter) } : null;
+}
+
+function masked(location: object = {}): GraphQLError {
+  return new GraphQLError('Unexpected error.', { ...location, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+}

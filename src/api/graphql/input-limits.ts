@@ -1,0 +1,136 @@
+import type { z } from 'zod';
+import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
+import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
+import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
+import { apiKeySchema } from '../../domain/identity/keys/api-keys.ts';
+import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
+import { organizationChangeSchema } from '../../domain/identity/organizations/change-organization.ts';
+import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
+import { organizationSchema } from '../../domain/identity/organizations/organizations.ts';
+import { roleSchema } from '../../domain/identity/people/change-roles.ts';
+import { userChangeSchema } from '../../domain/identity/people/change-users.ts';
+import { serviceUserSchema } from '../../domain/identity/people/service-users.ts';
+import { inviteSchema, userSchema } from '../../domain/identity/people/users.ts';
+import { folderSchema } from '../../domain/library/knowledge/change-folders.ts';
+import { noteSchema } from '../../domain/library/knowledge/change-notes.ts';
+import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
+import { playbookSchema } from '../../domain/library/playbooks/change-playbooks.ts';
+import { secretChangeSchema } from '../../domain/library/secrets/change-secrets.ts';
+import { allowedTagsSchema } from '../../domain/sessions/allowed-tags.ts';
+import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
+import { sessionSchema, sessionSecretSchema } from '../../domain/sessions/create-session.ts';
+import { messageInputSchema } from '../../domain/sessions/messages.ts';
+import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
+import { sessionChangeSchema } from '../../domain/sessions/update-session.ts';
+import { maxSearchLength } from '../../domain/text-search.ts';
+import { limitsOf, type ValueLimits } from '../../domain/value-limits.ts';
+import { endpointSchema } from '../../domain/webhooks/change-endpoints.ts';
+import { pageLimits } from './loaders.ts';
+import { maxFilterValues } from './schema/list-inputs.ts';
+
+/** The rules that the domain checks an input type by, and where their names are others: `names` has the input's by the domain's. */
+interface Rules {
+  readonly schema: z.ZodType;
+  /** The members that lead from the schema to the object that the input is. */
+  readonly path?: readonly string[];
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+const automation = (...path: string[]): Rules => ({ schema: definitionSchema, path });
+
+/** The rules of each input type that has limits, by its name. The limits themselves stand in the schemas alone. */
+const rulesOf: Readonly<Record<string, Rules>> = {
+  AddAllowedTagsInput: { schema: allowedTagsSchema },
+  AddSessionTagsInput: { schema: sessionTagsSchema },
+  AutomationConcurrencyInput: automation('concurrency'),
+  AutomationConditionGroupInput: { schema: conditionsSchema, path: ['any'] },
+  AutomationConditionInput: { schema: conditionSchema },
+  AutomationConditionsInput: { schema: conditionsSchema },
+  AutomationInvocationLimitInput: automation('limits', 'invocations'),
+  AutomationLimitsInput: automation('limits'),
+  AutomationNetAddressInput: automation('sessionSettings', 'netPolicy', 'allow'),
+  AutomationNetPolicyInput: automation('sessionSettings', 'netPolicy'),
+  AutomationSecurityProfileInput: automation('securityProfile'),
+  AutomationSessionInput: { schema: sessionOptions },
+  AutomationToolsInput: automation('tools'),
+  CreateApiKeyInput: { schema: apiKeySchema },
+  CreateAutomationInput: automation(),
+  CreateKnowledgeFolderInput: { schema: folderSchema },
+  CreateKnowledgeNoteInput: { schema: noteSchema },
+  CreateOrganizationInput: { schema: organizationSchema },
+  CreatePlaybookInput: { schema: playbookSchema },
+  CreateRoleInput: { schema: roleSchema },
+  CreateSecretInput: { schema: secretChangeSchema },
+  CreateServiceUserInput: { schema: serviceUserSchema },
+  CreateSessionInput: { schema: sessionSchema },
+  CreateUserInput: { schema: userSchema },
+  CreateWebhookEndpointInput: { schema: endpointSchema(true) },
+  EmailNotificationInput: automation('notifications', 'email'),
+  EventTriggerInput: automation('triggers'),
+  IncomingWebhookTriggerInput: automation('triggers'),
+  InviteUsersInput: { schema: inviteSchema },
+  KnowledgeNoteFilter: { schema: noteFilterSchema },
+  MessageSessionActionInput: { schema: actionPrompts },
+  MonitorSessionActionInput: { schema: actionPrompts },
+  QuestionAnswerInput: { schema: answerTextSchema, path: ['answer'] },
+  RemoveAllowedTagsInput: { schema: allowedTagsSchema },
+  RemoveSessionTagsInput: { schema: sessionTagsSchema },
+  ReplaceAllowedTagsInput: { schema: allowedTagsSchema },
+  ReplaceSessionTagsInput: { schema: sessionTagsSchema },
+  ScheduleTriggerInput: automation('triggers'),
+  SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
+  SessionSecretInput: { schema: sessionSecretSchema },
+  SetAcuLimitInput: { schema: acuLimitSchema },
+  SlackNotificationInput: automation('notifications', 'slack'),
+  StartSessionActionInput: { schema: actionPrompts },
+  TagSessionsInput: { schema: sessionTagsSchema },
+  UpdateAutomationInput: automation(),
+  UpdateEnterpriseInput: { schema: enterpriseLimitSchema },
+  UpdateKnowledgeFolderInput: { schema: folderSchema },
+  UpdateKnowledgeNoteInput: { schema: noteSchema },
+  UpdateOrganizationInput: { schema: organizationChangeSchema },
+  UpdatePlaybookInput: { schema: playbookSchema },
+  UpdateRoleInput: { schema: roleSchema },
+  UpdateSecretInput: { schema: secretChangeSchema },
+  UpdateServiceUserInput: { schema: serviceUserSchema },
+  UpdateSessionInput: { schema: sessionChangeSchema },
+  UpdateUserInput: { schema: userChangeSchema },
+  UpdateWebhookEndpointInput: { schema: endpointSchema(true) },
+};
+
+/** The names of the input types whose limits stand in schemas of the domain. */
+export const inputsWithRules: readonly string[] = Object.keys(rulesOf);
+
+/** An input or a field with arguments, as far as its limits depend on it. */
+export interface LimitedMembers {
+  /** Of the input type; null for the arguments of a field. */
+  readonly typeName: string | null;
+  readonly members: readonly { readonly name: string; readonly isList: boolean }[];
+}
+
+const pageSize: ValueLimits = { min: 1, max: pageLimits.max };
+
+/** The limits of the members of an input type or of the arguments of a field, by name. Those without limits are left out. */
+export function limitsOfMembers({ typeName, members }: LimitedMembers): Readonly<Record<string, ValueLimits>> {
+  const ofDomain = limitsByRules(typeName);
+  const isFilter = typeName?.endsWith('Filter') ?? false;
+  const isBulk = typeName === 'SessionSelection';
+  const limits = members.map(({ name, isList }): [string, ValueLimits | undefined] => {
+    if (name === 'first' || name === 'last') return [name, pageSize];
+    if (name === 'idempotencyKey') return [name, idempotencyKeyLimits];
+    if (isFilter && name === 'search') return [name, { maxLength: maxSearchLength }];
+    if (isFilter && isList) return [name, { maxItems: maxFilterValues }];
+    if (isBulk && name === 'sessionIds') return [name, { minItems: 1, maxItems: pageLimits.max }];
+    return [name, ofDomain[name]];
+  });
+  return Object.fromEntries(limits.filter((each): each is [string, ValueLimits] => each[1] !== undefined));
+}
+
+function limitsByRules(typeName: string | null): Readonly<Record<string, ValueLimits>> {
+  const rules = typeName === null ? undefined : rulesOf[typeName];
+  if (!rules) return {};
+  const { schema, path = [], names = {} } = rules;
+  return Object.fromEntries(
+    Object.entries(limitsOf(schema, path)).map(([name, limits]) => [names[name] ?? name, limits]),
+  );
+}

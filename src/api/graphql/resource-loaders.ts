@@ -1,0 +1,55 @@
+import DataLoader from 'dataloader';
+import { findAttachments } from '../../domain/attachments/attachments.ts';
+import { findAutomations, findRuns } from '../../domain/automations/model/automations.ts';
+import type { Context } from '../../domain/context.ts';
+import { readWorkspaceStates } from '../../domain/execution/workspaces/request-deletion.ts';
+import type { ScopedKey } from '../../domain/identity/organizations/scope.ts';
+import { findFolderPaths } from '../../domain/library/knowledge/folder-paths.ts';
+import { findFolders, findFoldersByPath } from '../../domain/library/knowledge/folders.ts';
+import { findNotes, findNotesByMacro } from '../../domain/library/knowledge/notes.ts';
+import { findPlaybooks, findPlaybooksByMacro } from '../../domain/library/playbooks/playbooks.ts';
+import { findSecrets, findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
+import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
+import type { SessionRecord } from '../../domain/sessions/session.ts';
+import { findWebhookDeliveries } from '../../domain/webhooks/deliveries.ts';
+import { findWebhookEndpoints } from '../../domain/webhooks/endpoints.ts';
+
+/** Loads by keys that are objects: those of the same members are one. */
+export const byKey = <K extends object, T>(find: (keys: readonly K[]) => Promise<(T | null)[]>) =>
+  new DataLoader<K, T | null, string>(find, { cacheKeyFn: (key) => JSON.stringify(key) });
+
+type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
+
+/** One statement for all that is asked for in the same tick, of what sessions use. */
+export function createResourceLoaders(context: Context) {
+  return {
+    notes: new DataLoader((ids: readonly string[]) => findNotes(context, ids)),
+    folders: new DataLoader((ids: readonly string[]) => findFolders(context, ids)),
+    /** By the ids of folders that the viewer has been given. */
+    folderPaths: new DataLoader(async (ids: readonly string[]) => {
+      const paths = await findFolderPaths(
+        context,
+        ids.map((folderId) => ({ folderId })),
+      );
+      return ids.map((id) => paths.get(id) ?? null);
+    }),
+    notesByMacro: byKey((keys: readonly ScopedKey[]) => findNotesByMacro(context, keys)),
+    foldersByPath: byKey((keys: readonly ScopedKey[]) => findFoldersByPath(context, keys)),
+    playbooksByMacro: byKey((keys: readonly ScopedKey[]) => findPlaybooksByMacro(context, keys)),
+    secretsByKey: byKey((keys: readonly SecretKey[]) => findSecretsByKey(context, keys)),
+    automationRuns: new DataLoader((ids: readonly string[]) => findRuns(context, ids)),
+    automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
+    playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
+    secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
+    webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),
+    webhookDeliveries: new DataLoader((ids: readonly string[]) => findWebhookDeliveries(context, ids)),
+    attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
+    /** By the ids of sessions that the viewer may view. */
+    workspaceStates: new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),
+    /** Of sessions that the viewer may view. */
+    insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {
+      cacheKeyFn: ({ id }) => id,
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+import { type AttachmentRecord, attachmentsOf } from '../../../domain/attachments/attachments.ts';
+import { attachmentLink } from '../../../domain/attachments/links.ts';
+import { prefixedId } from '../../../domain/ids.ts';
+import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { countedConnection } from './counted-connection.ts';
+import { AttachmentSourceEnum } from './enums.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
+import { boundary, viewsSession } from './needs.ts';
+import { Session } from './sessions.ts';
+
+/** Attachment of the contract. */
+export const Attachment = builder.objectRef<AttachmentRecord>('Attachment');
+
+const AttachmentConnection = countedConnection(Attachment, 'Attachment', {
+  page: 'A page of a list of attachments.',
+  edge: 'An attachment in a page, with its cursor.',
+});
+
+builder.node(Attachment, {
+  description:
+    'A file that a user gave to a session or that an agent created. Upload files to the URL of `createAttachmentUpload`, or with REST (`POST /v3/organizations/{org_id}/attachments`). `attachmentIds` accepts the id or the URL that the upload returns.',
+  id: { resolve: ({ id }) => id, description: 'Global ID of the attachment.' },
+  fields: (t) => ({
+    attachmentId: t.string({
+      description: 'REST id of the attachment, which begins with `attachment-`.',
+      resolve: ({ id }) => prefixedId('attachment', id),
+    }),
+    name: t.exposeString('name', { description: 'Name of the file without a path. Maximum 255 characters.' }),
+    contentType: t.exposeString('contentType', {
+      description:
+        'Media type of the file, for example `image/png`. Detected from the first bytes of the file, regardless of the type that the sender declared.',
+    }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Size of the file in bytes.' }),
+    source: t.expose('source', { type: AttachmentSourceEnum, description: 'Origin of the file: a user or the agent.' }),
+    url: t.field({
+      type: 'URI',
+      description: 'Signed URL of the file. The URL requires no API key and expires after one hour.',
+      resolve: (attachment, _args, { domain }) => attachmentLink(domain, attachment),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the attachment was created.' }),
+  }),
+});
+
+const AttachmentFilterInput = builder.inputType('AttachmentFilter', {
+  description: 'Conditions for a list of attachments. An attachment must meet every condition that is given.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only files with a name that contains this text, regardless of case.' }),
+    source: t.field({
+      type: AttachmentSourceEnum,
+      description: 'Only files from this origin: uploaded by a user or created by the agent.',
+    }),
+    ...createdBounds(t),
+  }),
+});
+
+const AttachmentOrderInput = orderInput('Attachment', 'Time when the attachment was created.');
+
+builder.objectFields(Session, (t) => ({
+  attachments: t.connection(
+    {
+      type: Attachment,
+      ...boundary(viewsSession),
+      description: 'Files attached to the session. Oldest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, AttachmentFilterInput, AttachmentOrderInput, 'oldest first'),
+      resolve: async (session, args, context) => {
+        const filter = { ...parseListFilter(args.filter), source: args.filter?.source ?? undefined };
+        const list = attachmentsOf(ofAnySession(context.domain, 'view'), session, filter, args.orderBy);
+        return nestedConnection(context, list, args);
+      },
+    },
+    AttachmentConnection,
+  ),
+}));

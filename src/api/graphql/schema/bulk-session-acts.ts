@@ -1,0 +1,226 @@
+import type { InputObjectRef } from '@pothos/core';
+import type { Context } from '../../../domain/context.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import { parseId, prefixedId } from '../../../domain/ids.ts';
+import {
+  archiveSessions,
+  type BulkOutcome,
+  type BulkResult,
+  type BulkTarget,
+  tagSessions,
+  terminateSessions,
+  unarchiveSessions,
+} from '../../../domain/sessions/bulk-acts.ts';
+import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import type { TagMode } from '../../../domain/sessions/tags.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
+import { toItemErrors } from '../errors.ts';
+import { addMutation } from './add-mutation.ts';
+import { managesSession } from './needs.ts';
+import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
+import { organizationIdDescription } from './scope-input.ts';
+import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
+import { Session } from './sessions.ts';
+
+const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').implement({
+  description: 'The result of a bulk operation for one session.',
+  fields: (t) => ({
+    sessionId: t.string({
+      description:
+        'REST id of the session, which begins with `devin-`. A value that is not an id is returned as given in `sessionIds`.',
+      resolve: ({ sessionId }) =>
+        parseId('session', sessionId) === null ? sessionId : prefixedId('session', sessionId),
+    }),
+    session: t.field({
+      type: Session,
+      nullable: true,
+      description:
+        'Session after the operation, or in a dry run the session as it is. Null if the operation was refused for the session.',
+      resolve: ({ outcome }) => (outcome instanceof DomainError ? null : outcome),
+    }),
+    userErrors: t.field({
+      type: [UserErrorType],
+      description:
+        'Reasons why the operation was not performed on the session. Empty if the operation succeeded. The code is `UNKNOWN_REFERENCE` if the session does not exist or the viewer may not act on it.',
+      resolve: ({ outcome, index }) => {
+        const path = ['selection', 'sessionIds', ...(index === null ? [] : [String(index)])];
+        return outcome instanceof DomainError ? toItemErrors(outcome, ['input'], path) : [];
+      },
+    }),
+  }),
+});
+
+const TagModeEnum = builder.enumType('TagMode', {
+  description: 'Way in which the given tags change the tags of a session.',
+  values: {
+    ADD: {
+      value: 'add',
+      description: 'The given tags are added to the tags of the session, as `addSessionTags` does.',
+    },
+    REMOVE: {
+      value: 'remove',
+      description: 'The given tags are removed from the session, as `removeSessionTags` does.',
+    },
+    REPLACE: {
+      value: 'replace',
+      description: 'The given tags replace the tags of the session, as `replaceSessionTags` does.',
+    },
+  } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
+});
+
+const SessionSelection = builder.inputType('SessionSelection', {
+  isOneOf: true,
+  description: 'Sessions to act on, selected by their ids or by a filter. Exactly one member must be given.',
+  fields: (t) => ({
+    sessionIds: t.idList({ description: 'Global IDs or REST ids of 1 to 100 sessions.' }),
+    filter: t.field({
+      type: SessionFilterInput,
+      description:
+        'Conditions that select sessions of an organization, newest first. Only sessions that the viewer may act on are selected. A filter without any condition would select every session and is `INVALID_INPUT`.',
+    }),
+  }),
+});
+
+function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+  return {
+    selection: t.field({ type: SessionSelection, required: true, description: 'Selection of the sessions to act on.' }),
+    organizationId: t.id({
+      description: `Only valid with a filter. ${organizationIdDescription}`,
+    }),
+    first: t.int({
+      description:
+        'Maximum number of sessions that `filter` selects, 1 to 100. Defaults to 100. Only valid with `filter`.',
+    }),
+    after: t.string({
+      description:
+        'Cursor from `endCursor` of an earlier response. Only sessions after the cursor are selected. Only valid with `filter`.',
+    }),
+    dryRun: t.boolean({
+      defaultValue: false,
+      description:
+        'Whether to change nothing. `results` then has the sessions that would be changed, as they are, and the errors of those that would be refused.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  };
+}
+
+interface TargetInput extends Pick<BulkTarget, 'organizationId' | 'first' | 'after'> {
+  readonly selection: typeof SessionSelection.$inferInput;
+  readonly dryRun?: boolean | null | undefined;
+}
+
+function parseTarget({ selection, organizationId, first, after, dryRun }: TargetInput): BulkTarget {
+  const { sessionIds, filter } = selection;
+  const target = { organizationId, first, after, isDryRun: dryRun };
+  return sessionIds ? { ...target, sessionIds } : { ...target, filter: parseSessionFilter(filter) };
+}
+
+/** Adds a bulk mutation, which is charged for the sessions that it found. */
+function addBulkMutation<Input extends TargetInput & { readonly clientMutationId?: string | null | undefined }>(
+  name: string,
+  description: string,
+  input: InputObjectRef<SchemaTypes, Input>,
+  run: (domain: Context, target: BulkTarget, input: Input) => Promise<BulkOutcome>,
+): void {
+  addMutation(name, {
+    input,
+    payload: bulkPayload(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`),
+    needs: [managesSession],
+    description: `${description} A session for which it is refused has the reason in its result and does not affect the others.`,
+    names: { sessionIds: 'selection.sessionIds', filter: 'selection.filter' },
+    act: async (bulkInput, { domain, charge }, _options, info) => {
+      charge.ran.set(info.path.key, 0);
+      const outcome = await run(contextOf(domain), parseTarget(bulkInput), bulkInput);
+      charge.ran.set(info.path.key, outcome.results.length);
+      return outcome;
+    },
+  });
+}
+
+function bulkPayload(name: string) {
+  return payloadType<BulkOutcome>(name, 'Result of a bulk operation, with an entry for each session.', (t) => ({
+    results: t.field({
+      type: [BulkSessionResult],
+      nullable: true,
+      description:
+        'Result for each session, in the order of `sessionIds` or of the sessions that match `filter`. Null if there are user errors.',
+      resolve: ({ results }) => results && [...results],
+    }),
+    hasMore: t.exposeBoolean('hasMore', {
+      nullable: true,
+      description: 'Whether more sessions match the filter. To continue, pass `endCursor` as `after`.',
+    }),
+    endCursor: t.exposeString('endCursor', {
+      nullable: true,
+      description: 'Cursor of the last session. Null if no session matched or no filter was given.',
+    }),
+  }));
+}
+
+// What the viewer holds on the enterprise counts here as it does for the single acts.
+const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
+
+const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
+  description: 'Input for archiving up to 100 sessions.',
+  fields: targetFields,
+});
+
+const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
+  description: 'Input for unarchiving up to 100 sessions.',
+  fields: targetFields,
+});
+
+const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
+  description: 'Input for terminating up to 100 sessions.',
+  fields: (t) => ({
+    archive: t.boolean({
+      defaultValue: false,
+      description: 'Whether to archive the sessions as well. Defaults to false.',
+    }),
+    ...targetFields(t),
+  }),
+});
+
+const TagSessionsInput = builder.inputType('TagSessionsInput', {
+  description: 'Input for changing the tags of up to 100 sessions.',
+  fields: (t) => ({
+    tags: t.stringList({
+      required: true,
+      description: 'Tags to add, remove or set, depending on `mode`. Maximum 50, each of 1 to 200 characters.',
+    }),
+    mode: t.field({
+      type: TagModeEnum,
+      defaultValue: 'add',
+      description: 'Way in which the given tags change the tags of the sessions. Defaults to `ADD`.',
+    }),
+    ...targetFields(t),
+  }),
+});
+
+addBulkMutation(
+  'archiveSessions',
+  'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
+  ArchiveSessionsInput,
+  archiveSessions,
+);
+
+addBulkMutation(
+  'unarchiveSessions',
+  'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
+  UnarchiveSessionsInput,
+  unarchiveSessions,
+);
+
+addBulkMutation(
+  'terminateSessions',
+  'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true.',
+  TerminateSessionsInput,
+  (domain, target, { archive }) => terminateSessions(domain, target, archive ?? false),
+);
+
+addBulkMutation(
+  'tagSessions',
+  'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
+  TagSessionsInput,
+  (domain, target, { tags, mode }) => tagSessions(domain, target, tags, mode ?? 'add'),
+);

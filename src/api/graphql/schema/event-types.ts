@@ -1,0 +1,28 @@
+import type { EventKind, LogEntry } from '../../../domain/sessions/log.ts';
+
+/** The type of each kind of entry. A message is its own event. */
+const typeOfKind = {
+  MESSAGE: 'SessionMessage',
+  STATUS: 'StatusEvent',
+  TURN: 'TurnEvent',
+  THOUGHT: 'ThoughtEvent',
+  PLAN: 'PlanEvent',
+  TOOL_CALL: 'ToolCallEvent',
+  QUESTION: 'QuestionEvent',
+  PERMISSION: 'PermissionEvent',
+  NOTICE: 'NoticeEvent',
+  USAGE: 'UsageEvent',
+  LIMIT: 'LimitEvent',
+  PULL_REQUEST: 'PullRequestEvent',
+  STRUCTURED_OUTPUT: 'StructuredOutputEvent',
+  ATTACHMENT: 'AttachmentEvent',
+  ERROR: 'ErrorEvent',
+} as const satisfies Record<EventKind, string>;
+
+/** The names of all types of events. */
+export const eventTypes = Object.values(typeOfKind);
+
+/** The name of an entry's type. */
+export function eventTypeOf(entry: Pick<LogEntry, 'kind'>): (typeof eventTypes)[number] {
+  return typeOfKind[entry.kind];
+}

@@ -1,0 +1,127 @@
+import type { ArgBuilder, InputRef } from '@pothos/core';
+import { refuse } from '../../../domain/errors.ts';
+import { type IdKind, parseId } from '../../../domain/ids.ts';
+import type { Creators, ListFilter } from '../../../domain/list-filter.ts';
+import type { ListOrder } from '../../../domain/timed-pages.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
+import { OrderDirectionEnum } from './enums.ts';
+
+type Maybe<T> = T | null | undefined;
+type Fields = PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>;
+
+/** What a list can be ordered by beside its creation, as descriptions by the domain's names. */
+type OrderFields<F extends string> = Readonly<Record<F, string>>;
+
+const enumNames: Readonly<Record<string, string>> = {
+  createdAt: 'CREATED_AT',
+  name: 'NAME',
+  title: 'TITLE',
+  key: 'KEY',
+  email: 'EMAIL',
+};
+
+/**
+ * The input XOrder of the lists of X, and its enum XOrderField: by creation, and by what else is given. `createdAt`: what the
+ * creation is called of these things.
+ */
+export function orderInput<F extends string = never>(
+  name: string,
+  createdAt: string,
+  more: OrderFields<F> = {} as OrderFields<F>,
+): InputRef<ListOrder<F | 'createdAt'>> {
+  const fields: Readonly<Record<string, string>> = { createdAt, ...more };
+  const values = Object.entries(fields).map(([value, description]) => [enumNames[value], { value, description }]);
+  const field = builder.enumType(`${name}OrderField`, {
+    description: `Field that ${name}Order orders a list by.`,
+    values: Object.fromEntries(values) as Record<string, { value: F | 'createdAt'; description: string }>,
+  });
+  const order = builder.inputType(`${name}Order`, {
+    description: 'Order of a list: the field and the direction.',
+    fields: (t) => ({
+      field: t.field({ type: field, required: true, description: 'Field that the list is ordered by.' }),
+      direction: t.field({
+        type: OrderDirectionEnum,
+        required: true,
+        description: 'Direction of the order, ascending or descending.',
+      }),
+    }),
+  });
+  // Its values are those of the enum, which the library does not infer of a type parameter.
+  return order as unknown as InputRef<ListOrder<F | 'createdAt'>>;
+}
+
+/** The arguments of every list beside those of its page. `default`: the order when none is given. */
+export function listArgs<Filter extends InputRef<unknown>, Order extends InputRef<unknown>>(
+  arg: ArgBuilder<SchemaTypes>,
+  filter: Filter,
+  order: Order,
+  unordered = 'newest first',
+) {
+  return {
+    filter: arg({ type: filter, description: 'Conditions for the list. Defaults to no condition.' }),
+    orderBy: arg({ type: order, description: `Order of the list. Defaults to ${unordered}.` }),
+  };
+}
+
+/** The members of a filter on the time of creation. */
+export const createdBounds = (t: Fields) => ({
+  createdAfter: t.field({ type: 'DateTime', description: 'Only items created at this time or later.' }),
+  createdBefore: t.field({ type: 'DateTime', description: 'Only items created before this time.' }),
+});
+
+/** The members of a filter on the time and the principal of the creation. */
+export const createdMembers = (t: Fields) => ({
+  createdByIds: t.idList({
+    description: 'Only items created by one of these users, service users or service keys. Global IDs or REST ids.',
+  }),
+  ...createdBounds(t),
+});
+
+/** The most values of one member of a filter. */
+export const maxFilterValues = 100;
+
+/** INVALID_INPUT with the path below `at` for a filter with a member that has too many values. */
+export function requireShortLists(filter: object, at: readonly string[] = ['filter']): void {
+  for (const [name, value] of Object.entries(filter)) {
+    if (!Array.isArray(value) || value.length <= maxFilterValues) continue;
+    throw refuse([...at, name], `"${name}" must have at most ${maxFilterValues} items, but has ${value.length}.`);
+  }
+}
+
+/** What the members of {@link createdMembers} and `search` come as. */
+interface ListFilterValue {
+  readonly search?: Maybe<string>;
+  readonly createdByIds?: Maybe<readonly string[]>;
+  readonly createdAfter?: Maybe<Date>;
+  readonly createdBefore?: Maybe<Date>;
+}
+
+/** The members that most filters have, as the domain has them. Null is the same as left out. INVALID_INPUT for long lists. */
+export function parseListFilter(filter: Maybe<ListFilterValue>): ListFilter {
+  if (!filter) return {};
+  requireShortLists(filter);
+  return {
+    search: filter.search ?? undefined,
+    createdBy: readCreators(filter.createdByIds),
+    createdAfter: filter.createdAfter ?? undefined,
+    createdBefore: filter.createdBefore ?? undefined,
+  };
+}
+
+/** The bare id of a filter, undefined where it is left out. An id that is none matches nothing. */
+export const readId = (kind: IdKind, id: Maybe<string>): string | undefined =>
+  id == null ? undefined : (parseId(kind, id) ?? '');
+
+/** The bare ids of a filter, undefined where they are left out. Those that are none match nothing. */
+export const readIds = (kind: IdKind, ids: Maybe<readonly string[]>): string[] | undefined =>
+  ids?.flatMap((id) => parseId(kind, id) ?? []);
+
+/** The principals of these ids, undefined where they are left out. A bare id may be of any kind. */
+export function readCreators(ids: Maybe<readonly string[]>): Creators | undefined {
+  if (ids == null) return undefined;
+  return {
+    userIds: readIds('user', ids) ?? [],
+    serviceUserIds: readIds('serviceUser', ids) ?? [],
+    serviceKeyIds: readIds('serviceKey', ids) ?? [],
+  };
+}

@@ -1,0 +1,64 @@
+import { endMaintenance } from '../../../domain/maintenance/maintenance.ts';
+import type { MaintenanceMode, MaintenanceReason } from '../../../domain/maintenance/mode.ts';
+import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
+import { clientMutationIdDescription, payloadType } from './payloads.ts';
+
+const MaintenanceReasonEnum = builder.enumType('MaintenanceReason', {
+  description: 'The reason for which the service is in maintenance mode.',
+  values: {
+    CONFIGURED: { value: 'CONFIGURED', description: 'The environment variable `MAINTENANCE` is set to true.' },
+    COPIED_DATABASE: {
+      value: 'COPIED_DATABASE',
+      description: 'The database is a copy, for example restored from a backup.',
+    },
+  } satisfies Record<MaintenanceReason, { value: MaintenanceReason; description: string }>,
+});
+
+const Maintenance = builder.objectRef<MaintenanceMode>('Maintenance').implement({
+  description: 'Maintenance mode: requests are served, but no session or automation runs, and no webhook is sent.',
+  fields: (t) => ({
+    since: t.expose('since', { type: 'DateTime', description: 'Time when maintenance mode began.' }),
+    reason: t.expose('reason', {
+      type: MaintenanceReasonEnum,
+      description: 'Reason for which maintenance mode is on.',
+    }),
+  }),
+});
+
+builder.queryField('maintenance', (t) =>
+  t.field({
+    type: Maintenance,
+    nullable: true,
+    description: 'Maintenance mode of the service; null if the service works normally.',
+    resolve: (_root, _args, { domain }) => domain.maintenance.mode(),
+  }),
+);
+
+const EndMaintenanceInput = builder.inputType('EndMaintenanceInput', {
+  description: 'The input to end maintenance mode.',
+  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
+});
+
+const EndMaintenancePayload = payloadType<{ isEnded: boolean }>(
+  'EndMaintenancePayload',
+  'Result of ending maintenance mode.',
+  (t) => ({
+    isEnded: t.exposeBoolean('isEnded', {
+      nullable: true,
+      description: 'Whether maintenance mode is off from now on; null if there are user errors.',
+    }),
+  }),
+);
+
+addMutation('endMaintenance', {
+  input: EndMaintenanceInput,
+  payload: EndMaintenancePayload,
+  needs: ['endMaintenance'],
+  description:
+    'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if maintenance mode is off. INVALID_STATE if `MAINTENANCE=true` keeps it on.',
+  act: async (_input, { domain }) => {
+    await endMaintenance(domain);
+    return { isEnded: true };
+  },
+});

@@ -1,0 +1,107 @@
+import { brandWithType } from '@pothos/core';
+import { GraphQLError } from 'graphql';
+import { findAgent } from '../../../domain/agents.ts';
+import { parseGlobalId, parsePrefixedId } from '../../../domain/ids.ts';
+import type { LogEntry } from '../../../domain/sessions/log.ts';
+import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { eventTypeOf, eventTypes } from './event-types.ts';
+import { systemPrincipal } from './principals.ts';
+
+/** The most ids that `nodes` takes. */
+const maxNodes = 100;
+
+const nodeIdForms = 'A global ID, or a REST id with its prefix, such as `playbook-…`. `key-…` means an API key.';
+
+type Load = (context: GraphqlContext, id: string) => Promise<object | null>;
+
+const entry =
+  (type: string): Load =>
+  async ({ loaders }, id) => {
+    const found: LogEntry | null = await loaders.logEntries.load(id);
+    return found && eventTypeOf(found) === type ? found : null;
+  };
+
+// Of what is gone its sessions still tell, but it is nobody's to ask for.
+const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T | null) =>
+  found?.deletedAt == null ? found : null;
+
+/** How each type of node is read; a type that is not here is nobody's node. */
+const loads: Record<string, Load> = {
+  Session: ({ loaders }, id) => loaders.sessions.load(id),
+  Organization: ({ loaders }, id) => loaders.organizations.load(id),
+  Enterprise: ({ loaders }, id) => loaders.enterprises.load(id),
+  User: ({ loaders }, id) => loaders.users.load(id),
+  ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
+  ServiceKey: ({ loaders }, id) => loaders.serviceKeys.load(id),
+  SystemPrincipal: async (_context, id) => (id === systemPrincipal.id ? { ...systemPrincipal } : null),
+  Agent: async ({ domain }, id) => findAgent(domain, id),
+  Role: ({ loaders }, id) => loaders.roles.load(id),
+  KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
+  KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
+  AutomationRun: ({ loaders }, id) => loaders.automationRuns.load(id),
+  Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
+  Playbook: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
+  Secret: ({ loaders }, id) => loaders.secrets.load(id),
+  WebhookEndpoint: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
+  WebhookDelivery: ({ loaders }, id) => loaders.webhookDeliveries.load(id),
+  Attachment: ({ loaders }, id) => loaders.attachments.load(id),
+  Member: ({ loaders }, id) => loaders.members.load(id),
+  ApiKey: ({ loaders }, id) => loaders.apiKeys.load(id),
+  AuditLogEntry: ({ loaders }, id) => loaders.auditEntries.load(id),
+  ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
+};
+
+/** The thing of a type and a bare id, marked as of its type; null when there is none that the viewer may see. */
+export async function loadOf(context: GraphqlContext, type: string, id: string): Promise<object | null> {
+  // Every kind of entry is a type of its own.
+  if (type === 'SessionEvent') {
+    const found: LogEntry | null = await context.loaders.logEntries.load(id);
+    return found && marked(found, eventTypeOf(found));
+  }
+  const load = Object.hasOwn(loads, type) ? loads[type] : undefined;
+  const node = load ? await load(context, id) : null;
+  return node && marked(node, type);
+}
+
+function marked(node: object, type: string): object {
+  brandWithType(node, type as never);
+  return node;
+}
+
+/** Reads the object of a global ID or a prefixed id; null if there is none that the viewer may see. */
+export async function loadNode(context: GraphqlContext, id: string): Promise<object | null> {
+  const parsed = parseGlobalId(id) ?? parsePrefixedId(id);
+  return parsed && loadOf(context, parsed.type, parsed.id);
+}
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: builder.nodeInterfaceRef(),
+    nullable: true,
+    description: 'Looks up an object by its id. Null if no such object exists or the viewer may not see it.',
+    args: { id: t.arg.id({ required: true, description: `Id of the object to return. ${nodeIdForms}` }) },
+    resolve: (_root, { id }, context) => loadNode(context, id) as never,
+  }),
+  nodes: t.field({
+    type: [builder.nodeInterfaceRef()],
+    nullable: { list: false, items: true },
+    description:
+      'Looks up objects by their ids, in the order of the ids. An item is null if no such object exists or the viewer may not see it.',
+    args: {
+      ids: t.arg.idList({
+        required: true,
+        description: `Ids of the objects to return. Maximum ${maxNodes}. ${nodeIdForms}`,
+        extensions: { limits: { maxItems: maxNodes } },
+      }),
+    },
+    resolve: (_root, { ids }, context) => {
+      if (ids.length > maxNodes) {
+        throw new GraphQLError(`"ids" must have at most ${maxNodes} items, but has ${ids.length}.`, {
+          extensions: { code: 'INVALID_INPUT', path: ['ids'] },
+        });
+      }
+      return Promise.all(ids.map((id) => loadNode(context, id))) as never;
+    },
+  }),
+}));

@@ -1,0 +1,96 @@
+import type { ChangedKind } from '../../../domain/changes/change-source.ts';
+import type { EntityChange } from '../../../domain/changes/watch-entities.ts';
+import { watchOrganization } from '../../../domain/changes/watch-organization.ts';
+import { globalId } from '../../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { enumName } from '../enum-name.ts';
+import { afterRemovalsDescription, Change, presentChange, startChanges } from './changes-field.ts';
+import { needs } from './needs.ts';
+import { loadNode } from './node.ts';
+
+/** What each kind is, and the permissions that its changes need. */
+const described: Readonly<Record<ChangedKind, string>> = {
+  session: 'A session that is not unlisted. Needs VIEW_ORG_SESSIONS.',
+  playbook: 'A playbook of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+  note: 'A knowledge note of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+  folder: 'A knowledge folder of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+  secret: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
+  automation: 'An automation, which also changes when it runs. Needs VIEW_ORG_AUTOMATIONS.',
+  automationRun: 'A run of an automation. Needs VIEW_ORG_AUTOMATIONS.',
+  webhookEndpoint: 'An endpoint for webhooks. Needs MANAGE_ORG_AUTOMATIONS.',
+  webhookDelivery: 'A delivery of a webhook. Needs MANAGE_ORG_AUTOMATIONS.',
+  role: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
+  member: 'A membership of the organization. Needs VIEW_ORG_MEMBERSHIP.',
+  serviceUser:
+    'A service user of the organization or of the enterprise. Needs MANAGE_ORG_SERVICE_USERS, or MANAGE_ACCOUNT_SERVICE_USERS for those of the enterprise.',
+};
+
+const names: Partial<Record<ChangedKind, string>> = { note: 'KNOWLEDGE_NOTE', folder: 'KNOWLEDGE_FOLDER' };
+
+const ResourceTypeEnum = builder.enumType('ResourceType', {
+  description: 'Type of an object whose changes `Subscription.changes` reports.',
+  values: Object.fromEntries(
+    (Object.entries(described) as [ChangedKind, string][]).map(([kind, description]) => [
+      names[kind] ?? enumName(kind),
+      { value: kind, description },
+    ]),
+  ) as Record<string, { value: ChangedKind; description: string }>,
+});
+
+const ResourceChange = builder.objectRef<EntityChange<unknown>>('ResourceChange').implement({
+  description: 'Change of an object of an organization, as reported by `changes`.',
+  interfaces: [Change],
+  fields: (t) => ({
+    resourceType: t.expose('kind', { type: ResourceTypeEnum, description: 'Type of the object that changed.' }),
+    nodeId: t.id({
+      description: 'Global ID of the object, also if the object was REMOVED.',
+      resolve: ({ kind, id }) => globalId(kind, id),
+    }),
+    node: t.field({
+      type: builder.nodeInterfaceRef(),
+      nullable: true,
+      description:
+        'Object in its current state, which may be newer than the change; null if `type` is REMOVED, and if the object was deleted since.',
+      resolve: ({ type, kind, id }, _args, context) =>
+        (type === 'REMOVED' ? null : loadNode(context, globalId(kind, id))) as never,
+    }),
+  }),
+});
+
+builder.subscriptionField('changes', (t) =>
+  t.field({
+    type: ResourceChange,
+    extensions: needs([
+      'viewSession',
+      'viewEnterpriseSessions',
+      'viewSecrets',
+      'viewAutomations',
+      'changeAutomations',
+      'viewMembers',
+      'viewServiceUsers',
+      'viewRoles',
+    ]),
+    description: [
+      'Reports every object of an organization when it is created, changes or is deleted, and the playbooks, knowledge, roles and service users of the enterprise that the viewer may view. Each change is reported at least once; changes close together may arrive as one. The first report of an object by a connection is ADDED, also if the object existed before.',
+      'Each type needs a permission of its own, as `ResourceType` says; FORBIDDEN if one of `types` is not permitted. Without `types`, all types that the viewer may view are reported. When the viewer loses a permission, REMOVED is reported for the last 1,000 objects that this connection has reported and that are no longer visible.',
+      'To copy an organization, read `changesCursor` together with the lists and send it as `after`; then keep the last `cursor`.',
+    ].join('\n\n'),
+    args: {
+      organizationId: t.arg.id({ required: true, description: 'Global ID or REST id of the organization.' }),
+      types: t.arg({
+        type: [ResourceTypeEnum],
+        description: 'Types of objects to report. All types that the viewer may view if omitted.',
+      }),
+      after: t.arg.string({ description: afterRemovalsDescription('changes') }),
+    },
+    subscribe: (_root, { organizationId, types, after }, context) =>
+      startChanges(context, 'changes', after, (cursor) =>
+        watchOrganization(context.domain, context.watches.changes, {
+          organizationId,
+          kinds: types ?? null,
+          after: cursor,
+        }),
+      ),
+    resolve: (change, _args, context) => presentChange(change, context),
+  }),
+);

@@ -1,0 +1,202 @@
+import { membersOf } from '../../../domain/identity/organizations/members.ts';
+import {
+  type OrganizationOrder,
+  type OrganizationScope,
+  organizationsOf,
+} from '../../../domain/identity/organizations/organizations.ts';
+import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
+import { prefixedId } from '../../../domain/ids.ts';
+import { type PageRequest, pageOf } from '../../../domain/pages.ts';
+import { sessionsOf } from '../../../domain/sessions/list-sessions.ts';
+import { builder } from '../builder.ts';
+import { countable, nestedConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
+import { toInt } from '../whole-number.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { boundary } from './needs.ts';
+import { Organization } from './organization-ref.ts';
+import { Member, MemberConnection } from './people.ts';
+import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
+import { Session, SessionConnection } from './sessions.ts';
+import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
+import { ViewerType } from './viewer.ts';
+
+builder.node(Organization, {
+  description: 'A part of the enterprise with its own sessions, members and resources.',
+  id: {
+    resolve: (organization) => organization.id,
+    description: 'Global ID of the organization, unique across all types.',
+  },
+  fields: (t) => ({
+    organizationId: t.string({
+      description: 'REST id of the organization (`org-…`).',
+      resolve: ({ id }) => prefixedId('organization', id),
+    }),
+    name: t.exposeString('name', { description: 'Name of the organization.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the organization was created.' }),
+    maxCycleAcuLimit: t.int({
+      nullable: true,
+      description:
+        'Maximum number of ACUs that the organization may use in a cycle, which is a calendar month in UTC; null if there is no limit. A limit above 2,147,483,647, the largest Int, is returned as 2,147,483,647.',
+      resolve: ({ maxCycleAcuLimit }) => toInt(maxCycleAcuLimit),
+    }),
+    maxSessionAcuLimit: t.int({
+      nullable: true,
+      description:
+        'Maximum number of ACUs that each session may use, even if the session has a higher limit; null if there is no limit. A limit above 2,147,483,647, the largest Int, is returned as 2,147,483,647.',
+      resolve: ({ maxSessionAcuLimit }) => toInt(maxSessionAcuLimit),
+    }),
+    maxConcurrentSessions: t.exposeInt('maxConcurrentSessions', {
+      nullable: true,
+      description:
+        'Maximum number of sessions of the organization that run at the same time. Other sessions wait in the queue. Null for the default of the service, 0 for no limit.',
+    }),
+    defaultAgent: t.exposeString('defaultAgent', {
+      nullable: true,
+      description: 'Id of the agent for sessions that are created without an agent; null for the default in `agents`.',
+    }),
+    sessions: t.connection(
+      {
+        type: Session,
+        ...boundary('viewSession'),
+        description:
+          'Sessions of the organization, newest first by default. Archived sessions are included unless the filter excludes them.',
+        args: sessionListArgs(t.arg),
+        // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
+        resolve: async (organization, args, context) => {
+          const { filter, orderBy } = args;
+          const page = pageOf(args);
+          const list = sessionsOf(context.domain, organization.id, parseSessionFilter(filter), orderBy ?? undefined);
+          const ahead = findSessionsAhead(organization, list, page);
+          return ahead ? countable(context, list, ahead) : nestedConnection(context, list, page);
+        },
+      },
+      SessionConnection,
+    ),
+    members: t.connection(
+      {
+        type: Member,
+        ...boundary('viewMembers'),
+        description: 'Members of the organization. Newest membership first unless `orderBy` says otherwise.',
+        args: listArgs(t.arg, MemberFilterInput, MemberOrderInput),
+        resolve: async ({ id }, args, context) => {
+          const filter = {
+            ...parseListFilter(args.filter),
+            email: args.filter?.email ?? undefined,
+            roleIds: readIds('role', args.filter?.roleIds),
+          };
+          return nestedConnection(context, membersOf(context.domain, id, filter, args.orderBy), args);
+        },
+      },
+      MemberConnection,
+    ),
+  }),
+});
+
+const MemberFilterInput = builder.inputType('MemberFilter', {
+  description:
+    'Conditions for a list of members. An item must meet every condition that is given, and match one value of each list.',
+  fields: (t) => ({
+    search: t.string({
+      description: 'Only members whose name or email address contains this text, regardless of case.',
+    }),
+    email: t.string({ description: 'Only the member with exactly this email address, regardless of case.' }),
+    roleIds: t.idList({ description: 'Only members with one of these roles in the organization.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const MemberOrderInput = orderInput('Member', 'Time when the membership began.');
+
+const OrganizationFilterInput = builder.inputType('OrganizationFilter', {
+  description: 'Conditions for a list of organizations. An item must meet every condition that is given.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only organizations whose name contains this text, regardless of case.' }),
+    ...createdBounds(t),
+  }),
+});
+
+const OrganizationOrderInput = orderInput('Organization', 'Time when the organization was created.', {
+  name: 'The first 64 characters of the name, regardless of case.',
+});
+
+interface OrganizationListArgs extends PageRequest {
+  readonly filter?: typeof OrganizationFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: OrganizationOrder | null | undefined;
+}
+
+async function organizationConnection(context: GraphqlContext, scope: OrganizationScope, args: OrganizationListArgs) {
+  const list = organizationsOf(context.domain, scope, parseListFilter(args.filter), args.orderBy);
+  return nestedConnection(context, list, args);
+}
+
+/** OrganizationConnection and OrganizationEdge. */
+export const { connection: OrganizationConnection, edge: OrganizationEdge } = countedConnectionAndEdge(
+  Organization,
+  'Organization',
+  {
+    page: 'A page of organizations in a list.',
+    edge: 'An organization in a list, with its cursor.',
+  },
+);
+
+builder.node(Enterprise, {
+  description: 'The tenant of the installation, to which all organizations, users and service users belong.',
+  id: { resolve: (enterprise) => enterprise.id, description: 'Global ID of the enterprise, unique across all types.' },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Display name of the enterprise.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the enterprise was created.' }),
+    organizations: t.connection(
+      {
+        type: Organization,
+        description:
+          'All organizations of the enterprise, including those that the viewer may not use. Newest first unless `orderBy` says otherwise.',
+        args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+        resolve: async (_enterprise, args, context) => organizationConnection(context, 'all', args),
+      },
+      OrganizationConnection,
+    ),
+  }),
+});
+
+builder.queryFields((t) => ({
+  organizations: t.connection(
+    {
+      type: Organization,
+      description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+      resolve: async (_root, args, context) => organizationConnection(context, 'usable', args),
+    },
+    OrganizationConnection,
+  ),
+  organization: t.field({
+    type: Organization,
+    nullable: true,
+    description: 'The organization with an id; null if there is none with the id that the viewer may use.',
+    args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the organization (`org-…`).' }) },
+    extensions: organizationWithSessions,
+    resolve: (_root, { id }, { domain }) => findOrganization(domain, id),
+  }),
+  enterprise: t.field({
+    type: Enterprise,
+    nullable: true,
+    description:
+      'The enterprise of the viewer; null if the viewer is bound to a single organization, or may not read the enterprise.',
+    resolve: (_root, _args, { domain, loaders }) =>
+      domain.viewer.homeOrganizationId === null ? loaders.enterprises.load(domain.viewer.enterpriseId) : null,
+  }),
+}));
+
+builder.objectField(ViewerType, 'organizations', (t) =>
+  t.connection(
+    {
+      type: Organization,
+      description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
+      resolve: async (_viewer, args, context) => organizationConnection(context, 'usable', args),
+    },
+    OrganizationConnection,
+  ),
+);

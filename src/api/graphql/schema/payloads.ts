@@ -1,0 +1,161 @@
+import type { FieldMap } from '@pothos/core';
+import {
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { type Issue, invalidInput, refuse } from '../../../domain/errors.ts';
+import { type CreateOptions, checkIdempotencyKey } from '../../../domain/idempotency.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import type { UserError } from '../errors.ts';
+import { ErrorCodeEnum } from './enums.ts';
+
+/** UserError of the contract. */
+export const UserErrorType = builder.objectRef<UserError>('UserError').implement({
+  description: 'Problem with the input of a mutation.',
+  fields: (t) => ({
+    code: t.expose('code', { type: ErrorCodeEnum, description: 'Code of the problem, for programs to act on.' }),
+    message: t.exposeString('message', {
+      description: 'Explanation of the problem for people: the expected value and the one received.',
+    }),
+    path: t.stringList({
+      nullable: true,
+      description:
+        'Path to the invalid value in the arguments, starting with `input`; null if no single value is the cause.',
+      resolve: ({ path }) => (path === null ? null : [...path]),
+    }),
+  }),
+});
+
+/** Fields of every payload; `wasReplayed` is shown by those of mutations that take an idempotency key. */
+export interface PayloadBase {
+  readonly wasReplayed: boolean;
+  readonly userErrors: readonly UserError[];
+  readonly clientMutationId: string | null;
+}
+
+/** A mutation's payload: the thing that it made, or null beside user errors, and what every payload has. */
+export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & PayloadBase;
+
+/**
+ * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
+ * the header comes with several mutations that take a key: it can be the key of one.
+ */
+function idempotencyKeyOf(
+  context: GraphqlContext,
+  input: { readonly idempotencyKey?: string | null | undefined },
+  info: GraphQLResolveInfo,
+): string | null {
+  const inputKey = input.idempotencyKey ?? null;
+  const { idempotencyKey: header } = context;
+  if (header === null) return inputKey;
+  const path = ['idempotencyKey'];
+  const count = countKeyedMutations(info, info.operation.selectionSet);
+  if (count > 1) {
+    const message = `The header "Idempotency-Key" is for one mutation, but the operation has ${count}`;
+    throw refuse(path, `${message}: give each its own "idempotencyKey".`);
+  }
+  if (inputKey !== null && inputKey !== header) {
+    throw refuse(path, '"idempotencyKey" and the header "Idempotency-Key" must agree when both are given.');
+  }
+  return header;
+}
+
+// That this ends, and soon, the gate and validation have seen to.
+function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): number {
+  let count = 0;
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.FIELD) {
+      if (takesKey(info.schema, selection.name.value)) count += 1;
+      continue;
+    }
+    const within = selection.kind === Kind.INLINE_FRAGMENT ? selection : info.fragments[selection.name.value];
+    if (within) count += countKeyedMutations(info, within.selectionSet);
+  }
+  return count;
+}
+
+function takesKey(schema: GraphQLSchema, mutation: string): boolean {
+  const input = getNamedType(schema.getMutationType()?.getFields()[mutation]?.args[0]?.type);
+  return isInputObjectType(input) && 'idempotencyKey' in input.getFields();
+}
+
+/**
+ * How a mutation is to be carried out: under {@link idempotencyKeyOf}, if it takes a key, and with `onClaim` for whether it had
+ * been before. The errors of that function, and INVALID_INPUT for a key that breaks the rule of keys.
+ */
+export function createOptionsOf(
+  context: GraphqlContext,
+  input: { readonly idempotencyKey?: string | null | undefined },
+  info: GraphQLResolveInfo,
+  onClaim: (wasReplayed: boolean) => void,
+): CreateOptions {
+  if (!takesKey(info.schema, info.fieldName)) return {};
+  const idempotencyKey = idempotencyKeyOf(context, input, info);
+  if (idempotencyKey !== null) checkIdempotencyKey(idempotencyKey);
+  return { idempotencyKey, onClaim };
+}
+
+/**
+ * INVALID_INPUT at each of the members that is null: of a change, these can be left out and not cleared. For members whose null
+ * the domain would take for left out.
+ */
+export function refuseNulls<Name extends string>(change: { readonly [Key in Name]?: unknown }, names: readonly Name[]) {
+  const issues = names.flatMap((name): Issue[] =>
+    change[name] === null ? [{ path: [name], message: `"${name}" must not be null: leave it out to keep it.` }] : [],
+  );
+  if (issues.length > 0) throw invalidInput(issues);
+}
+
+/** The description of the `idempotencyKey` of mutations that make something. */
+export const idempotencyKeyDescription =
+  'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the mutation is carried out only once for the same key and input, and `wasReplayed` is true for the retries. Another input is an IDEMPOTENCY_CONFLICT.';
+/** The end of the description of a secret that a payload shows once. */
+export const shownOnceDescription = 'Shown only once. Null if `wasReplayed` is true or there are user errors.';
+/** The description of the `version` of a resource. */
+export const versionDescription =
+  'Version of the resource, which starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to avoid overwriting other changes.';
+/** The description of the `expectedVersion` of inputs that change or delete a resource. */
+export const expectedVersionDescription =
+  'Expected `version` of the resource. If the resource has another version, nothing is changed and the error is CONFLICT. The version is not checked if omitted or null.';
+/** The description of the member that every input and payload has. */
+export const clientMutationIdDescription =
+  'Identifier that the client may choose for the mutation. The payload returns it unchanged; null if none was sent.';
+
+type Fields<T> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Payload<T>>) => FieldMap;
+
+/** A mutation's payload: the thing's fields, and what every payload has. */
+export function payloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
+  return builder.objectRef<Payload<T>>(name).implement({
+    description,
+    fields: (t) => ({
+      ...fields(t),
+      userErrors: t.field({
+        type: [UserErrorType],
+        description: 'Problems with the input. Empty if the mutation was carried out.',
+        resolve: (payload) => [...payload.userErrors],
+      }),
+      clientMutationId: t.string({
+        nullable: true,
+        description: clientMutationIdDescription,
+        resolve: (payload) => payload.clientMutationId,
+      }),
+    }),
+  });
+}
+
+/** {@link payloadType} of a mutation that takes an idempotency key. */
+export function keyedPayloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
+  return payloadType<T>(name, description, (t) => ({
+    ...fields(t),
+    wasReplayed: t.boolean({
+      description:
+        'Whether an earlier call with the same idempotency key carried out the mutation, and this call only returns the result. False if there are user errors.',
+      resolve: (payload) => payload.wasReplayed,
+    }),
+  }));
+}

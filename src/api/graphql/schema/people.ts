@@ -1,0 +1,198 @@
+import { manageOwnSessions, type Permission } from '../../../auth/permissions.ts';
+import type { MemberRecord } from '../../../domain/identity/organizations/members.ts';
+import type { ServiceUserRecord, UserRecord } from '../../../domain/identity/people/find-people.ts';
+import { type RoleHolderKind, roleAssignmentsOf } from '../../../domain/identity/people/list-role-assignments.ts';
+import type { RoleAssignmentRecord } from '../../../domain/identity/people/role-assignments.ts';
+import type { RoleRecord } from '../../../domain/identity/people/roles.ts';
+import { prefixedId } from '../../../domain/ids.ts';
+import type { PageRequest } from '../../../domain/pages.ts';
+import type { ListOrder } from '../../../domain/timed-pages.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import type { GraphqlContext } from '../context.ts';
+import { countedConnection } from './counted-connection.ts';
+import { PermissionEnum, RoleScopeEnum } from './enums.ts';
+import { listArgs, orderInput, readIds, requireShortLists } from './list-inputs.ts';
+import { Organization } from './organization-ref.ts';
+import { versionDescription } from './payloads.ts';
+import { Principal } from './principals.ts';
+
+/** Role of the contract. */
+export const Role = builder.objectRef<RoleRecord>('Role');
+builder.node(Role, {
+  description: 'A named set of permissions, which is assigned on the enterprise or in an organization.',
+  id: { resolve: (role) => role.id, description: 'Global ID of the role, unique across all types.' },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'permissions' in value,
+  fields: (t) => ({
+    roleId: t.exposeString('id', {
+      description: 'Id of the role, which `roleId` inputs accept, for example `org_member`.',
+    }),
+    name: t.exposeString('name', { description: 'Name of the role, unique within its scope.' }),
+    scope: t.expose('scope', { type: RoleScopeEnum, description: 'Scope in which the role can be assigned.' }),
+    version: t.exposeInt('version', { description: versionDescription }),
+    isBuiltIn: t.exposeBoolean('isBuiltIn', {
+      description: 'Whether the role is built in. Built-in roles cannot be changed or deleted.',
+    }),
+    permissions: t.field({
+      type: [PermissionEnum],
+      description:
+        'Permissions that the role grants. The role `org_member` also lets members manage their own sessions, which no other role can grant.',
+      resolve: ({ permissions }) =>
+        permissions.filter((permission): permission is Permission => permission !== manageOwnSessions),
+    }),
+  }),
+});
+
+/** RoleAssignment of the contract. */
+export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
+  description: 'A role that a user or a service user has in an organization or on the enterprise.',
+  fields: (t) => ({
+    role: t.expose('role', { type: Role, description: 'The role that is assigned.' }),
+    organizationId: t.string({
+      nullable: true,
+      description:
+        'REST id of the organization of the assignment (`org-…`); null if the role is assigned on the enterprise.',
+      resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
+    }),
+    organization: t.field({
+      type: Organization,
+      nullable: true,
+      description:
+        'Organization of the assignment; null if the role is assigned on the enterprise, or if the viewer may not use the organization.',
+      resolve: ({ organizationId }, _args, { loaders }) =>
+        organizationId === null ? null : loaders.organizations.load(organizationId),
+    }),
+  }),
+});
+
+/** RoleAssignmentConnection of the contract. */
+export const RoleAssignmentConnection = countedConnection(RoleAssignment, 'RoleAssignment', {
+  page: 'A page of role assignments.',
+  edge: 'A role assignment in a list, with its cursor.',
+});
+
+/** The input RoleAssignmentFilter. */
+export const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
+  description:
+    'Conditions for a list of role assignments. An item must meet every condition that is given, and match one value of each list.',
+  fields: (t) => ({
+    organizationIds: t.idList({
+      description: 'Only roles in one of these organizations, without roles on the enterprise.',
+    }),
+    roleIds: t.idList({ description: 'Only assignments of one of these roles.' }),
+  }),
+});
+
+/** The input RoleAssignmentOrder. */
+export const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'Time when the role was assigned.');
+
+interface RoleListArgs extends PageRequest {
+  readonly filter?: typeof RoleAssignmentFilterInput.$inferInput | null | undefined;
+  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
+}
+
+/** A page of the role assignments of a user or a service user. */
+export async function roleConnection(context: GraphqlContext, kind: RoleHolderKind, id: string, args: RoleListArgs) {
+  const { filter, orderBy } = args;
+  requireShortLists(filter ?? {});
+  const narrowed = {
+    organizationIds: readIds('organization', filter?.organizationIds),
+    roleIds: readIds('role', filter?.roleIds),
+  };
+  return nestedConnection(context, roleAssignmentsOf(context.domain, kind, id, narrowed, orderBy), args);
+}
+
+/** User of the contract. */
+export const User = builder.objectRef<UserRecord>('User');
+builder.node(User, {
+  description: 'A human user of the enterprise.',
+  interfaces: [Principal],
+  id: { resolve: (user) => user.id, description: 'Global ID of the user, unique across all types.' },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'email' in value,
+  fields: (t) => ({
+    userId: t.string({
+      description: 'REST id of the user (`user-…`).',
+      resolve: (user) => prefixedId('user', user.id),
+    }),
+    email: t.exposeString('email', { description: 'Email address of the user, unique in the enterprise.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Name of the user; null if none was given.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the user was created.' }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Time when the user was deleted; null if the user was not deleted. A deleted user remains the author of the resources that it created.',
+    }),
+    roleAssignments: t.connection(
+      {
+        type: RoleAssignment,
+        description:
+          'Roles of the user in the organizations whose members the viewer may see; all roles if the viewer may see the members of the enterprise. Newest first unless `orderBy` says otherwise.',
+        args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
+        resolve: async ({ id }, args, context) => roleConnection(context, 'user', id, args),
+      },
+      RoleAssignmentConnection,
+    ),
+  }),
+});
+
+/** ServiceUser of the contract. */
+export const ServiceUser = builder.objectRef<ServiceUserRecord>('ServiceUser');
+builder.node(ServiceUser, {
+  description: 'A principal that is not human, with its own tokens and roles.',
+  interfaces: [Principal],
+  id: { resolve: (user) => user.id, description: 'Global ID of the service user, unique across all types.' },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && !('email' in value) && 'expiresAt' in value,
+  fields: (t) => ({
+    serviceUserId: t.string({
+      description: 'REST id of the service user (`service-user-…`).',
+      resolve: (user) => prefixedId('serviceUser', user.id),
+    }),
+    name: t.exposeString('name', {
+      nullable: true,
+      description:
+        'Name of the service user. Never null; the type is nullable so that a selection can include both this field and `User.name`.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the service user was created.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time when the service user and its keys expire; null if the service user does not expire.',
+    }),
+    deletedAt: t.expose('deletedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Time of deletion; null if the service user was not deleted. A deleted service user remains the author of the resources that it created.',
+    }),
+  }),
+});
+
+/** Member of the contract. */
+export const Member = builder.objectRef<MemberRecord>('Member');
+builder.node(Member, {
+  description: 'The membership of a user in an organization.',
+  id: { resolve: (member) => member.id, description: 'Global ID of the membership, unique across all types.' },
+  fields: (t) => ({
+    user: t.field({
+      type: User,
+      description: 'The user that is a member.',
+      resolve: async (member, _args, { loaders }) => (await loaders.users.load(member.userId)) as UserRecord,
+    }),
+    roles: t.field({
+      type: [Role],
+      description: 'Roles of the user in the organization. The list always has exactly one role.',
+      resolve: ({ role }) => [role],
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'Time when the user became a member of the organization.',
+    }),
+  }),
+});
+
+/** MemberConnection of the contract. */
+export const MemberConnection = countedConnection(Member, 'Member', {
+  page: 'A page of members of an organization.',
+  edge: 'A member of an organization in a list, with its cursor.',
+});

@@ -1,0 +1,120 @@
+import { sessionStatusDetails } from '../../../domain/sessions/status.ts';
+import { SessionStatusDetailEnum } from './enums.ts';
+import { agentFailure, pullRequestState, readerOf } from './event-enums.ts';
+import { dataOf, eventType, intOf, numberOf, textOf } from './events.ts';
+import { PullRequestType } from './pull-requests.ts';
+
+type FieldBuilder = Parameters<Parameters<typeof eventType>[2]>[0];
+
+const readDetail = readerOf(sessionStatusDetails);
+
+// What the service or the agent says of it, for people to read.
+const body = (t: FieldBuilder) =>
+  t.string({
+    description: 'Text of the entry for people to read; empty if there is none.',
+    resolve: (entry) => entry.body ?? '',
+  });
+
+const failureFields = (t: FieldBuilder) => ({
+  failure: t.field({
+    type: agentFailure.type,
+    nullable: true,
+    description: 'Type of the agent failure that the entry reports; null if the entry reports none.',
+    resolve: (entry) => agentFailure.read(dataOf(entry).code),
+  }),
+  agentOutput: t.string({
+    nullable: true,
+    description:
+      'End of what the agent wrote to its standard error before it failed, without secrets; null if there was nothing.',
+    resolve: (entry) => textOf(dataOf(entry).stderr),
+  }),
+});
+
+eventType('ThoughtEvent', 'Thought that the agent shared while working.', (t) => ({ body: body(t) }));
+
+eventType(
+  'NoticeEvent',
+  'Notice from the service or the agent, for example that the tags of the session were changed.',
+  (t) => ({
+    body: body(t),
+    ...failureFields(t),
+    tags: t.stringList({
+      nullable: true,
+      description: 'Tags of the session after they were changed; null if the notice is about something else.',
+      resolve: (entry) => {
+        const { tags } = dataOf(entry);
+        return Array.isArray(tags) && tags.every((tag) => typeof tag === 'string') ? tags : null;
+      },
+    }),
+    sessionTitle: t.string({
+      nullable: true,
+      description: 'Title of the session after it was changed; null if the notice is about something else.',
+      resolve: (entry) => textOf(dataOf(entry).sessionTitle),
+    }),
+    maxAcuLimit: t.int({
+      nullable: true,
+      description:
+        'Maximum number of ACUs of the session after its own limit was changed; null if the limit was removed or the notice is about something else.',
+      resolve: (entry) => intOf(dataOf(entry).maxAcuLimit),
+    }),
+  }),
+);
+
+eventType('ErrorEvent', 'Error that stopped the session.', (t) => ({ body: body(t), ...failureFields(t) }));
+
+eventType('LimitEvent', 'Limit that was reached, which suspended the session.', (t) => ({
+  body: body(t),
+  limit: t.field({
+    type: SessionStatusDetailEnum,
+    nullable: true,
+    description: 'Limit that was reached, as the status detail that the session got.',
+    resolve: (entry) => readDetail(dataOf(entry).limit),
+  }),
+  acuLimit: t.float({
+    nullable: true,
+    description: 'Number of ACUs that the limit allows.',
+    resolve: (entry) => numberOf(dataOf(entry).acuLimit),
+  }),
+  acusUsed: t.float({
+    nullable: true,
+    description: 'Number of ACUs that were used when the limit was reached.',
+    resolve: (entry) => numberOf(dataOf(entry).acusUsed),
+  }),
+}));
+
+eventType(
+  'PullRequestEvent',
+  'Pull request that the session created, or a change of the state of a pull request.',
+  (t) => ({
+    pullRequest: t.field({
+      type: PullRequestType,
+      description: 'Pull request with its state at the time of the entry.',
+      resolve: (entry) => {
+        const { url, state } = dataOf(entry);
+        return { url: textOf(url) ?? entry.body ?? '', state: pullRequestState.read(state) ?? 'open' };
+      },
+    }),
+  }),
+);
+
+eventType(
+  'StructuredOutputEvent',
+  'Structured output that the agent set. It replaces the earlier structured output.',
+  (t) => ({
+    // Not "output": beside that of a tool call, one selection could not have both.
+    structuredOutput: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'Structured output that the agent set, without secrets.',
+      resolve: (entry) => dataOf(entry).output,
+    }),
+  }),
+);
+
+/** AttachmentEvent of the contract; its attachment is added where attachments are. */
+export const AttachmentEvent = eventType('AttachmentEvent', 'File that the agent gave to the user.', (t) => ({
+  name: t.string({
+    description: 'Name of the file, even if the file has been deleted.',
+    resolve: (entry) => textOf(dataOf(entry).name) ?? entry.body ?? '',
+  }),
+}));

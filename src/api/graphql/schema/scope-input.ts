@@ -1,0 +1,43 @@
+import { refuse } from '../../../domain/errors.ts';
+import type { Scope } from '../../../domain/identity/organizations/scope.ts';
+import { builder } from '../builder.ts';
+
+/** The description of an input's `organizationId` that a key of one organization may leave out. */
+export const organizationIdDescription =
+  'Global ID or REST id of the organization (`org-…`). Required, unless the API key is bound to a single organization, which is then the default.';
+
+/** The description of a thing's `organization`. */
+export const ownerDescription =
+  'Organization that owns the resource; null if the enterprise itself owns it, for the use of every organization.';
+
+/** Where something is created or acts that can belong to an organization or to the enterprise. */
+export const ScopeInput = builder.inputType('ScopeInput', {
+  isOneOf: true,
+  description:
+    'Either an organization, or the enterprise itself and therefore all its organizations. Exactly one of the members must be set.',
+  fields: (t) => ({
+    organizationId: t.id({ description: 'Global ID or REST id of the organization (`org-…`).' }),
+    enterprise: t.boolean({ description: 'Selects the enterprise itself. Must be true.' }),
+  }),
+});
+
+/** The description of the member `scope` of what is created. */
+export const scopeDescription = 'The organization or the enterprise that is to own the new resource.';
+
+/** A scope as the domain has it. INVALID_INPUT at `scope.enterprise` unless that is true. */
+export function readScope(scope: typeof ScopeInput.$inferInput): Scope {
+  if (scope.organizationId != null) return { organizationId: scope.organizationId };
+  if (scope.enterprise) return 'enterprise';
+  const message = '"enterprise" must be true. Name an organization by "organizationId" instead.';
+  throw refuse(['scope', 'enterprise'], message);
+}
+
+/** The id of a scope's organization, in any form; null: the enterprise. The error of {@link readScope}. */
+export function organizationIdOf(scope: typeof ScopeInput.$inferInput): string | null {
+  const domainScope = readScope(scope);
+  return domainScope === 'enterprise' ? null : domainScope.organizationId;
+}
+
+/** The description of the `accessType` of a filter. */
+export const accessTypeDescription =
+  '`ENTERPRISE`: only items of the enterprise itself, which its organizations may use too. `ORGANIZATION`: only items of organizations. Defaults to the organization’s own items in its lists, and to all items in lists of the enterprise.';

@@ -1,0 +1,153 @@
+import { DomainError, refuse } from '../../../domain/errors.ts';
+import { globalId } from '../../../domain/ids.ts';
+import {
+  createSecret,
+  deleteSecret,
+  type SecretChange,
+  updateSecret,
+} from '../../../domain/library/secrets/change-secrets.ts';
+import type { SecretRecord } from '../../../domain/library/secrets/secrets.ts';
+import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
+import { SecretTypeEnum } from './enums.ts';
+import {
+  clientMutationIdDescription,
+  expectedVersionDescription,
+  idempotencyKeyDescription,
+  keyedPayloadType,
+  payloadType,
+  refuseNulls,
+} from './payloads.ts';
+import { organizationIdDescription } from './scope-input.ts';
+import { Secret } from './secrets.ts';
+
+const secretDescriptions = {
+  secretId: 'Global ID or REST id of the secret.',
+  key: 'Name of the secret, 1 to 256 characters, unique in the organization. The key of a KEY_VALUE secret is the name of an environment variable.',
+  value: 'Value of the secret, 1 to 65,536 characters. The value is never returned.',
+  note: 'Note about the secret. Maximum 2,000 characters.',
+  isSensitive: 'Whether the value is masked in everything that agents write.',
+} as const;
+
+const CreateSecretInput = builder.inputType('CreateSecretInput', {
+  description: 'Parameters for creating a secret.',
+  fields: (t) => ({
+    organizationId: t.id({ description: organizationIdDescription }),
+    key: t.string({ required: true, description: secretDescriptions.key }),
+    type: t.field({
+      type: SecretTypeEnum,
+      required: true,
+      description: 'Type of the secret. The type cannot be changed later.',
+    }),
+    value: t.string({ required: true, description: secretDescriptions.value }),
+    note: t.string({ description: secretDescriptions.note }),
+    isSensitive: t.boolean({ defaultValue: true, description: secretDescriptions.isSensitive }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+/** The payload of createSecret. */
+export const CreateSecretPayload = keyedPayloadType<{ secret: SecretRecord }>(
+  'CreateSecretPayload',
+  'Result of creating a secret.',
+  (t) => ({
+    secret: t.expose('secret', {
+      type: Secret,
+      nullable: true,
+      description: 'Secret that was created, without its value. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
+  description: 'Parameters for updating a secret. Omitted fields stay unchanged, including the value of the secret.',
+  fields: (t) => ({
+    secretId: t.id({ required: true, description: secretDescriptions.secretId }),
+    key: t.string({ description: `${secretDescriptions.key} Must not be null.` }),
+    value: t.string({ description: `${secretDescriptions.value} Must not be null.` }),
+    note: t.string({ description: `${secretDescriptions.note} Null removes the note.` }),
+    isSensitive: t.boolean({ description: `${secretDescriptions.isSensitive} Must not be null.` }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateSecretPayload = payloadType<{ secret: SecretRecord }>(
+  'UpdateSecretPayload',
+  'Result of updating a secret.',
+  (t) => ({
+    secret: t.expose('secret', {
+      type: Secret,
+      nullable: true,
+      description: 'Secret after the update, without its value. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
+  description: 'Parameters for deleting a secret.',
+  fields: (t) => ({
+    secretId: t.id({ required: true, description: secretDescriptions.secretId }),
+    expectedVersion: t.int({ description: expectedVersionDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
+  'DeleteSecretPayload',
+  'Result of deleting a secret.',
+  (t) => ({
+    deletedSecretId: t.expose('deletedSecretId', {
+      type: 'ID',
+      nullable: true,
+      description: 'Global ID of the secret that was deleted. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+// The domain has the wire's words for it, which name neither.
+function refuseTakenKey(error: unknown, key: string | null | undefined): never {
+  if (!(error instanceof DomainError && error.code === 'NOT_UNIQUE')) throw error;
+  const message = `"key" must be one that no other secret of the organization has, but ${JSON.stringify(key)} is taken.`;
+  throw refuse(['key'], message, 'NOT_UNIQUE');
+}
+
+addMutation('createSecret', {
+  input: CreateSecretInput,
+  payload: CreateSecretPayload,
+  needs: ['changeSecrets'],
+  description: 'Creates a secret of an organization. Sessions that start from now on have the secret.',
+  act: async (input, context, options) => {
+    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
+    return {
+      secret: await createSecret(context.domain, secret, organizationId, options).catch((error) =>
+        refuseTakenKey(error, secret.key),
+      ),
+    };
+  },
+});
+
+addMutation('updateSecret', {
+  input: UpdateSecretInput,
+  payload: UpdateSecretPayload,
+  needs: ['changeSecrets'],
+  description: 'Updates a secret. Agents that are running keep the previous value until they end.',
+  act: async (input, { domain }) => {
+    const { secretId, clientMutationId: _mutation, ...change } = input;
+    refuseNulls(change, ['isSensitive']);
+    const updated = updateSecret(domain, secretId, change as SecretChange);
+    return { secret: await updated.catch((error) => refuseTakenKey(error, change.key)) };
+  },
+});
+
+addMutation('deleteSecret', {
+  input: DeleteSecretInput,
+  payload: DeleteSecretPayload,
+  needs: ['changeSecrets'],
+  description: 'Deletes a secret. Agents that are running keep the secret until they end.',
+  act: async (input, { domain }) => {
+    const { id } = await deleteSecret(domain, { secretId: input.secretId }, input);
+    return { deletedSecretId: globalId('secret', id) };
+  },
+});

@@ -1,0 +1,215 @@
+import type { ServiceUserRecord } from '../../../domain/identity/people/find-people.ts';
+import { serviceUsersOf } from '../../../domain/identity/people/list-service-users.ts';
+import {
+  createServiceUser,
+  deleteServiceUser,
+  updateServiceUser,
+} from '../../../domain/identity/people/service-users.ts';
+import { globalId } from '../../../domain/ids.ts';
+import { builder } from '../builder.ts';
+import { nestedConnection } from '../connections.ts';
+import { addMutation } from './add-mutation.ts';
+import { countedConnectionAndEdge } from './counted-connection.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { boundary } from './needs.ts';
+import { Organization } from './organization-ref.ts';
+import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
+import {
+  RoleAssignment,
+  RoleAssignmentConnection,
+  RoleAssignmentFilterInput,
+  RoleAssignmentOrderInput,
+  roleConnection,
+  ServiceUser,
+} from './people.ts';
+import { organizationIdOf, ScopeInput, scopeDescription } from './scope-input.ts';
+
+const serviceUserIdDescription = 'Global ID or REST id of the service user (`service-user-…`).';
+
+/** ServiceUserConnection and ServiceUserEdge. */
+export const { connection: ServiceUserConnection, edge: ServiceUserEdge } = countedConnectionAndEdge(
+  ServiceUser,
+  'ServiceUser',
+  {
+    page: 'A page of service users in a list.',
+    edge: 'A service user in a list, with its cursor.',
+  },
+);
+
+const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
+  description:
+    'Conditions for a list of service users. An item must meet every condition that is given, and match one value of each list.',
+  fields: (t) => ({
+    search: t.string({ description: 'Only service users whose name contains this text, regardless of case.' }),
+    includeInactive: t.boolean({
+      description: 'True: also service users that were deleted or have expired. Left out: none of these.',
+    }),
+    roleIds: t.idList({
+      description: 'Only service users with one of these roles, on the enterprise or in any of its organizations.',
+    }),
+    ...createdBounds(t),
+  }),
+});
+
+const ServiceUserOrderInput = orderInput('ServiceUser', 'Time when the service user was created.');
+
+const parseServiceUserFilter = (filter: typeof ServiceUserFilterInput.$inferInput | null | undefined) => ({
+  ...parseListFilter(filter),
+  includeInactive: filter?.includeInactive,
+  roleIds: readIds('role', filter?.roleIds),
+});
+
+builder.objectFields(Organization, (t) => ({
+  serviceUsers: t.connection(
+    {
+      type: ServiceUser,
+      ...boundary('viewServiceUsers'),
+      description: 'Service users of the organization. Newest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
+      resolve: async ({ id }, args, context) => {
+        const list = serviceUsersOf(context.domain, id, parseServiceUserFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
+    },
+    ServiceUserConnection,
+  ),
+}));
+
+builder.objectFields(Enterprise, (t) => ({
+  serviceUsers: t.connection(
+    {
+      type: ServiceUser,
+      ...boundary('viewEnterpriseServiceUsers'),
+      description:
+        'Service users of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
+      resolve: async (_enterprise, args, context) => {
+        const list = serviceUsersOf(context.domain, null, parseServiceUserFilter(args.filter), args.orderBy);
+        return nestedConnection(context, list, args);
+      },
+    },
+    ServiceUserConnection,
+  ),
+}));
+
+builder.objectFields(ServiceUser, (t) => ({
+  roleAssignments: t.connection(
+    {
+      type: RoleAssignment,
+      description:
+        'Roles of the service user in the organizations whose service users the viewer manages; all roles if the viewer manages those of the enterprise. Newest first unless `orderBy` says otherwise.',
+      args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
+      resolve: async ({ id }, args, context) => roleConnection(context, 'serviceUser', id, args),
+    },
+    RoleAssignmentConnection,
+  ),
+}));
+
+const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
+  description: 'Properties of the service user to create.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Name of the service user: 1 to 256 characters.' }),
+    scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
+    roleId: t.id({
+      required: true,
+      description:
+        'Global ID or id of the role of the service user in the scope, for example `org_member`. The caller must hold all permissions of the role.',
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description:
+        'Time when the service user and all its keys expire, in the future and not after the expiry of the key of the caller; null for no expiry.',
+    }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+/** The payload of createServiceUser. */
+export const CreateServiceUserPayload = keyedPayloadType<{ serviceUser: ServiceUserRecord }>(
+  'CreateServiceUserPayload',
+  'Result of creating a service user. The service user has no token until `createApiKey` creates one.',
+  (t) => ({
+    serviceUser: t.expose('serviceUser', {
+      type: ServiceUser,
+      nullable: true,
+      description: 'The new service user; null if there are user errors.',
+    }),
+  }),
+);
+
+addMutation('createServiceUser', {
+  input: CreateServiceUserInput,
+  payload: CreateServiceUserPayload,
+  needs: [['createServiceUser', 'createEnterpriseServiceUser']],
+  description: 'Creates a service user with a role. The service user has no token until `createApiKey` creates one.',
+  act: async (input, context, options) => {
+    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
+    const serviceUser = { ...rest, organizationId: organizationIdOf(scope) };
+    return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
+  },
+});
+
+const UpdateServiceUserInput = builder.inputType('UpdateServiceUserInput', {
+  description: 'The new name of a service user.',
+  fields: (t) => ({
+    serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
+    name: t.string({ required: true, description: 'New name of the service user: 1 to 256 characters.' }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
+  'UpdateServiceUserPayload',
+  'Result of updating a service user.',
+  (t) => ({
+    serviceUser: t.expose('serviceUser', {
+      type: ServiceUser,
+      nullable: true,
+      description: 'The service user after the change; null if there are user errors.',
+    }),
+  }),
+);
+
+addMutation('updateServiceUser', {
+  input: UpdateServiceUserInput,
+  payload: UpdateServiceUserPayload,
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
+  description: 'Updates the name of a service user.',
+  act: async (input, { domain }) => ({
+    serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
+  }),
+});
+
+const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
+  description: 'The service user to delete, with its roles and keys.',
+  fields: (t) => ({
+    serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
+  'DeleteServiceUserPayload',
+  'Result of deleting a service user.',
+  (t) => ({
+    deletedServiceUserId: t.expose('deletedServiceUserId', {
+      type: 'ID',
+      nullable: true,
+      description: 'Global ID of the deleted service user; null if there are user errors.',
+    }),
+  }),
+);
+
+addMutation('deleteServiceUser', {
+  input: DeleteServiceUserInput,
+  payload: DeleteServiceUserPayload,
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
+  description:
+    'Deletes a service user. Its roles and keys end at once. The resources that it created are kept and still show its name.',
+  act: async (input, { domain }) => {
+    const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
+    return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };
+  },
+});

@@ -1,0 +1,221 @@
+import { createSession } from '../../../domain/sessions/create-session.ts';
+import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import type { MessageEntry } from '../../../domain/sessions/log.ts';
+import { sendMessage } from '../../../domain/sessions/messages.ts';
+import type { SessionRecord } from '../../../domain/sessions/session.ts';
+import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
+import { builder } from '../builder.ts';
+import { addMutation } from './add-mutation.ts';
+import { SessionMessage } from './events.ts';
+import { managesSession } from './needs.ts';
+import { clientMutationIdDescription, keyedPayloadType, payloadType } from './payloads.ts';
+import { organizationIdDescription } from './scope-input.ts';
+import { Session } from './sessions.ts';
+
+const SessionSecretInput = builder.inputType('SessionSecretInput', {
+  description: 'Secret for a single session. It is deleted when the session is terminated or expires.',
+  fields: (t) => ({
+    key: t.string({
+      required: true,
+      description: 'Name of the environment variable that the agent gets, 1 to 256 characters.',
+    }),
+    value: t.string({
+      required: true,
+      description: 'Value of the secret, at most 65,536 characters. The value is never returned.',
+    }),
+    isSensitive: t.boolean({
+      defaultValue: true,
+      description: 'Whether the value is masked in everything that the agent writes.',
+    }),
+  }),
+});
+
+const CreateSessionInput = builder.inputType('CreateSessionInput', {
+  description: 'Parameters for starting a session.',
+  fields: (t) => ({
+    organizationId: t.id({ description: organizationIdDescription }),
+    prompt: t.string({ required: true, description: 'Task for the agent, 1 to 500,000 characters, not only spaces.' }),
+    title: t.string({
+      description: 'Title of the session, at most 10,000 characters. Defaults to the first line of the prompt.',
+    }),
+    tags: t.stringList({
+      description:
+        'Tags of the session: at most 50, each of 1 to 200 characters. Defaults to the default tag of the organization.',
+    }),
+    playbookId: t.id({ description: 'Global ID or REST id of the playbook to follow.' }),
+    snapshotId: t.string({
+      description:
+        'Id of a machine snapshot, 1 to 200 characters. It is stored with the session and has no other effect.',
+    }),
+    knowledgeIds: t.idList({
+      description:
+        'Global IDs or REST ids of the knowledge notes to use. All notes if null or omitted; none if the list is empty.',
+    }),
+    secretIds: t.idList({
+      description:
+        'Global IDs or REST ids of the organization’s secrets to use. All secrets if null or omitted; none if the list is empty.',
+    }),
+    sessionSecrets: t.field({ type: [SessionSecretInput], description: 'Secrets for this session only. Maximum 200.' }),
+    maxAcuLimit: t.int({
+      description:
+        'Maximum number of ACUs (agent compute units) that the session may use, greater than 0 and at most the organization’s limit for a session. If null or omitted, only the organization’s limits apply.',
+    }),
+    structuredOutputSchema: t.field({
+      type: 'JSON',
+      description:
+        'JSON Schema (Draft 7) for the structured output of the session. Maximum 64 KB, no external "$ref". Defaults to the schema of the playbook.',
+    }),
+    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
+    asUserId: t.id({
+      description:
+        'Global ID or REST id of the organization member that the session belongs to. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
+    }),
+    agent: t.string({
+      description: 'Id of the agent profile that runs the session. Defaults to the organization’s default profile.',
+    }),
+    isUnlisted: t.boolean({
+      defaultValue: false,
+      description: 'Whether lists leave the session out. The session can still be read by its id.',
+    }),
+    idempotencyKey: t.string({
+      description:
+        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input start only one session.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+/** The payload of createSession. */
+export const CreateSessionPayload = keyedPayloadType<{ session: SessionRecord }>(
+  'CreateSessionPayload',
+  'Result of starting a session.',
+  (t) => ({
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description:
+        'Session that was started, now or by an earlier request with the same idempotency key. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+const SendMessageInput = builder.inputType('SendMessageInput', {
+  description: 'Parameters for sending a message to a session.',
+  fields: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    body: t.string({
+      required: true,
+      description: 'Text of the message, 1 to 500,000 characters, not only spaces.',
+    }),
+    asUserId: t.id({
+      description:
+        'Global ID or REST id of the organization member to send the message as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
+    }),
+    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
+    idempotencyKey: t.string({
+      description:
+        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input send only one message.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const SendMessagePayload = keyedPayloadType<{ session: SessionRecord; message: MessageEntry }>(
+  'SendMessagePayload',
+  'Result of sending a message.',
+  (t) => ({
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description:
+        'Session after the message was sent. A suspended or finished session is being resumed. Null if `userErrors` is not empty.',
+    }),
+    message: t.expose('message', {
+      type: SessionMessage,
+      nullable: true,
+      description: 'Message as it is in the session’s log. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
+  description: 'Parameters for terminating a session.',
+  fields: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    archive: t.boolean({
+      defaultValue: false,
+      description: 'Whether to archive the session as well. Defaults to false.',
+    }),
+    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+});
+
+const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
+  'TerminateSessionPayload',
+  'Result of terminating a session.',
+  (t) => ({
+    session: t.expose('session', {
+      type: Session,
+      nullable: true,
+      description: 'Session after the termination. Null if `userErrors` is not empty.',
+    }),
+  }),
+);
+
+addMutation('createSession', {
+  input: CreateSessionInput,
+  payload: CreateSessionPayload,
+  needs: ['createSession'],
+  description: 'Starts a session. The session waits in the queue until a worker takes it.',
+  names: { createAsUserId: 'asUserId' },
+  act: async (input, context, options) => {
+    const { organizationId, asUserId, sessionSecrets, ...rest } = input;
+    const { idempotencyKey: _key, clientMutationId: _mutation, ...session } = rest;
+    const secrets = sessionSecrets?.map(({ isSensitive, ...secret }) => ({ ...secret, sensitive: isSensitive }));
+    const { session: started } = await createSession(
+      context.domain,
+      { ...session, createAsUserId: asUserId, sessionSecrets: secrets },
+      {
+        organizationId,
+        // A cookie of the console is what its pages have and no program does.
+        origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
+        ...options,
+      },
+    );
+    return { session: started };
+  },
+});
+
+addMutation('sendMessage', {
+  input: SendMessageInput,
+  payload: SendMessagePayload,
+  needs: [managesSession],
+  description:
+    'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
+  names: { message: 'body', messageAsUserId: 'asUserId' },
+  act: async (input, context, options) => {
+    const { sessionId, body, asUserId, attachmentIds } = input;
+    return sendMessage(ofAnySession(context.domain, 'manage'), {
+      sessionId,
+      message: body,
+      messageAsUserId: asUserId,
+      attachmentIds,
+      ...options,
+      cancelsPermission: true,
+    });
+  },
+});
+
+addMutation('terminateSession', {
+  input: TerminateSessionInput,
+  payload: TerminateSessionPayload,
+  needs: [managesSession],
+  description: 'Terminates a session for good. Terminating a session again is not an error.',
+  act: async (input, { domain }) => {
+    const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
+      sessionId: input.sessionId,
+      archive: input.archive ?? false,
+    });
+    return { session };
+  },
+});

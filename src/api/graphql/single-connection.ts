@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import type { Viewer } from '../../auth/viewer.ts';
+import type { Services } from '../../domain/context.ts';
+import { type LiveStream, openLiveStream, tooManyStreams } from '../../domain/usage/limits/open-streams.ts';
+import { abortableResponse } from '../../http/abortable-response.ts';
+import { eventStream } from '../../http/event-stream.ts';
+import { failure } from './answers.ts';
+import { type ConnectionOperations, createConnectionOperations } from './connection-operations.ts';
+import type { ContextOf } from './context.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import type { Engine } from './prepare-operation.ts';
+import { tokenOf } from './single-connection-request.ts';
+
+/** From the reservation of a stream to its opening. A stream that was lost is not opened again: there is a new one. */
+const openMs = 10_000;
+
+/** What {@link createSingleConnections} needs. */
+export interface SingleConnectionOptions {
+  readonly engine: Engine;
+  readonly services: Pick<Services, 'openStreams' | 'liveViewers' | 'log'>;
+  readonly contextOf: ContextOf;
+}
+
+interface Connection {
+  readonly principalId: string;
+  readonly live: LiveStream;
+  readonly outbox: Outbox;
+  readonly operations: ConnectionOperations;
+  readonly ended: AbortController;
+  isOpen: boolean;
+}
+
+/**
+ * Server-sent events on a single connection, as of the protocol of graphql-sse: PUT reserves a stream, GET opens it, POST
+ * starts an operation that answers on it, DELETE ends one. For clients that may open few connections, as browsers with HTTP/1.
+ */
+export function createSingleConnections({ engine, services, contextOf }: SingleConnectionOptions) {
+  const connections = new Map<string, Connection>();
+  const { log } = services;
+
+  const reserve = (viewer: Viewer, address: string | null): Response => {
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    const live = openLiveStream(services, { viewer, address }, end);
+    if (live === null) return failure(429, 'LIMIT_EXCEEDED', tooManyStreams(services.openStreams));
+    const token = randomBytes(24).toString('base64url');
+    const outbox = createOutbox();
+    const operations = createConnectionOperations({ engine, outbox, log });
+    const connection: Connection = {
+      principalId: viewer.principal.id,
+      live,
+      outbox,
+      operations,
+      ended,
+      isOpen: false,
+    };
+    connections.set(token, connection);
+    const unopened = setTimeout(() => {
+      if (!connection.isOpen) end();
+    }, openMs).unref();
+    ended.signal.addEventListener('abort', () => {
+      clearTimeout(unopened);
+      connections.delete(token);
+      live.leave();
+      outbox.end();
+      operations.end();
+    });
+    return new Response(token, { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  };
+
+  const open = (connection: Connection, cut: () => void): Response => {
+    if (connection.isOpen) return failure(409, 'INVALID_STATE', 'The stream of this token is open already.');
+    connection.isOpen = true;
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+    const response = new Response(eventStream(connection.outbox), { headers });
+    return abortableResponse(connection.ended.signal, response, () => connection.ended.abort(), cut);
+  };
+
+  return {
+    /** Answers a request to the address of single connections, whose caller is known. `cut` ends its connection. */
+    async fetch(request: Request, viewer: Viewer, address: string | null, cut: () => void): Promise<Response> {
+      if (request.method === 'PUT') return reserve(viewer, address);
+      const token = tokenOf(request);
+      const connection = token === null ? undefined : connections.get(token);
+      // Another's is like one that never was.
+      if (!connection || connection.principalId !== viewer.principal.id)
+        return failure(404, 'NOT_FOUND', 'There is no stream of this token: reserve one by PUT.');
+      const { live, operations } = connection;
+      if (request.method === 'DELETE') return operations.complete(request);
+      const isStream = request.method === 'GET' && request.headers.get('accept')?.includes('text/event-stream');
+      if (isStream) return open(connection, cut);
+      const idempotencyKey = request.headers.get('idempotency-key');
+      const isConsole = request.headers.get('switchyard-client') === 'console';
+      const requestContext = { idempotencyKey, lastEventId: null, isConsole, takesParts: true, takesEvents: true };
+      return operations.start(request, contextOf(live.current, address, requestContext));
+    },
+  };
+}

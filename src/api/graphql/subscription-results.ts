@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type GraphQLError,
+  Kind,
+  visit,
+} from 'graphql';
+import type { Viewer } from '../../auth/viewer.ts';
+import type { LogBatch } from '../../domain/sessions/log-tailer.ts';
+import { isOutage } from '../../domain/unavailable.ts';
+import { coerceVariables } from './coerce-variables.ts';
+import { type GraphqlContext, lazyLoaders } from './context.ts';
+import { withoutDefer } from './defer.ts';
+import type { Plans } from './execution/plans.ts';
+import { createReadyPayload, type ReadyPayload } from './ready-frames.ts';
+
+/** A subscription, the same one for all who ask by the same words and with the same values. */
+export interface SharedOperation {
+  /** What an entry is to them. */
+  readonly run: (entry: unknown, context: GraphqlContext) => ExecutionResult | Promise<ExecutionResult>;
+}
+
+/** What subscribers get to see of the entries of logs, made once for all who get to see the same. */
+export interface SharedResults {
+  operationOf(args: ExecutionArgs): SharedOperation;
+  /** What a client may see of an error. */
+  maskError(error: unknown): GraphQLError;
+  /** The result for the n-th entry of a batch; a promise while it is made: when it has settled, ask again. Never throws. */
+  resultOf(
+    operation: SharedOperation,
+    batch: LogBatch,
+    n: number,
+    context: GraphqlContext,
+  ): ReadyPayload | Promise<unknown>;
+}
+
+/** What is there already for one entry. */
+interface Made {
+  /** It was made without a look at who reads: it is everybody's. */
+  everybodys: ReadyPayload | null;
+  /** It was made with a look at that: for each who may see the same. */
+  readonly byRights: Map<string, ReadyPayload | Promise<unknown>>;
+}
+
+/** See {@link SharedResults}. */
+export function createSharedResults(plans: Plans, maskError: (error: unknown) => GraphQLError): SharedResults {
+  const operations = new WeakMap<
+    DocumentNode,
+    { own: ReadonlySet<string>; cached: Map<string, WeakRef<SharedOperation>> }
+  >();
+
+  const toPayload = ({ data, errors }: ExecutionResult) =>
+    createReadyPayload(
+      JSON.stringify(errors ? { data, errors: errors.map((error) => maskError(error).toJSON()) } : { data }),
+    );
+
+  const make = (operation: SharedOperation, entry: unknown, context: GraphqlContext, made: Made) => {
+    const tracking = trackingContext(context);
+    const rights = () => rightsOf(context);
+    const keep = (payload: ReadyPayload, key: string | null) => {
+      if (!tracking.hasReadViewer) made.everybodys = payload;
+      else made.byRights.set(key ?? rights(), payload);
+      return payload;
+    };
+    const fail = (error: unknown) => toPayload({ data: null, errors: [maskError(error)] });
+    try {
+      const result = operation.run(entry, tracking.context);
+      if (!(result instanceof Promise)) return keep(toPayload(result), null);
+      const key = rights();
+      const pending = afterOutage(result, () => operation.run(entry, tracking.context))
+        .then(toPayload, fail)
+        .then((payload) => keep(payload, key));
+      made.byRights.set(key, pending);
+      return pending;
+    } catch (error) {
+      return keep(fail(error), null);
+    }
+  };
+
+  return {
+    maskError,
+    operationOf({ schema, document: requestDocument, operationName, variableValues }) {
+      const document = withoutDefer(requestDocument);
+      const of = operations.get(document) ?? { own: ownVariables(document), cached: new Map() };
+      operations.set(document, of);
+      const values = Object.entries(variableValues ?? {}).filter(([name]) => !of.own.has(name));
+      const key = JSON.stringify([operationName ?? null, values.sort(([a], [b]) => (a < b ? -1 : 1))]);
+      const cached = of.cached.get(key)?.deref();
+      if (cached) return cached;
+      for (const [each, ref] of of.cached) if (ref.deref() === undefined) of.cached.delete(each);
+      const operation = { run: runOf(plans, { schema, document, operationName, variableValues } as ExecutionArgs) };
+      of.cached.set(key, new WeakRef(operation));
+      return operation;
+    },
+    resultOf(operation, batch, n, context) {
+      const entries = (batch.made.get(operation) as Made[] | undefined) ?? [];
+      if (entries.length === 0) batch.made.set(operation, entries);
+      const made = entries[n] ?? { everybodys: null, byRights: new Map() };
+      entries[n] = made;
+      if (made.everybodys) return made.everybodys;
+      const cached = made.byRights.size === 0 ? undefined : made.byRights.get(rightsOf(context));
+      return cached ?? make(operation, batch.entries[n], context, made);
+    },
+  };
+}
+
+/** How long after an outage has spoilt a result it is made again. */
+const retryMs = 500;
+
+/** Runs an operation for an entry again until no outage spoils the result: a subscriber would take it for the entry. */
+async function afterOutage(
+  first: Promise<ExecutionResult>,
+  run: () => ExecutionResult | Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  let result = await first;
+  while (result.errors?.some(({ originalError }) => isOutage(originalError))) {
+    await delay(retryMs, undefined, { ref: false });
+    result = await run();
+  }
+  return result;
+}
+
+/** Compiled where it can be; what is to be looked up in the document and the variables is looked up here, once. */
+function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
+  const plan = plans.of(args.document).find(args.operationName);
+  const rawVariables = args.variableValues ?? {};
+  const coerced =
+    plan && coerceVariables({ schema: args.schema, operation: plan.operation, rawVariables, hasHints: false });
+  const compiled = coerced && !coerced.errors ? plan.compiled(coerced.values) : null;
+  if (!coerced || coerced.errors || !compiled) {
+    return (rootValue, contextValue) => execute({ ...args, rootValue, contextValue });
+  }
+  const variables = coerced.values;
+  const read: unknown[] = [];
+  return (rootValue, context) => compiled({ context, variables, rootValue, args: read });
+}
+
+/**
+ * A context for one entry that says whether anybody has asked in it who reads. Resolvers know that only from `domain`, and
+ * what loaders give is read through it: where none has asked, none could have answered otherwise to somebody else.
+ */
+function trackingContext(original: GraphqlContext): {
+  readonly hasReadViewer: boolean;
+  readonly context: GraphqlContext;
+} {
+  const { watches, estimate, idempotencyKey, takesParts, takesEvents, charge } = original;
+  const tracking = { hasReadViewer: false };
+  const context: GraphqlContext = {
+    get domain() {
+      tracking.hasReadViewer = true;
+      return original.domain;
+    },
+    watches,
+    estimate,
+    idempotencyKey,
+    takesParts,
+    takesEvents,
+    charge,
+    eventPosition: { lastEventId: null, eventId: null },
+    delivery: null,
+    changesCursor: null,
+    loaders: lazyLoaders(() => context.domain),
+  };
+  return Object.assign(tracking, { context });
+}
+
+const rights = new WeakMap<Viewer, string>();
+
+/** All that an answer may depend on of who reads. */
+function rightsOf({ domain }: GraphqlContext): string {
+  const { viewer, address, isConsole } = domain;
+  let cached = rights.get(viewer);
+  if (cached === undefined) {
+    const { enterprisePermissions, everywhere, organizations, ...others } = viewer;
+    const inOrganizations = [...organizations].map(([id, permissions]) => [id, [...permissions].sort()]).sort();
+    cached = JSON.stringify([others, [...enterprisePermissions].sort(), [...everywhere].sort(), inOrganizations]);
+    rights.set(viewer, cached);
+  }
+  return `${isConsole} ${address} ${cached}`;
+}
+
+/** The variables that say only which log is followed and from where: they are of no matter for what an entry shows. */
+function ownVariables(document: DocumentNode): ReadonlySet<string> {
+  const own = new Set<string>();
+  const others = new Set<string>();
+  let depth = 0;
+  const within = (levels: number) => ({
+    enter() {
+      depth += levels;
+    },
+    leave() {
+      depth -= levels;
+    },
+  });
+  visit(document, {
+    // What a fragment holds may stand at the top too: taken for what does not.
+    FragmentDefinition: within(2),
+    Field: within(1),
+    VariableDefinition: () => false,
+    Variable({ name }, _key, parent) {
+      const argument = parent && 'kind' in parent && parent.kind === Kind.ARGUMENT ? parent.name.value : '';
+      (depth === 1 && (argument === 'after' || argument === 'sessionId') ? own : others).add(name.value);
+    },
+  });
+  return new Set([...own].filter((name) => !others.has(name)));
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { z } from 'zod';
+import { parseBounded } from './document-limits.ts';
+import type { RequestErrorCode } from './error-codes.ts';
+import { findProblems } from './validate-document.ts';
+
+/** Documents that were given to the service beforehand, by their ids. */
+export interface TrustedDocuments {
+  /** Whether nothing else is run. */
+  readonly isOnly: boolean;
+  readonly count: number;
+  /** The text of an id: the manifest's own, or the SHA-256 of the text, bare or as `sha256:…`. */
+  find(id: string): string | null;
+  /** True if a text is that of one of them. */
+  has(text: string): boolean;
+}
+
+/** For a service that was given none. */
+export const noTrustedDocuments: TrustedDocuments = { isOnly: false, count: 0, find: () => null, has: () => false };
+
+/** How many problems of a manifest are told at once. */
+const maxProblems = 5;
+
+const manifest = z.union([
+  // Relay's `persistConfig.file`, and the "persisted-documents.json" of @graphql-codegen's client preset.
+  z.record(z.string(), z.string()),
+  // Apollo's generate-persisted-query-manifest.
+  z
+    .object({ operations: z.array(z.object({ id: z.string(), body: z.string() })) })
+    .transform(({ operations }) => Object.fromEntries(operations.map(({ id, body }) => [id, body]))),
+]);
+
+/**
+ * Reads a manifest. Rejects with a sentence for the operator that names the file, and the documents in it that could not be
+ * run: a document of a client that is out in the world must not begin to fail without a word.
+ */
+export async function loadTrustedDocuments(
+  options: { readonly path: string | null; readonly isOnly: boolean },
+  schema: GraphQLSchema,
+): Promise<TrustedDocuments> {
+  if (options.path === null) return noTrustedDocuments;
+  const byId = await readManifest(options.path);
+  const problems = [...byId].flatMap(([id, text]) => problemOf(schema, id, text));
+  if (problems.length > 0) {
+    const lines = problems.slice(0, maxProblems).join('\n  ');
+    const more = problems.length > maxProblems ? `\n  and ${problems.length - maxProblems} more` : '';
+    throw new Error(
+      `TRUSTED_DOCUMENTS: ${options.path} has documents that this service does not run:\n  ${lines}${more}`,
+    );
+  }
+  const texts = new Set(byId.values());
+  const byHash = new Map([...byId.values()].map((text) => [createHash('sha256').update(text).digest('hex'), text]));
+  return {
+    isOnly: options.isOnly,
+    count: byId.size,
+    find: (id) => byId.get(id) ?? byHash.get(id.replace(/^sha256:/, '').toLowerCase()) ?? null,
+    has: (text) => texts.has(text),
+  };
+}
+
+async function readManifest(path: string): Promise<ReadonlyMap<string, string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Error(`TRUSTED_DOCUMENTS: ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
+      cause: error,
+    });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`TRUSTED_DOCUMENTS: ${path} is not JSON.`, { cause: error });
+  }
+  const read = manifest.safeParse(json);
+  if (read.success) return new Map(Object.entries(read.data));
+  throw new Error(
+    `TRUSTED_DOCUMENTS: ${path} must be an object of ids and documents, {"id": "query …"}, or {"operations": [{"id", "body"}]}.`,
+  );
+}
+
+function problemOf(schema: GraphQLSchema, id: string, text: string): string[] {
+  const complain = (error: GraphQLError | undefined | null) => (error ? [`"${id}": ${error.message}`] : []);
+  try {
+    const document = parseBounded(text);
+    return complain(findProblems(schema, document, true)[0]);
+  } catch (error) {
+    if (error instanceof GraphQLError) return complain(error);
+    throw error;
+  }
+}
+
+/** Names that a request may give its document's id by: the working draft's (GraphQL over HTTP), and Relay's. */
+const idNames = ['documentId', 'doc_id', 'id'];
+
+/**
+ * The text to run; null when the request has neither a text nor an id. Throws what a client can act on: Apollo's sends
+ * the text when it reads PERSISTED_QUERY_NOT_FOUND, and gives up ids when it reads PERSISTED_QUERY_NOT_SUPPORTED.
+ */
+export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<string, unknown>>): string | null {
+  const id = idOf(params);
+  const found = id === null ? null : trusted.find(id);
+  if (found !== null) return found;
+  const query = typeof params.query === 'string' && params.query !== '' ? params.query : null;
+  if (trusted.isOnly && id === null) {
+    throw refused('PERSISTED_QUERY_ONLY', 'Only trusted documents are run here: name one by its "documentId".');
+  }
+  if (id === null || (query !== null && !trusted.isOnly)) return query;
+  throw trusted.count === 0
+    ? refused('PERSISTED_QUERY_NOT_SUPPORTED', 'This service has no trusted documents: send the document as "query".')
+    : refused(
+        'PERSISTED_QUERY_NOT_FOUND',
+        `There is no trusted document of the id ${JSON.stringify(id.slice(0, 100))}.`,
+      );
+}
+
+// Apollo's stands in the extensions.
+function idOf(params: Readonly<Record<string, unknown>>): string | null {
+  const { persistedQuery } = (params.extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  // "id" may be anything to a client that has other extensions of its own; this name is of GraphQL over HTTP alone.
+  const { documentId } = params;
+  if (documentId != null && typeof documentId !== 'string') {
+    throw refused('BAD_REQUEST', `"documentId" must be a string, but was ${JSON.stringify(documentId).slice(0, 60)}.`);
+  }
+  const candidates = [...idNames.map((name) => params[name]), persistedQuery?.sha256Hash];
+  return (candidates.find((each) => typeof each === 'string' && each !== '') as string | undefined) ?? null;
+}
+
+function refused(code: RequestErrorCode, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, http: { status: 400 } } });
+}

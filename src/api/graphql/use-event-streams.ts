@@ -1,0 +1,38 @@
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { eventStream } from '../../http/event-stream.ts';
+import { takesOnlyStream, wantsStream } from './answers.ts';
+import type { GraphqlContext } from './context.ts';
+import { isIterable } from './prepare-operation.ts';
+import { resultEvents } from './result-events.ts';
+
+/**
+ * Server-sent events with a connection for each operation, in place of Yoga's: with the `id:` of each event that a client
+ * can go on from, and at the pace of the client.
+ */
+export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContext> {
+  return {
+    // Yoga would send events to whoever accepts anything, on an answer that nobody counts and that outlives its key.
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const { takesEvents } = args.contextValue as unknown as GraphqlContext;
+      if (!takesEvents) setResultAndStopExecution({ errors: [noEvents()] });
+    },
+    onResultProcess({ request, result, serverContext, setResultProcessor }) {
+      if (Array.isArray(result) || !wantsStream(request)) return;
+      if (!isIterable(result) && !takesOnlyStream(request)) return;
+      const { eventPosition } = serverContext;
+      setResultProcessor((executionResult) => {
+        const events = resultEvents(executionResult as ExecutionResult, () => eventPosition.eventId);
+        const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+        return new Response(eventStream(events), { headers });
+      }, 'text/event-stream');
+    },
+  };
+}
+
+function noEvents(): GraphQLError {
+  const how = 'send "Accept: text/event-stream", or use a WebSocket';
+  return new GraphQLError(`A subscription is answered by events as they come: ${how}.`, {
+    extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
+  });
+}

@@ -1,0 +1,76 @@
+import { attachmentPath } from '../../domain/attachments/links.ts';
+import { openAttachmentUpload, uploadAttachment, uploadsPath } from '../../domain/attachments/uploads.ts';
+import type { Services } from '../../domain/context.ts';
+import { DomainError, RateLimitedError } from '../../domain/errors.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { asRefusal } from '../../domain/unavailable.ts';
+import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
+import type { Dialect } from './dialect.ts';
+import { receiveFile } from './multipart.ts';
+import { RequestError, refusalOf } from './refusal.ts';
+import type { RestEnv } from './request-context.ts';
+
+/** Whether a request brings a file to an address that was given out for it. */
+export function isUpload(method: string, pathname: string): boolean {
+  return method === 'POST' && pathname.startsWith(`${uploadsPath}/`);
+}
+
+/**
+ * Takes one file, in the name of who asked for the address, with their limit of REST requests. The answer is that of
+ * version 3 of REST; it never rejects.
+ */
+export async function receiveUpload(
+  services: Services,
+  dialect: Dialect,
+  request: Request,
+  env: RestEnv,
+): Promise<Response> {
+  let headers = {};
+  const { pathname, searchParams: query } = new URL(request.url);
+  try {
+    const part = (name: string) => query.get(name) ?? '';
+    const parts = {
+      id: pathname.slice(uploadsPath.length + 1),
+      organizationId: part('organizationId'),
+      apiKeyId: part('apiKeyId'),
+      consoleSessionId: part('consoleSessionId'),
+      expires: part('expires'),
+      signature: part('signature'),
+    };
+    const context = await openAttachmentUpload(services, parts, env.address);
+    const spending = await services.limits.rest.spend(parts.apiKeyId);
+    headers = limitHeaders(spending);
+    if (spending?.isAllowed === false) {
+      const message = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
+      throw new RateLimitedError(message, spending);
+    }
+    const attachment = await receiveFile(request, 'file', (file) => uploadAttachment(context, parts, file));
+    const { id, name } = attachment;
+    const url = context.baseUrl + attachmentPath(attachment);
+    return finish(Response.json({ attachment_id: prefixedId('attachment', id), name, url }), headers);
+  } catch (error) {
+    return finish(refuse(services, dialect, error, pathname), headers);
+  }
+}
+
+function refuse(services: Services, dialect: Dialect, thrown: unknown, path: string): Response {
+  const error = asRefusal(thrown);
+  const noParameters = { query: new Set<string>(), path: new Set<string>() };
+  if (error instanceof DomainError) {
+    // Not the words for a missing header: there is none to be sent.
+    const mapping = { ...dialect, says: (_error: DomainError, text: string) => text };
+    return dialect.problem(refusalOf(error, mapping, noParameters), path);
+  }
+  if (error instanceof RequestError) {
+    const { status, message, issues, headers } = error;
+    return dialect.problem({ status, message, issues, headers }, path);
+  }
+  services.log.error({ err: error, path }, 'A file could not be taken.');
+  return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
+}
+
+function finish(response: Response, headers: Readonly<Record<string, string>>): Response {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  response.headers.set('cache-control', 'no-store');
+  return response;
+}

@@ -1,0 +1,175 @@
+import { Readable } from 'node:stream';
+import { z } from '@hono/zod-openapi';
+import { type AttachmentRecord, getAttachment } from '../../domain/attachments/attachments.ts';
+import { attachmentLink, openAttachmentLink } from '../../domain/attachments/links.ts';
+import type { Services } from '../../domain/context.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { DomainError, notFound, retryAfterOf } from '../../domain/errors.ts';
+import { asRefusal } from '../../domain/unavailable.ts';
+import { isUpload, receiveUpload } from './attachment-uploads.ts';
+import type { Dialect } from './dialect.ts';
+import { retryMembers } from './refusal.ts';
+import type { RestEnv } from './request-context.ts';
+import { createVersionApi, type VersionApi } from './version-api.ts';
+
+/** `/attachments/{uuid}/{name}`: the address of a file, of no version; and `/attachments/uploads/{id}`, which takes one. */
+export interface Attachments {
+  /** A link that is signed gives, or takes, the file; to anybody else, with a key of any kind, it gives such a link. */
+  fetch(request: Request, env: RestEnv): Promise<Response>;
+}
+
+/** Serves the files. It never rejects. */
+export function createAttachments(services: Services): Attachments {
+  const api = createAttachmentApi(services);
+  return {
+    async fetch(request, env) {
+      const { pathname, searchParams } = new URL(request.url);
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (isUpload(request.method, pathname)) return receiveUpload(services, dialect, request, env);
+      if (!isRead || !searchParams.has('signature')) return api.fetch(request, env);
+      try {
+        return await serveLinked(services, request, pathname, searchParams);
+      } catch (failure) {
+        const error = asRefusal(failure);
+        if (error instanceof DomainError) return refusal(statusOf[error.code], error.message, retryAfterOf(error));
+        services.log.error({ err: error, method: request.method, path: pathname }, 'A file could not be served.');
+        return refusal(500, 'Something went wrong');
+      }
+    },
+  };
+}
+
+const statusOf = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  CONFIRMATION_REQUIRED: 403,
+  ORGANIZATION_NOT_USABLE: 403,
+  NOT_FOUND: 404,
+  INVALID_INPUT: 422,
+  BAD_CURSOR: 422,
+  UNKNOWN_REFERENCE: 400,
+  NOT_UNIQUE: 409,
+  INVALID_STATE: 409,
+  LIMIT_EXCEEDED: 400,
+  CONFLICT: 409,
+  IDEMPOTENCY_CONFLICT: 422,
+  RATE_LIMITED: 429,
+  SERVICE_UNAVAILABLE: 503,
+} as const satisfies Record<ErrorCode, number>;
+
+function refusal(status: number, detail: string, retryAfter: number | null = null): Response {
+  const headers = { 'cache-control': 'no-store', ...(retryAfter !== null && { 'retry-after': String(retryAfter) }) };
+  return Response.json({ detail }, { status, headers });
+}
+
+const missing = 'Missing or invalid Authorization header';
+
+const dialect: Dialect = {
+  title: 'Switchyard, files',
+  description: 'The addresses of attachments.',
+  credentials: { prefixes: ['apk_user_', 'apk_', 'cog_'], wrongKind: `${missing}: this is no key of Switchyard.` },
+  problem: (details) => {
+    const { status, message, headers = {} } = details;
+    return Response.json({ detail: message, ...retryMembers(details) }, { status, headers });
+  },
+  problemSchema: z.object({ detail: z.string() }),
+  problemType: 'application/json',
+  unknownRoute: 'There is no such route.',
+  statusOf,
+  wireNames: {},
+  says: (error, text) => (error.code === 'UNAUTHENTICATED' ? missing : text),
+};
+
+function createAttachmentApi(services: Services): VersionApi {
+  const api = createVersionApi(dialect, services);
+  api.serve(
+    {
+      method: 'get',
+      paths: ['/attachments/{uuid}/{name}'],
+      name: 'getAttachment',
+      summary: 'Go to a file',
+      status: 307,
+      refusals: [404],
+    },
+    async ({ context, param }) => {
+      const attachment = await getAttachment(context, { attachmentId: param('uuid'), name: param('name') });
+      return new Response(null, { status: 307, headers: { location: attachmentLink(context, attachment) } });
+    },
+  );
+  return api;
+}
+
+async function serveLinked(
+  services: Services,
+  request: Request,
+  pathname: string,
+  query: URLSearchParams,
+): Promise<Response> {
+  const [, , id = '', name = '', ...more] = pathname.split('/');
+  const link = { id, name: decode(name), expires: query.get('expires') ?? '', signature: query.get('signature') ?? '' };
+  if (more.length > 0) throw notFound('attachment');
+  const { attachment, storageKey } = await openAttachmentLink(services, link);
+  const { sizeBytes } = attachment;
+  const range = readRange(request.headers.get('range'), sizeBytes);
+  const headers = new Headers(safeHeaders(attachment));
+  if (range === 'unsatisfiable') {
+    headers.set('content-range', `bytes */${sizeBytes}`);
+    return Response.json(
+      { detail: `The range is not one of the file's ${sizeBytes} bytes.` },
+      { status: 416, headers },
+    );
+  }
+  headers.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
+  if (range) headers.set('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
+  const status = range ? 206 : 200;
+  if (request.method === 'HEAD' || sizeBytes === 0) return new Response(null, { status, headers });
+  const content = await services.files.read(storageKey, range ?? undefined);
+  if (!content) throw notFound('attachment');
+  return new Response(Readable.toWeb(content) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+// What is no percent-encoding was never signed: the signature says so.
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The one range of a request; several, or another unit, are as if none were asked for (RFC 9110, 14.2). */
+function readRange(header: string | null, size: number): { start: number; end: number } | 'unsatisfiable' | null {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+  if (!match || (match[1] === '' && match[2] === '')) return null;
+  const [first, last] = [match[1] as string, match[2] as string];
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  return start > end ? 'unsatisfiable' : { start, end };
+}
+
+/** Shown by browsers as they are: pictures that hold no programs. */
+const images = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
+/** Text is shown where its name says that it is nothing else. */
+const textNames = /\.(?:txt|text|log|md|csv|tsv|json|ya?ml|toml|diff|patch)$/i;
+
+/** Headers under which a file of any content can do nothing in a browser, on the address that the console is on too. */
+function safeHeaders({ contentType, name }: AttachmentRecord): Record<string, string> {
+  const isText = contentType === 'text/plain' && textNames.test(name);
+  const isShown = isText || images.has(contentType);
+  const isMarkup = /^text\/|xml|html|script/.test(contentType);
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replaceAll(
+    /['()*!]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return {
+    'content-type': isText ? 'text/plain; charset=utf-8' : isMarkup ? 'application/octet-stream' : contentType,
+    'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'referrer-policy': 'no-referrer',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-store',
+  };
+}

@@ -1,0 +1,148 @@
+import { readToken } from '../../auth/tokens.ts';
+import type { Viewer } from '../../auth/viewer.ts';
+import type { Context, Services } from '../../domain/context.ts';
+import { DomainError, RateLimitedError } from '../../domain/errors.ts';
+import { prefixedId } from '../../domain/ids.ts';
+import { asRefusal } from '../../domain/unavailable.ts';
+import type { LegacyRoute } from '../../domain/usage/legacy-calls/legacy-usage.ts';
+import { authenticateLimited } from '../../domain/usage/limits/authenticate-limited.ts';
+import type { Spending } from '../../domain/usage/limits/counter.ts';
+import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
+import type { JsonAnswer } from '../../http/response-finalizer.ts';
+import { cachingOf, jsonAnswer } from './answer.ts';
+import { addressOf, deprecationHeaders } from './deprecation.ts';
+import type { Credentials, Dialect } from './dialect.ts';
+import type { AnyEndpoint } from './endpoint.ts';
+import { type ParameterLocations, type Refusal, RequestError, refusalOf } from './refusal.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** An endpoint, and what it does with a request of somebody. */
+export interface ServedEndpoint {
+  readonly endpoint: AnyEndpoint;
+  readonly parameterLocations: ParameterLocations;
+  /** Set where calls are counted, because clients should leave it. */
+  readonly legacy: LegacyRoute | null;
+  /** What is to be answered as JSON, or the answer itself. Rejects with what is refused. */
+  readonly run: (requestContext: RequestContext, context: Context) => Promise<unknown>;
+}
+
+/** Answers requests to the endpoints of a version. */
+export interface EndpointCalls {
+  /** Never rejects. `viewer`: who calls, where that is known already. */
+  answer(served: ServedEndpoint, requestContext: RequestContext, viewer?: Viewer): Promise<JsonAnswer | Response>;
+  /** The answer to a request that came to no endpoint. */
+  refuse(error: unknown, requestContext: RequestContext): Response;
+  /** An answer to such a request with what every answer has beside what it says. */
+  finish(answer: Response, requestContext: RequestContext): Response;
+}
+
+const noParameters: ParameterLocations = { query: new Set(), path: new Set() };
+
+/** What is known of a request so far. */
+interface RequestState {
+  viewer: Viewer | null;
+  spending: Spending | null;
+}
+
+const initialState: Readonly<RequestState> = { viewer: null, spending: null };
+
+/** See {@link EndpointCalls}. */
+export function createEndpointCalls(dialect: Dialect, services: Services): EndpointCalls {
+  const refusal = (error: unknown, { method, path }: RequestContext, served: ServedEndpoint | null): Response => {
+    const { badInput, statusOf } = served?.endpoint ?? {};
+    const mapping = statusOf ? { ...dialect, statusOf: { ...dialect.statusOf, ...statusOf } } : dialect;
+    const refused = toRefusal(error, mapping, served?.parameterLocations ?? noParameters);
+    if (refused)
+      return dialect.problem(badInput && refused.status === 422 ? { ...refused, status: badInput } : refused, path);
+    services.log.error({ err: error, method, path }, 'A REST request failed unexpectedly.');
+    return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
+  };
+
+  // What every answer has beside what it says; without an endpoint where the address, or the method, is none.
+  const finish = <A extends JsonAnswer | Response>(
+    answer: A,
+    requestContext: RequestContext,
+    endpoint: AnyEndpoint | null,
+    { spending, viewer }: RequestState,
+  ): A => {
+    const deprecation = endpoint?.deprecation ?? dialect.deprecation;
+    const successor = deprecation ? successorOf(endpoint, requestContext, viewer) : null;
+    const headers = { ...limitHeaders(spending), ...(deprecation ? deprecationHeaders(deprecation, successor) : {}) };
+    const negotiates = endpoint?.isAlsoStream === true || endpoint?.answerTypes !== undefined;
+    const caching = cachingOf(requestContext.method, answer.status, negotiates);
+    if (!(answer instanceof Response)) return { ...answer, headers: { ...answer.headers, ...headers, ...caching } };
+    for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
+    if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', caching['cache-control']);
+    answer.headers.append('vary', caching.vary);
+    return answer;
+  };
+
+  const run = async (
+    served: ServedEndpoint,
+    requestContext: RequestContext,
+    state: RequestState,
+  ): Promise<JsonAnswer | Response> => {
+    const { endpoint } = served;
+    const { address, method } = requestContext;
+    state.viewer ??= await authenticateLimited(services, readKey(dialect.credentials, requestContext), address);
+    const { viewer } = state;
+    if (served.legacy) services.legacyUsage.record(viewer, served.legacy);
+    const spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
+    state.spending = spending;
+    if (spending?.isAllowed === false) {
+      const message = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
+      throw new RateLimitedError(message, spending);
+    }
+    const result = await served.run(requestContext, { ...services, viewer, address });
+    if (result instanceof Response) return result;
+    return jsonAnswer({ method, ifNoneMatch: requestContext.header('if-none-match') }, result, endpoint.status);
+  };
+
+  return {
+    refuse: (error, requestContext) => finish(refusal(error, requestContext, null), requestContext, null, initialState),
+    finish: (answer, requestContext) => finish(answer, requestContext, null, initialState),
+    async answer(served, requestContext, viewer) {
+      const state: RequestState = { viewer: viewer ?? null, spending: null };
+      const { endpoint } = served;
+      try {
+        return finish(await run(served, requestContext, state), requestContext, endpoint, state);
+      } catch (error) {
+        return finish(refusal(error, requestContext, served), requestContext, endpoint, state);
+      }
+    },
+  };
+}
+
+// Earlier versions name no organization in their paths: it is the key's.
+function successorOf(
+  endpoint: AnyEndpoint | null,
+  requestContext: RequestContext,
+  viewer: Viewer | null,
+): string | null {
+  if (endpoint?.successor === undefined) return null;
+  const [only = null, ...others] = viewer?.organizations.keys() ?? [];
+  const home = viewer?.homeOrganizationId ?? (others.length === 0 ? only : null);
+  return addressOf(endpoint.successor, (name) => {
+    const value = requestContext.param(name);
+    if (value !== undefined || name !== 'org_id') return value ?? null;
+    return home === null ? null : prefixedId('organization', home);
+  });
+}
+
+function readKey(credentials: Credentials, requestContext: RequestContext): string | null {
+  const token = readToken(requestContext.header('authorization'), false);
+  if (token === null || isOfKind(credentials, token)) return token;
+  throw new RequestError(credentials.wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** Whether a token is one of those that a version takes, by its prefix. */
+export const isOfKind = ({ prefixes }: Credentials, token: string): boolean =>
+  prefixes.some((prefix) => token.startsWith(prefix));
+
+function toRefusal(thrown: unknown, dialect: Dialect, parameterLocations: ParameterLocations): Refusal | null {
+  const error = asRefusal(thrown);
+  if (error instanceof DomainError) return refusalOf(error, dialect, parameterLocations);
+  if (!(error instanceof RequestError)) return null;
+  // Written out: an error's message is not enumerable and would be lost to a spread.
+  return { status: error.status, message: error.message, issues: error.issues, headers: error.headers };
+}

@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import {
+  type OpenedWebhook,
+  openWebhook,
+  type ReadSignedBody,
+} from '../../domain/automations/triggers/open-webhook.ts';
+import { receiveWebhook, type WebhookOutcome } from '../../domain/automations/triggers/receive-webhook.ts';
+import type { Services } from '../../domain/context.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isStorable } from '../../domain/input.ts';
+import { asRefusal } from '../../domain/unavailable.ts';
+import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
+import { findNameProblem } from './json-names.ts';
+import { RequestError, refusalOf } from './refusal.ts';
+import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';
+import type { RestEnv } from './request-context.ts';
+import { defaultUnprovenLimits, limitUnprovenBytes, type UnprovenLimits } from './unproven-bytes.ts';
+import { dialect as v3 } from './v3/dialect.ts';
+
+/** `/webhooks/automations/{id}`: where others tell an automation that something happened. Of no version; refusals are v3's. */
+export interface IncomingWebhooks {
+  /** Answers every request; it never rejects. */
+  fetch(request: Request, env: RestEnv): Promise<Response>;
+}
+
+/** See {@link IncomingWebhooks}. */
+export function createIncomingWebhooks(
+  services: Services,
+  unprovenLimits: UnprovenLimits = defaultUnprovenLimits,
+): IncomingWebhooks {
+  const countUnproven = limitUnprovenBytes(unprovenLimits);
+  return {
+    async fetch(request, env) {
+      const { pathname } = new URL(request.url);
+      let opened: OpenedWebhook | null = null;
+      let answer: Response;
+      try {
+        const automationId = requirePost(request, pathname);
+        if (automationId === null) return new Response(null, { status: 204, headers: { allow } });
+        const { secrets, signature } = readProof(request.headers);
+        requireNoEncoding(request.headers);
+        const unproven = countUnproven(env.address);
+        const readBody: ReadSignedBody = ({ update, isBuffered }) => {
+          const onPart = (part: Uint8Array) => {
+            unproven.add(part.byteLength);
+            update(part);
+          };
+          return readBytes(request, maxBodyBytes, { onPart, isBuffered });
+        };
+        try {
+          const signed = signature === null ? null : { value: signature, readBody };
+          opened = await openWebhook(services, { automationId, secrets, signature: signed, address: env.address });
+        } finally {
+          unproven.release();
+        }
+        if (opened === null) throw noWebhook();
+        const bytes = opened.signedBody ?? (await readBytes(request, maxBodyBytes));
+        const signedHash = opened.signedBody === null ? null : createHash('sha256').update(bytes).digest('hex');
+        answer = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
+      } catch (error) {
+        answer = refuse(services, error, pathname);
+      }
+      for (const [name, value] of Object.entries(limitHeaders(opened?.spending ?? null)))
+        answer.headers.set(name, value);
+      answer.headers.set('cache-control', 'no-store');
+      return answer;
+    },
+  };
+}
+
+/** The headers that hold the secret itself: ours, and GitLab's. */
+const secretHeaders = ['x-webhook-secret', 'x-gitlab-token'] as const;
+const signatureHeader = 'x-hub-signature-256';
+
+/** What a caller proves with that it has the secret. */
+interface Proof {
+  readonly secrets: readonly string[];
+  /** In hexadecimal. */
+  readonly signature: string | null;
+}
+
+/** The proof of a request. 401 without any, and for a signature of another form. */
+function readProof(headers: Headers): Proof {
+  const secrets = secretHeaders.flatMap((name) => headers.get(name) ?? []);
+  const signed = headers.get(signatureHeader);
+  if (signed === null) {
+    if (secrets.length > 0) return { secrets, signature: null };
+    const weak = headers.has('x-hub-signature') ? ' X-Hub-Signature, which is SHA-1, is not enough.' : '';
+    throw unproved(
+      `The secret of the webhook is required: in X-Webhook-Secret or X-Gitlab-Token, or as X-Hub-Signature-256, the signature of the body.${weak}`,
+    );
+  }
+  const [, signature] = /^sha256=([0-9a-f]{64})$/i.exec(signed.trim()) ?? [];
+  if (signature === undefined) throw unproved('X-Hub-Signature-256 must be "sha256=" and 64 hexadecimal digits.');
+  return { secrets, signature };
+}
+
+// The answer does not tell whether an automation of the id exists.
+const noWebhook = () =>
+  unproved(
+    'There is no webhook of this address and secret (X-Webhook-Secret, X-Gitlab-Token), or the body was not signed with it (X-Hub-Signature-256).',
+  );
+
+const unproved = (message: string) =>
+  new RequestError(message, { status: 401, headers: { 'www-authenticate': 'X-Webhook-Secret' } });
+
+const allow = 'POST, OPTIONS';
+
+/** The id that a path has; null for who asks only what can be done there. */
+function requirePost(request: Request, pathname: string): string | null {
+  const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(pathname) ?? [];
+  if (automationId === undefined) throw new RequestError(v3.unknownRoute, { status: 404 });
+  if (request.method === 'POST') return automationId;
+  if (request.method === 'OPTIONS') return null;
+  throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
+}
+
+/** A request whose sender has the secret. */
+interface WebhookRequest {
+  readonly automationId: string;
+  readonly bytes: Uint8Array;
+  /** The SHA-256 of the body in hexadecimal, if it is signed. */
+  readonly signedHash: string | null;
+}
+
+async function receive(
+  services: Services,
+  request: Request,
+  { automationId, bytes, signedHash }: WebhookRequest,
+): Promise<Response> {
+  const id = deliveryIdOf(request);
+  const text = jsonOf(request, decode(bytes));
+  const body = parseJson(text);
+  if (!isStorable(body)) {
+    const message = 'The body must be Unicode text without NUL characters and lone surrogates.';
+    throw new RequestError(message, { status: 400 });
+  }
+  const problem = findNameProblem(text);
+  if (problem !== null) throw new RequestError(problem, { status: 400 });
+  // GitHub sends it once when a webhook is set up, to see that it is answered.
+  if (request.headers.get('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
+  const delivery = { id, signedHash, text, body, headers: headersOf(request) };
+  return answerOf(await receiveWebhook(services, automationId, delivery));
+}
+
+function answerOf({ run, isReplay }: WebhookOutcome): Response {
+  const body = { run_id: run?.id ?? null, status: run?.status ?? 'ignored', is_replay: isReplay };
+  return Response.json(body, { status: isReplay ? 200 : 202 });
+}
+
+/**
+ * The JSON of a body, which is all of it, or the field "payload" of a form, as GitHub sends it unless told otherwise. 415 for a
+ * body that is said to be anything else; without a Content-Type it is JSON.
+ */
+function jsonOf(request: Request, text: string): string {
+  const contentType = request.headers.get('content-type');
+  if (contentType === null) return text;
+  const [type = '', ...parameters] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters.find((each) => each.startsWith('charset='))?.slice('charset='.length);
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (isUtf8 && /^(?:application|text)\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/.test(type)) return text;
+  if (isUtf8 && type === 'application/x-www-form-urlencoded') {
+    // A signature does not cover the Content-Type: read as a form, signed JSON could have a field "payload" inside of a text.
+    const [[name, payload] = [], ...others] = new URLSearchParams(text);
+    if (text.startsWith('payload=') && name === 'payload' && payload !== undefined && others.length === 0)
+      return payload;
+    throw new RequestError('The body is a form, which must have one field, "payload", with the JSON.', { status: 400 });
+  }
+  const message = `A webhook takes JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(contentType.slice(0, 80))}.`;
+  throw new RequestError(message, {
+    status: 415,
+    headers: { accept: 'application/json, application/x-www-form-urlencoded' },
+  });
+}
+
+/** 415 for a compressed body. */
+function requireNoEncoding(headers: Headers): void {
+  const encoding = headers.get('content-encoding')?.trim() ?? '';
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  const message = `A webhook takes no compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
+  throw new RequestError(message, { status: 415, headers: { 'accept-encoding': 'identity' } });
+}
+
+/** The headers in which senders name a delivery, the first of which counts. */
+// GitLab's Idempotency-Key is the same in each retry; the events that a webhook's own effects cause share their UUID.
+const deliveryHeaders = [
+  'webhook-id',
+  'x-delivery-id',
+  'x-github-delivery',
+  'idempotency-key',
+  'x-gitlab-event-uuid',
+] as const;
+
+function deliveryIdOf(request: Request): string | null {
+  for (const name of deliveryHeaders) {
+    const id = request.headers.get(name)?.trim();
+    if (id === undefined || id === '') continue;
+    if (!/^[\x20-\x7e]{1,255}$/.test(id)) {
+      throw new RequestError(`${name} must be 1 to 255 printable ASCII characters.`, { status: 400 });
+    }
+    return `${name}:${id}`;
+  }
+  return null;
+}
+
+const credentials: ReadonlySet<string> = new Set([
+  ...secretHeaders,
+  signatureHeader,
+  'x-hub-signature',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+]);
+
+const headersOf = (request: Request) =>
+  Object.fromEntries([...request.headers].filter(([name]) => !credentials.has(name)));
+
+function refuse(services: Services, thrown: unknown, pathname: string): Response {
+  const error = asRefusal(thrown);
+  const noParameters = { query: new Set<string>(), path: new Set<string>() };
+  if (error instanceof DomainError) {
+    // Deleted since its secret was looked at: as if it had been before.
+    const isGone = error.code === 'NOT_FOUND';
+    return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, noParameters), pathname);
+  }
+  if (error instanceof RequestError) {
+    const { status, message, issues, headers } = error;
+    return v3.problem({ status, message, issues, headers }, pathname);
+  }
+  services.log.error({ err: error, path: pathname }, 'An incoming webhook failed unexpectedly.');
+  return v3.problem({ status: 500, message: 'Something went wrong', issues: [] }, pathname);
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../../domain/context.ts';
+
+/**
+ * One JSON body in pieces: the opening, what the batches give with a comma between each two, and the closing. Memory is
+ * a batch, whatever the length. The first batch is read before the answer begins, so that what fails there is still an
+ * error with a status; a later failure breaks the transfer off, and is logged.
+ */
+export async function streamJson(
+  context: Pick<Context, 'log'>,
+  { opening, batches, closing }: { opening: string; batches: AsyncGenerator<string, undefined>; closing: string },
+): Promise<Response> {
+  const first = await batches.next();
+  let next: string | null = opening + (first.value ?? '');
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (next === null) return;
+        controller.enqueue(encoder.encode(next));
+        try {
+          const batch = await batches.next();
+          next = batch.done ? null : `,${batch.value}`;
+        } catch (error) {
+          context.log.error({ err: error }, 'A streamed answer could not be read to its end.');
+          controller.error(error);
+          return;
+        }
+        if (next !== null) return;
+        controller.enqueue(encoder.encode(closing));
+        controller.close();
+      },
+      cancel: () => {
+        next = null;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(stream, { headers: { 'content-type': 'application/json' } });
+}

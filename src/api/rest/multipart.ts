@@ -1,0 +1,134 @@
+import { PassThrough, Readable, Transform, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { DomainError } from '../../domain/errors.ts';
+import { invalidRequest, RequestError } from './refusal.ts';
+
+/** A file on its way in. `content` ends only when the whole body has come and was sound; else it fails. */
+export interface IncomingFile {
+  /** As its sender wrote it. */
+  readonly name: string;
+  readonly content: Readable;
+}
+
+/** How much of a body that is refused is still received, or its sender, who is sending, would not see the answer. */
+const maxSkippedBytes = 16 * 1_048_576;
+
+/** Besides the file: what forms send along is passed over, in reason. */
+const limits = { files: 1, fields: 20, parts: 25, fieldSize: 65_536, headerPairs: 100, headerSize: 16_384 };
+
+/**
+ * Hands the one file of a multipart body to `take` while it comes in: it is never whole in memory. 400 for a body that is
+ * not multipart or breaks off, 422 without a file in `field` or with more than one, 413 for what `take` says is too large.
+ */
+export async function receiveFile<T>(
+  request: Request,
+  field: string,
+  take: (file: IncomingFile) => Promise<T>,
+): Promise<T> {
+  let fault: Error | null = null;
+  let taken: Promise<T> | null = null;
+  let pipe: { from: BusboyFileStream; to: PassThrough } | null = null;
+  const fail = (error: Error) => {
+    fault ??= error;
+    pipe?.from.unpipe(pipe.to).resume();
+    pipe?.to.destroy(fault);
+  };
+  const onFile = (name: string, from: BusboyFileStream, fileName: string) => {
+    from.on('error', () => fail(broken()));
+    // What is refused already is only received: nobody would end a file that is still being taken.
+    if (fault !== null) return from.resume();
+    if (name !== field) {
+      from.resume();
+      return fail(missing(field));
+    }
+    const to = new PassThrough();
+    // It may fail before anybody reads it, and then tells so to whoever does.
+    to.on('error', () => undefined);
+    // Its end is the body's, which may still turn out to be broken.
+    from.pipe(to, { end: false });
+    pipe = { from, to };
+    taken = take({ name: fileName, content: to });
+    taken.catch(fail);
+  };
+  const parser = openParser(request, field, onFile, fail);
+  const isCutOff = await pour(request, parser, () => fault !== null).catch((error: unknown) => {
+    fail(broken(error));
+    return false;
+  });
+  if (fault === null) (pipe as { to: PassThrough } | null)?.to.end();
+  // Typed anew: the compiler does not see that they are set meanwhile.
+  const result = await ((taken as Promise<T> | null) ?? Promise.reject(fault ?? missing(field))).catch(fail);
+  if (fault !== null) throw refusalFor(fault, isCutOff);
+  return result as T;
+}
+
+function openParser(
+  request: Request,
+  field: string,
+  onFile: (name: string, from: BusboyFileStream, fileName: string) => void,
+  fail: (error: Error) => void,
+): Writable {
+  try {
+    const parser = new Busboy({
+      headers: { 'content-type': request.headers.get('content-type') ?? '' },
+      limits,
+      preservePath: true,
+      isPartAFile: (_field, _type, fileName) => fileName !== undefined,
+    });
+    parser.on('file', onFile);
+    parser.on('field', (name) => {
+      if (name === field) fail(invalid(field, `"${field}" must be a file, with a name, but was a text.`, 'file_type'));
+    });
+    parser.on('filesLimit', () => fail(invalid(field, 'The body must hold one file, but has several.', 'value_error')));
+    for (const event of ['fieldsLimit', 'partsLimit'] as const) {
+      parser.on(event, () => fail(invalid(field, 'The body has too many parts beside the file.', 'value_error')));
+    }
+    return parser;
+  } catch (cause) {
+    fail(new RequestError('The body must be multipart/form-data, with a boundary.', { status: 400, cause }));
+    return new PassThrough().resume();
+  }
+}
+
+/** Sends the body through the parser; once it is refused, past it. True: there was too much even to be passed over. */
+async function pour(request: Request, parser: Writable, isRefused: () => boolean): Promise<boolean> {
+  if (!request.body) throw new Error('There is no body.');
+  let skippedBytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (!isRefused()) return done(null, chunk);
+      skippedBytes += chunk.byteLength;
+      done(skippedBytes > maxSkippedBytes ? new Error('Too much was sent after a refusal.') : null);
+    },
+  });
+  const body = Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]);
+  return pipeline(body, meter, parser).then(
+    () => false,
+    (error: unknown) => {
+      if (isRefused()) return skippedBytes > maxSkippedBytes;
+      throw error;
+    },
+  );
+}
+
+function refusalFor(fault: Error, isCutOff: boolean): Error {
+  const headers: Record<string, string> = isCutOff ? { connection: 'close' } : {};
+  const isTooLarge = fault instanceof DomainError && fault.code === 'LIMIT_EXCEEDED';
+  if (isTooLarge) return new RequestError(fault.message, { status: 413, headers, cause: fault });
+  if (!(fault instanceof RequestError)) return fault;
+  const { status, issues } = fault;
+  return new RequestError(fault.message, { status, issues, headers, cause: fault });
+}
+
+function broken(cause?: unknown): RequestError {
+  return new RequestError('The body is not sound multipart/form-data, or breaks off.', { status: 400, cause });
+}
+
+function missing(field: string): RequestError {
+  return invalid(field, `"${field}" is required: the body must hold a file in this field.`, 'missing');
+}
+
+function invalid(field: string, msg: string, type: string): RequestError {
+  return invalidRequest([{ loc: ['body', field], msg, type }]);
+}

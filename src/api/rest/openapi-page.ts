@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pageHeaders } from '../../http/page-headers.ts';
+
+const require = createRequire(import.meta.url);
+
+/** The parts of the page that Swagger UI brings, by the names they are served under. */
+const parts: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+]);
+
+/** Served from here, so that the page needs no other host and no script in its HTML. */
+const startScript = `const version = document.documentElement.dataset.version;
+window.ui = SwaggerUIBundle({
+  url: version + '.json',
+  dom_id: '#ui',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  validatorUrl: null,
+  // The document names BASE_URL; what is tried out goes to the host that served this page.
+  requestInterceptor(request) {
+    const { pathname, search } = new URL(request.url, location.href);
+    request.url = location.origin + pathname + search;
+    return request;
+  },
+});
+`;
+
+const style = `body { margin: 0; font-family: sans-serif; }
+nav { padding: 0.75rem 1.25rem; background: #1b1f24; color: #fff; }
+nav a { color: #fff; margin-left: 1rem; }
+nav a[aria-current] { font-weight: bold; text-decoration: none; }
+`;
+
+/** Nothing of another host, and no script but those of this page. Swagger UI writes styles and inline pictures. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The readable page of one version's document, beside links to those of the others. */
+export function openapiPage(version: string, versions: readonly string[]): Response {
+  const links = versions.map(
+    (each) => `<a href="${each}"${each === version ? ' aria-current="page"' : ''}>${each}</a>`,
+  );
+  const html = `<!doctype html>
+<html lang="en" data-version="${version}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Switchyard REST ${version}</title>
+<link rel="stylesheet" href="assets/swagger-ui.css">
+<link rel="stylesheet" href="assets/page.css">
+</head>
+<body>
+<nav>Switchyard REST${links.join('')}<a href="${version}.json">${version}.json</a></nav>
+<main id="ui"></main>
+<noscript>This page needs JavaScript; the same is in <a href="${version}.json">${version}.json</a>.</noscript>
+<script src="assets/swagger-ui-bundle.js"></script>
+<script src="assets/page.js"></script>
+</body>
+</html>
+`;
+  return new Response(html, { headers: pageHeaders(contentSecurityPolicy) });
+}
+
+/** A style or script of the page; null when there is none of that name. Read from the package once. */
+export async function openapiAsset(name: string, request: Request): Promise<Response | null> {
+  const asset = await findAsset(name);
+  if (!asset) return null;
+  const headers = { etag: asset.etag, 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
+  if (request.headers.get('if-none-match')?.includes(asset.etag.slice(2))) {
+    return new Response(null, { status: 304, headers });
+  }
+  return new Response(asset.text, { headers: { ...headers, 'content-type': asset.type } });
+}
+
+interface Asset {
+  readonly text: string;
+  readonly type: string;
+  readonly etag: string;
+}
+
+const assets = new Map<string, Promise<Asset>>();
+
+async function findAsset(name: string): Promise<Asset | null> {
+  if (name === 'page.js') return asset(startScript, 'text/javascript; charset=utf-8');
+  if (name === 'page.css') return asset(style, 'text/css; charset=utf-8');
+  const type = parts.get(name);
+  if (type === undefined) return null;
+  const cached = assets.get(name) ?? readPart(name, type);
+  assets.set(name, cached);
+  return cached;
+}
+
+async function readPart(name: string, type: string): Promise<Asset> {
+  const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
+  return asset(await readFile(join(folder, name), 'utf8'), type);
+}
+
+function asset(text: string, type: string): Asset {
+  return { text, type, etag: `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+}

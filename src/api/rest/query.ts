@@ -1,0 +1,114 @@
+import { z } from '@hono/zod-openapi';
+import { invalidRequest } from './refusal.ts';
+
+/** Query parameters before they are parsed: every value of every name, in the order of the address. */
+export type RawQuery = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * The query of an address, without its "?". Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same names in one JSON
+ * object, as clients generated from the published description send it (wire-facts 0.8). A flat parameter wins.
+ */
+export function readQuery(search: string): RawQuery {
+  const query: Record<string, string[]> = Object.create(null);
+  for (const [name, value] of new URLSearchParams(search)) {
+    const key = name.endsWith('[]') ? name.slice(0, -2) : name;
+    query[key] ??= [];
+    query[key].push(value);
+  }
+  const qs = query.qs?.at(-1);
+  return qs === undefined ? query : { ...fromObject(qs), ...query };
+}
+
+function fromObject(json: string): Record<string, string[]> {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    // Told below, as for any other value that is no object.
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    const msg = '"qs" must be a JSON object of query parameters.';
+    throw invalidRequest([{ loc: ['query', 'qs'], msg, type: 'value_error' }]);
+  }
+  const entries = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(entries.map(([name, each]) => [name, (Array.isArray(each) ? each : [each]).map(toText)]));
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+const values = z.array(z.string());
+
+/** An integer, of which the last one given counts. `min` and `max` bound what is read; ranges are the domain's to check. */
+export function integerParam(
+  name: string,
+  docs: { description: string; minimum?: number; maximum?: number; default?: number },
+) {
+  return values
+    .transform((texts, check) => {
+      const text = texts.at(-1) ?? '';
+      if (/^-?\d{1,11}$/.test(text)) return Number(text);
+      check.addIssue({
+        code: 'custom',
+        message: `"${name}" must be an integer, but was ${JSON.stringify(text.slice(0, 60))}.`,
+      });
+      return z.NEVER;
+    })
+    .optional()
+    .openapi({ param: { name, in: 'query' }, type: 'integer', ...docs });
+}
+
+/** `true` or `false` (also `1` and `0`), of which the last one given counts. */
+export function booleanParam(name: string, docs: { description: string; default?: boolean }) {
+  return values
+    .transform((texts, check) => {
+      const text = (texts.at(-1) ?? '').toLowerCase();
+      if (text === 'true' || text === '1') return true;
+      if (text === 'false' || text === '0') return false;
+      check.addIssue({
+        code: 'custom',
+        message: `"${name}" must be true or false, but was ${JSON.stringify(text.slice(0, 60))}.`,
+      });
+      return z.NEVER;
+    })
+    .optional()
+    .openapi({ param: { name, in: 'query' }, type: 'boolean', ...docs });
+}
+
+/** A text, of which the last one given counts; an empty one is as if left out. */
+export function textParam(name: string, docs: { description: string }) {
+  return values
+    .transform((texts, check) => {
+      const text = texts.at(-1) ?? '';
+      if (isStorable(text)) return text === '' ? undefined : text;
+      check.addIssue({ code: 'custom', message: notStorable(name) });
+      return z.NEVER;
+    })
+    .optional()
+    .openapi({ param: { name, in: 'query' }, type: 'string', ...docs });
+}
+
+/**
+ * A list, by repeating the name or with commas. A value with a comma is kept whole as well as split: a list means "any of
+ * these", and a tag may contain one. Empty values are as if left out.
+ */
+export function listParam(name: string, docs: { description: string }) {
+  return values
+    .transform((texts, check) => {
+      if (!texts.every(isStorable)) {
+        check.addIssue({ code: 'custom', message: notStorable(name) });
+        return z.NEVER;
+      }
+      const all = texts.flatMap((value) => [value, ...value.split(',').map((part) => part.trim())]);
+      const list = [...new Set(all)].filter((value) => value !== '');
+      return list.length > 0 ? list : undefined;
+    })
+    .optional()
+    .openapi({ param: { name, in: 'query' }, type: 'array', items: { type: 'string' }, ...docs });
+}
+
+// PostgreSQL has no NUL character in text, and a lone surrogate (possible in `qs`) is no text at all.
+const isStorable = (text: string) => !text.includes('\u0000') && text.isWellFormed();
+
+const notStorable = (name: string) => `"${name}" must be Unicode text without NUL characters and lone surrogates.`;

@@ -1,0 +1,119 @@
+import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../../domain/errors.ts';
+
+/** One complaint about one value of a request, as the validation error body of spec 7 has it. */
+export interface WireIssue {
+  /** Where: `body`, `query`, `path` or `header`, then names and indexes, all strings. */
+  readonly loc: readonly string[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** What a dialect turns into an answer. `issues` matter where the status is 422. */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly issues: readonly WireIssue[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Where it is known when to try again: said in the body as well as in a header (wire-facts 0.13). */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A request that is refused at the door, before the domain has heard of it. */
+export class RequestError extends Error implements Refusal {
+  readonly status: number;
+  readonly issues: readonly WireIssue[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    message: string,
+    more: { status: number; issues?: readonly WireIssue[]; headers?: Record<string, string>; cause?: unknown },
+  ) {
+    super(message, 'cause' in more ? { cause: more.cause } : {});
+    this.name = 'RequestError';
+    this.status = more.status;
+    this.issues = more.issues ?? [];
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** A 422 from its issues; the message joins theirs, for answers that have only one string. */
+export function invalidRequest(issues: readonly WireIssue[]): RequestError {
+  return new RequestError([...new Set(issues.map((issue) => issue.msg))].join(' '), { status: 422, issues });
+}
+
+/** How a version says what the domain refuses: part of every dialect. */
+export interface RefusalMapping {
+  /** Complete: a new code of the domain does not compile until every version has decided. */
+  readonly statusOf: Readonly<Record<ErrorCode, number>>;
+  /** Our names of values where the version's is not just ours in snake_case. */
+  readonly wireNames: Readonly<Record<string, string>>;
+  /** The version's own text for an error, given the domain's in wire names. */
+  readonly says: (error: DomainError, text: string) => string;
+}
+
+/** Which names of an endpoint stand outside its body. */
+export interface ParameterLocations {
+  readonly query: ReadonlySet<string>;
+  readonly path: ReadonlySet<string>;
+}
+
+/** What the domain refused, in a version's names: `maxAcuLimit` is `max_acu_limit` in paths and in quoted names. */
+export function refusalOf(error: DomainError, mapping: RefusalMapping, locations: ParameterLocations): Refusal {
+  const issues = error.issues.map((issue) => ({
+    loc: locate(issue, mapping, locations),
+    msg: translate(issue.message, [issue], mapping),
+    type: issueType[error.code] ?? 'value_error',
+  }));
+  const message = mapping.says(error, translate(error.message, error.issues, mapping));
+  const fallback = error.code === 'IDEMPOTENCY_CONFLICT' ? ['header', idempotencyHeader] : [];
+  return {
+    status: mapping.statusOf[error.code],
+    message,
+    issues:
+      issues.length > 0 ? issues : [{ loc: fallback, msg: message, type: issueType[error.code] ?? 'value_error' }],
+    ...(error.code === 'UNAUTHENTICATED' ? { headers: { 'www-authenticate': 'Bearer' } } : {}),
+    ...retryOf(error),
+  };
+}
+
+function retryOf(error: DomainError): Pick<Refusal, 'headers' | 'retryAfterSeconds'> {
+  const retryAfterSeconds = retryAfterOf(error);
+  if (retryAfterSeconds === null) return {};
+  return { retryAfterSeconds, headers: { 'retry-after': String(retryAfterSeconds) } };
+}
+
+/** The members of a body that say when to try again: none where that is not known. */
+export function retryMembers({ retryAfterSeconds }: Refusal): { retry_after?: number } {
+  return retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds };
+}
+
+/** The name of the header of pinned 4, as it is written in answers. */
+export const idempotencyHeader = 'Idempotency-Key';
+
+// What machines may tell apart in a list of issues; all others are plain value errors.
+const issueType: Partial<Record<ErrorCode, string>> = {
+  BAD_CURSOR: 'bad_cursor',
+  UNKNOWN_REFERENCE: 'unknown_reference',
+  NOT_UNIQUE: 'not_unique',
+  IDEMPOTENCY_CONFLICT: 'idempotency_conflict',
+};
+
+function locate(issue: Issue, mapping: RefusalMapping, locations: ParameterLocations): string[] {
+  const [first, ...rest] = issue.path.map((name) => wireName(name, mapping));
+  if (first === undefined) return ['body'];
+  if (issue.path[0] === 'idempotencyKey') return ['header', idempotencyHeader];
+  if (locations.query.has(first)) return ['query', first, ...rest];
+  if (locations.path.has(first)) return ['path', first, ...rest];
+  return ['body', first, ...rest];
+}
+
+function wireName(name: string, mapping: RefusalMapping): string {
+  return mapping.wireNames[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function translate(text: string, issues: readonly Issue[], mapping: RefusalMapping): string {
+  const names = new Set([...issues.flatMap((issue) => issue.path), ...Object.keys(mapping.wireNames)]);
+  return text.replaceAll(/"([a-z][A-Za-z]*)"/g, (quoted, name: string) =>
+    names.has(name) ? `"${wireName(name, mapping)}"` : quoted,
+  );
+}

@@ -1,0 +1,176 @@
+import type { z } from '@hono/zod-openapi';
+import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
+import { bodyParts, brokenBody } from '../../http/body-parts.ts';
+import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
+
+/** The largest body that is read, in bytes (pinned 2). */
+export const maxBodyBytes = 1_048_576; // 1 MiB
+
+/** How much of a larger one is still received before its sender is cut off. */
+const maxSkippedBytes = 16 * maxBodyBytes;
+
+const sizeLabels: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)' };
+
+/** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  return parseJsonBytes(await readBytes(request, maxBodyBytes));
+}
+
+/** The JSON of a whole body. 400 when it is not UTF-8 or not JSON. */
+export function parseJsonBytes(bytes: Uint8Array): unknown {
+  return parseJson(decode(bytes));
+}
+
+/** The JSON of a text. 400 when it is none, or nests too deep. */
+export function parseJson(text: string): unknown {
+  if (nestsDeeper(text)) {
+    throw new RequestError(`The body must not nest deeper than ${maxJsonDepth} levels.`, { status: 400 });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = text.trim() === '' ? 'The body must be JSON, but is empty.' : 'The body is not valid JSON.';
+    throw new RequestError(message, { status: 400, cause });
+  }
+}
+
+/** A request's body. 413 when it has more bytes than `most`, 400 when it breaks off. */
+// Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
+// is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
+// half a body on it cannot be used again.
+export async function readBytes(
+  request: Request,
+  maxBytes: number,
+  { onPart, isBuffered = true }: ReadOptions = {},
+): Promise<Uint8Array> {
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > maxSkippedBytes) throw tooLarge(maxBytes, { isCutOff: true });
+  if (!request.body) return new Uint8Array();
+  // One buffer that grows: a list of parts of one byte each would take a hundred times as much memory.
+  let buffer = Buffer.alloc(0);
+  let size = 0;
+  for await (const part of bodyParts(request, incompleteBody)) {
+    size += part.byteLength;
+    if (size > maxSkippedBytes) break;
+    if (size > maxBytes) continue;
+    onPart?.(part);
+    if (!isBuffered) continue;
+    if (size > buffer.length) {
+      const larger = Buffer.alloc(Math.min(maxBytes, Math.max(size, 2 * buffer.length)));
+      buffer.copy(larger);
+      buffer = larger;
+    }
+    buffer.set(part, size - part.byteLength);
+  }
+  if (size > maxBytes) throw tooLarge(maxBytes, { isCutOff: size > maxSkippedBytes });
+  return buffer.subarray(0, isBuffered ? size : 0);
+}
+
+/** Options of {@link readBytes}. */
+export interface ReadOptions {
+  /** Called with each part that arrives, within the largest size. What it throws ends the reading. */
+  readonly onPart?: (part: Uint8Array) => void;
+  /** False: the body is read but not kept, and the result is empty. */
+  readonly isBuffered?: boolean;
+}
+
+/** 400 for a body that broke off. */
+export function incompleteBody(cause: unknown): RequestError {
+  return new RequestError(brokenBody, { status: 400, cause });
+}
+
+function tooLarge(maxBytes: number, { isCutOff }: { isCutOff: boolean }): RequestError {
+  const headers: Record<string, string> = isCutOff ? { connection: 'close' } : {};
+  return new RequestError(`The body must be at most ${maxBytes} bytes${sizeLabels[maxBytes] ?? ''}.`, {
+    status: 413,
+    headers,
+  });
+}
+
+/** Bytes as text. 400 when they are not UTF-8. */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new RequestError('The body is not valid UTF-8.', { status: 400, cause });
+  }
+}
+
+/** Checks a value's shape: 422 with an issue per complaint, its `loc` beginning with `place`. Rules are the domain's. */
+export function parseShape<T>(schema: z.ZodType<T>, value: unknown, location: 'body' | 'query'): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidRequest(result.error.issues.flatMap((issue) => toWireIssues(issue, value, location)));
+}
+
+// Of members that a closed shape has not, each is told where it stands.
+function toWireIssues(issue: z.core.$ZodIssue, value: unknown, location: string): WireIssue[] {
+  if (issue.code !== 'unrecognized_keys') return [toWireIssue(issue, value, location)];
+  return issue.keys.map((key) => {
+    const path = [...issue.path.map(String), key];
+    return {
+      loc: [location, ...path],
+      msg: `"${path.join('.')}" is no field of this request.`,
+      type: 'extra_forbidden',
+    };
+  });
+}
+
+function toWireIssue(issue: z.core.$ZodIssue, value: unknown, location: string): WireIssue {
+  const path = issue.path.map(String);
+  const loc = [location, ...path];
+  const name = path.length > 0 ? `"${path.join('.')}"` : 'The body';
+  const found = issue.path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
+  const isOurs = issue.code === 'custom' || (issue.code !== 'invalid_type' && !zodsOwn.test(issue.message));
+  if (isOurs) return { loc, msg: issue.message, type: 'value_error' };
+  if (found === undefined) return { loc, msg: `${name} is required.`, type: 'missing' };
+  const allowedValues = allowedValuesOf(issue);
+  const came = nameOf(found, allowedValues !== null || (typeof found === 'number' && isNumber(issue)));
+  if (issue.code !== 'invalid_type') {
+    const wanted = allowedValues
+      ? `be one of ${allowedValues.map((word) => JSON.stringify(word)).join(', ')}`
+      : bounds(issue);
+    return { loc, msg: `${name} must ${wanted}, but was ${came}.`, type: 'value_error' };
+  }
+  const expected = issue.expected === 'record' ? 'object' : issue.expected;
+  const wanted = withArticle(expected === 'int' ? 'integer' : expected);
+  return { loc, msg: `${name} must be ${wanted}, but was ${came}.`, type: `${expected}_type` };
+}
+
+function isNumber(issue: z.core.$ZodIssue): boolean {
+  const wanted = issue.code === 'invalid_type' ? issue.expected : 'origin' in issue ? issue.origin : '';
+  return wanted === 'int' || wanted === 'number';
+}
+
+/** How the messages begin that a schema has when it says nothing itself: they name no field. */
+const zodsOwn = /^(?:Invalid|Too small|Too big)/;
+
+/** The values that would have been taken, where there are only some; null where there are more. */
+function allowedValuesOf(issue: z.core.$ZodIssue): readonly unknown[] | null {
+  if (issue.code === 'invalid_value') return issue.values;
+  // The word that says which of several shapes an object has.
+  return 'options' in issue && Array.isArray(issue.options) ? issue.options : null;
+}
+
+function bounds(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return 'be of another form';
+  const limit = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+  if (issue.origin === 'string') return `have ${limit} characters`;
+  return issue.origin === 'array' ? `have ${limit} members` : `be ${limit}`;
+}
+
+// Only where a number, or one of some words, was expected is said what came: elsewhere it may be somebody's secret.
+function nameOf(found: unknown, showsValue: boolean): string {
+  if (found === null) return 'null';
+  // JSON writes larger numbers than can be kept.
+  if (showsValue && typeof found === 'number') return Number.isFinite(found) ? `${found}` : 'too large';
+  if (showsValue && typeof found === 'string') return JSON.stringify(found.slice(0, 60).toWellFormed());
+  return withArticle(Array.isArray(found) ? 'array' : typeof found);
+}
+
+function withArticle(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+}

@@ -1,0 +1,57 @@
+import { networkOf } from '../../domain/usage/limits/network.ts';
+import { RequestError } from './refusal.ts';
+
+/** Limits on bytes in memory of bodies whose sender is not known yet. */
+export interface UnprovenLimits {
+  /** In this process. */
+  readonly maxBytes: number;
+  /** From one address (of IPv6: one /64), so that one sender cannot keep the others out. */
+  readonly maxBytesPerAddress: number;
+}
+
+/** 64 MiB, of which one address may use 16 MiB. */
+export const defaultUnprovenLimits: UnprovenLimits = {
+  maxBytes: 64 * 1_048_576,
+  maxBytesPerAddress: 16 * 1_048_576,
+};
+
+/** Bytes of one body, until they are released. */
+export interface UnprovenBody {
+  /** Counts bytes that arrived. 503 with Retry-After beyond a limit. */
+  add(count: number): void;
+  release(): void;
+}
+
+/** Returns a function that begins to count the bytes of one body; all bodies together stay within the limits. */
+export function limitUnprovenBytes(limits: UnprovenLimits): (address: string | null) => UnprovenBody {
+  let total = 0;
+  const byNetwork = new Map<string, number>();
+  return (address) => {
+    const network = networkOf(address ?? '');
+    let own = 0;
+    return {
+      add(count) {
+        const ofNetwork = (byNetwork.get(network) ?? 0) + count;
+        const isTooMuch = total + count > limits.maxBytes || ofNetwork > limits.maxBytesPerAddress;
+        if (isTooMuch) throw tooMuchInFlight();
+        total += count;
+        own += count;
+        byNetwork.set(network, ofNetwork);
+      },
+      release() {
+        const left = (byNetwork.get(network) ?? 0) - own;
+        total -= own;
+        own = 0;
+        if (left > 0) byNetwork.set(network, left);
+        else byNetwork.delete(network);
+      },
+    };
+  };
+}
+
+// What is left of the body is not read, so the connection cannot be used again.
+const tooMuchInFlight = () =>
+  new RequestError('Too many signed deliveries are arriving at once. Wait and try again.', {
+    status: 503,
+    headers: { 'retry-after': '5', connection: 'close' },
+  });

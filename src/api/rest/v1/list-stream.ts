@@ -1,0 +1,39 @@
+import type { Context } from '../../../domain/context.ts';
+import type { Page, PageRequest } from '../../../domain/pages.ts';
+import { streamJson } from '../json-stream.ts';
+
+const firstBatch = 20;
+/** What a batch aims at, in characters of JSON: long items make batches smaller. */
+const batchLength = 1_048_576;
+
+/** The most items that {@link streamList} reads at once. */
+export const batch = { max: 100, default: firstBatch } as const;
+
+/** A list that is answered whole: how its pages are read, and what stands around its items in the JSON. */
+export interface StreamedList<T> {
+  readonly read: (request: PageRequest) => Promise<Page<T>>;
+  readonly present: (items: readonly T[]) => Promise<readonly object[]>;
+  readonly opening: string;
+  readonly closing: string;
+}
+
+/** A list without pages on the wire, however long it is: read and written in keyset batches. */
+export async function streamList<T>(context: Context, list: StreamedList<T>): Promise<Response> {
+  const { opening, closing } = list;
+  return streamJson(context, { opening, closing, batches: readBatches(list) });
+}
+
+// The items as JSON, comma-separated, a batch at a time; none that is empty.
+async function* readBatches<T>({ read, present }: StreamedList<T>): AsyncGenerator<string, undefined> {
+  let after: string | null = null;
+  let size = firstBatch;
+  for (;;) {
+    const page: Page<T> = await read({ first: size, after });
+    const json = (await present(page.items)).map((item) => JSON.stringify(item)).join(',');
+    if (json !== '') yield json;
+    const last = page.items.at(-1);
+    if (!page.hasNextPage || last === undefined) return undefined;
+    after = page.cursorOf(last);
+    size = Math.min(batch.max, Math.max(1, Math.floor((page.items.length * batchLength) / json.length)));
+  }
+}

@@ -1,0 +1,32 @@
+import type { Context } from '../../../domain/context.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import type { Dialect } from '../dialect.ts';
+import { earlierDialect } from '../earlier-dialect.ts';
+
+/** Version 2: the administration of an enterprise, with the keys and errors of version 1. */
+export const dialect: Dialect = {
+  ...earlierDialect('v2'),
+  title: 'Switchyard, version 2',
+  description: 'Administration of the enterprise. Legacy: version 3 is the current one.',
+  wireNames: {
+    first: 'limit',
+    timeAfter: 'start_date',
+    timeBefore: 'end_date',
+    name: 'display_name',
+    maxCycleAcuLimit: 'acu_limit',
+  },
+};
+
+/** Which keys of administrators an endpoint takes (pinned 2). */
+export type AdministratorKey = 'personal' | 'personal or enterprise service';
+
+/**
+ * FORBIDDEN unless the key is one of a person, or, where that is enough, a service key of the whole enterprise. What it may
+ * do is asked beside this.
+ */
+export function requireAdministratorKey({ viewer }: Context, taken: AdministratorKey): void {
+  if (viewer.keyKind === 'PERSONAL') return;
+  const isOfEnterprise = viewer.keyKind === 'SERVICE' && viewer.homeOrganizationId === null;
+  if (taken === 'personal or enterprise service' && isOfEnterprise) return;
+  throw new DomainError('FORBIDDEN', 'This takes the key of an administrator of the enterprise.');
+}

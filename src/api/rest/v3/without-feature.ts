@@ -1,0 +1,271 @@
+import { z } from '@hono/zod-openapi';
+import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Context } from '../../../domain/context.ts';
+import { DomainError, notFound, refuse } from '../../../domain/errors.ts';
+import { useEnterpriseOrganization } from '../../../domain/identity/organizations/use-enterprise-organization.ts';
+import { useOrganization } from '../../../domain/identity/organizations/use-organization.ts';
+import { pageWindow, toPage } from '../../../domain/pages.ts';
+import { textParam } from '../query.ts';
+import type { VersionApi } from '../version-api.ts';
+import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
+
+/**
+ * What stands for a feature that Switchyard does not have: identity providers' groups, connections to git providers,
+ * limits for groups of organizations, hypervisors, guardrails, indexing of repositories, reviews of pull requests. Clients
+ * that ask get what an installation gets on which nobody has set it up: permissions are checked, lists are empty, single
+ * things are not there, and what would set it up is refused with a sentence.
+ */
+interface Feature {
+  /** What the 404 of a single thing says that there is none of. */
+  readonly resourceName: string;
+  /** The sentence of a refused write. */
+  readonly without: string;
+}
+
+const idpGroups: Feature = { resourceName: 'IdP group', without: 'This installation has no identity provider.' };
+const gitConnections: Feature = {
+  resourceName: 'git connection',
+  without: 'This installation has no git connections.',
+};
+const gitPermissions: Feature = { resourceName: 'git permission', without: gitConnections.without };
+const groupLimits: Feature = {
+  resourceName: 'limit of organization groups',
+  without: 'Organizations have no groups here.',
+};
+const hypervisors: Feature = { resourceName: 'hypervisor', without: 'Agents run on no hypervisors here.' };
+const guardrails: Feature = { resourceName: 'guardrail', without: 'This installation has no guardrails.' };
+const repositories: Feature = { resourceName: 'repository', without: 'Repositories are not indexed here.' };
+const reviews: Feature = { resourceName: 'review', without: 'Pull requests are not reviewed here.' };
+
+/** Read: an empty page, an empty array. A single thing: 404. Written: a refusal; `connections` takes an empty list. */
+type Answer = 'page' | 'nothing' | 'missing' | 'refused' | 'connections';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+const named = z.object({ role_id: z.string() });
+const idpNames = z.object({
+  idp_group_names: z
+    .array(z.string().min(1))
+    .min(1, '"idp_group_names" must name at least one group.')
+    .max(100, '"idp_group_names" must have at most 100 members.'),
+});
+const permissionList = z.object({
+  permissions: z
+    .array(z.object({ git_connection_id: z.string() }))
+    .max(200, '"permissions" must have at most 200 members.'),
+});
+
+interface Row {
+  readonly path: string;
+  readonly feature: Feature;
+  /** Of an organization where the path is the organization's own, else of the enterprise. */
+  readonly needs: OrganizationPermission | EnterprisePermission;
+  readonly answers: Partial<Record<Method, Answer>>;
+  /** Who may write, where that is another permission. */
+  readonly writing?: OrganizationPermission | EnterprisePermission;
+  readonly bodies?: Partial<Record<Method, z.ZodType>>;
+  /** Query parameters of the page beside `first` and `after`: with them it is as empty. */
+  readonly filters?: readonly string[];
+}
+
+const seesMembers = permissionFor.viewEnterpriseMembers;
+const givesRoles = permissionFor.assignRole;
+const ofEnterprise = '/v3/enterprise/organizations/{org_id}' as const;
+const groupRoutes = (base: string): readonly Row[] => [
+  { path: `${base}/idp-groups`, feature: idpGroups, needs: seesMembers, answers: { get: 'page' } },
+  {
+    path: `${base}/idp-groups/{idp_group_name}`,
+    feature: idpGroups,
+    needs: seesMembers,
+    writing: givesRoles,
+    answers: { get: 'missing', post: 'missing', patch: 'missing', delete: 'missing' },
+    bodies: { post: named, patch: named },
+  },
+  { path: `${base}/idp-users`, feature: idpGroups, needs: seesMembers, answers: { get: 'page' }, filters: ['email'] },
+];
+
+/** Every address (wire-facts 5 and 6.1) with what it answers. */
+const rows: readonly Row[] = [
+  {
+    path: '/v3/enterprise/idp-groups',
+    feature: idpGroups,
+    needs: seesMembers,
+    writing: givesRoles,
+    answers: { get: 'page', post: 'refused' },
+    bodies: { post: idpNames },
+  },
+  {
+    path: '/v3/enterprise/idp-groups/{idp_group_name}',
+    feature: idpGroups,
+    needs: givesRoles,
+    answers: { delete: 'missing' },
+  },
+  ...groupRoutes('/v3/enterprise/members'),
+  ...groupRoutes(`${ofEnterprise}/members`),
+  {
+    path: '/v3/organizations/{org_id}/members/idp-users',
+    feature: idpGroups,
+    needs: permissionFor.viewMembers,
+    answers: { get: 'page' },
+    filters: ['email'],
+  },
+  {
+    path: '/v3/enterprise/git-providers/connections',
+    feature: gitConnections,
+    needs: permissionFor.updateOrganization,
+    answers: { get: 'page' },
+  },
+  {
+    path: '/v3/enterprise/git-providers/connections/{connection_id}/repositories',
+    feature: gitConnections,
+    needs: permissionFor.updateOrganization,
+    answers: { get: 'missing' },
+  },
+  {
+    path: `${ofEnterprise}/git-providers/permissions`,
+    feature: gitConnections,
+    needs: permissionFor.updateOrganization,
+    answers: { get: 'page', post: 'connections', put: 'connections', delete: 'nothing' },
+    bodies: { post: permissionList, put: permissionList },
+  },
+  {
+    path: `${ofEnterprise}/git-providers/permissions/{git_permission_id}`,
+    feature: gitPermissions,
+    needs: permissionFor.updateOrganization,
+    answers: { patch: 'missing', delete: 'missing' },
+    bodies: { patch: z.object({ read_only: z.boolean().nullish() }) },
+  },
+  {
+    path: '/v3/enterprise/org-group-limits',
+    feature: groupLimits,
+    needs: permissionFor.updateOrganization,
+    answers: { get: 'missing', put: 'missing' },
+    bodies: { put: z.object({ groups: z.record(z.string(), z.unknown()) }) },
+  },
+  {
+    path: '/v3/enterprise/hypervisors',
+    feature: hypervisors,
+    needs: permissionFor.viewEnterpriseMetrics,
+    answers: { get: 'page' },
+    filters: ['status'],
+  },
+  {
+    path: '/v3beta1/enterprise/guardrail-violations',
+    feature: guardrails,
+    needs: permissionFor.viewAuditLog,
+    answers: { get: 'page' },
+  },
+  {
+    path: '/v3beta1/enterprise/organizations/{org_id}/guardrail-violations',
+    feature: guardrails,
+    needs: permissionFor.viewAuditLog,
+    answers: { get: 'page' },
+  },
+  {
+    path: '/v3beta1/organizations/{org_id}/repositories',
+    feature: repositories,
+    needs: permissionFor.viewSession,
+    answers: { get: 'page' },
+  },
+  {
+    path: '/v3beta1/organizations/{org_id}/repositories/indexing',
+    feature: repositories,
+    needs: permissionFor.viewSession,
+    writing: permissionFor.changeKnowledge,
+    answers: { get: 'page', put: 'refused', delete: 'refused' },
+  },
+  {
+    path: '/v3beta1/organizations/{org_id}/repositories/{path}/indexing',
+    feature: repositories,
+    needs: permissionFor.viewSession,
+    writing: permissionFor.changeKnowledge,
+    answers: { get: 'missing', put: 'missing', delete: 'missing' },
+  },
+  {
+    path: '/v3beta1/organizations/{org_id}/repositories/{path}/indexing/branches/{branch_name}',
+    feature: repositories,
+    needs: permissionFor.changeKnowledge,
+    answers: { delete: 'missing' },
+  },
+  {
+    path: '/v3/organizations/{org_id}/pr-reviews',
+    feature: reviews,
+    needs: permissionFor.createSession,
+    answers: { post: 'refused' },
+    bodies: { post: z.object({ pr_url: z.string() }) },
+  },
+];
+
+const nothing = z.record(z.string(), z.unknown()).openapi({ description: 'There is none of these.' });
+const answerOf = { page: pageOf(nothing), nothing: z.array(nothing), connections: z.array(nothing) } as const;
+
+/** Every route of a feature that there is not. */
+export function serveWithoutFeature(api: VersionApi): void {
+  for (const row of rows) {
+    for (const [method, answer] of Object.entries(row.answers) as [Method, Answer][])
+      serveRow(api, row, method, answer);
+  }
+}
+
+function serveRow(api: VersionApi, row: Row, method: Method, answer: Answer): void {
+  const { path, feature } = row;
+  const body = row.bodies?.[method];
+  const filters = (row.filters ?? []).map((name) => [name, textParam(name, { description: 'Changes nothing.' })]);
+  const isPage = answer === 'page';
+  const permission = method === 'get' ? row.needs : (row.writing ?? row.needs);
+  const refusals = [403, 404, ...(body ? [400, 413, 422] : []), ...(answer === 'refused' ? [409] : [])];
+  api.serve(
+    {
+      method,
+      paths: [path as `/${string}`],
+      name: nameOf(method, path),
+      summary: `${feature.without} ${says[answer]}`,
+      query: z.object(isPage ? { ...pageQuery, ...Object.fromEntries(filters) } : {}),
+      ...(body ? { body } : {}),
+      // Of what only refuses, the success is never seen.
+      answer: answer === 'missing' || answer === 'refused' ? nothing : answerOf[answer],
+      refusals: isPage ? [...refusals, 422] : refusals,
+    },
+    async ({ context, query, body: requestBody, param }) => {
+      await checkScope(context, path, permission, param('org_id'));
+      if (answer === 'missing') throw notFound(feature.resourceName);
+      if (answer === 'refused') throw new DomainError('INVALID_STATE', feature.without);
+      if (answer === 'connections') requireNone(requestBody);
+      if (answer !== 'page') return [];
+      // A list without items gives no cursors: each that comes is another list's.
+      const window = pageWindow(query, page, () => null);
+      return presentPage(toPage<null, never>([], window, String), (item) => item);
+    },
+  );
+}
+
+const says = {
+  page: 'An empty page.',
+  nothing: 'Nothing is taken away.',
+  missing: 'Always 404.',
+  refused: 'Always refused.',
+  connections: 'Takes an empty list only.',
+} as const satisfies Record<Answer, string>;
+
+function requireNone(body: unknown): void {
+  const { permissions } = body as z.output<typeof permissionList>;
+  if (permissions.length === 0) return;
+  throw refuse(['permissions', '0', 'gitConnectionId'], 'There is no such git connection.', 'UNKNOWN_REFERENCE');
+}
+
+// The rows say which permission it is; by the path it is asked of an organization, of the enterprise, or of both.
+async function checkScope(context: Context, path: string, permission: string, orgId: string): Promise<void> {
+  if (!path.includes('/enterprise')) {
+    await useOrganization(context, orgId, permission as OrganizationPermission);
+  } else if (path.includes('{org_id}')) {
+    await useEnterpriseOrganization(context, orgId, permission as EnterprisePermission);
+  } else {
+    requireEnterprisePermission(context.viewer, permission as EnterprisePermission);
+  }
+}
+
+// "get /v3/enterprise/members/idp-groups/{idp_group_name}" is getEnterpriseMembersIdpGroupsIdpGroupName.
+function nameOf(method: Method, path: string): string {
+  const segments = path.split(/[^a-z0-9]+/i).filter((segment) => segment !== '' && segment !== 'v3');
+  return method + segments.map((segment) => segment[0]?.toUpperCase() + segment.slice(1)).join('');
+}

@@ -1,0 +1,83 @@
+// npm run agents, switchyard agents: which agents this host is set up for, and what one of them can do.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createAgents } from '../agents/acp/agents.ts';
+import type { AgentProfile } from '../agents/agent.ts';
+import { checkAgent } from '../agents/check/check-agent.ts';
+import { printReport } from '../agents/check/print-report.ts';
+import { locateProgram, programOf } from '../agents/profiles/programs.ts';
+import { readyIds } from '../agents/profiles/ready.ts';
+import { type AgentProfiles, loadProfiles, readyProfile } from '../agents/profiles.ts';
+import { createSandbox } from '../agents/sandbox/sandbox.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { toolList } from '../domain/execution/reports/tool-list.ts';
+
+const usage = `Usage:
+  npm run agents -- list                                     the agents, and whether their programs are there
+  npm run agents -- check PROFILE [--prompt TEXT] [--json]   start one and say what it can do
+
+PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
+A check costs nothing, as it asks the model nothing, unless there is a prompt.`;
+
+async function list(config: Config, { profiles, defaultId }: AgentProfiles): Promise<void> {
+  for (const profile of profiles.values()) {
+    const found = await locateProgram(profile, config.agentBaseEnv.PATH ?? '');
+    const location = found ?? `not found: ${programOf(profile)}`;
+    process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}\n`);
+  }
+  const others = readyIds.filter((id) => !profiles.has(id));
+  process.stdout.write('\n* is the default.\n');
+  if (others.length > 0) process.stdout.write(`Ready ones that AGENTS_CONFIG may name: ${others.join(', ')}\n`);
+}
+
+async function findProfile(config: Config, { profiles }: AgentProfiles, id: string): Promise<AgentProfile> {
+  const profile = profiles.get(id);
+  if (profile) return profile;
+  if (readyIds.includes(id)) return readyProfile(id, config.readVariable);
+  const ids = [...new Set([...profiles.keys(), ...readyIds])];
+  throw new Error(`There is no agent "${id}". There are: ${ids.join(', ')}.`);
+}
+
+async function check(config: Config, profile: AgentProfile, prompt: string | null, isJson: boolean): Promise<void> {
+  const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
+  const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
+  const hidden = [dataDir, attachmentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
+  const report = await checkAgent({
+    profile,
+    prompt,
+    tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
+    async open(directory) {
+      const path = baseEnv.PATH ?? '';
+      const isolation = await createSandbox({ choice, directory: join(directory, 'sandbox'), path, hidden, log });
+      const spoolDir = join(directory, 'agents');
+      const agents = await createAgents({
+        baseEnv,
+        sandbox: isolation,
+        workerId: `check-${process.pid}`,
+        spoolDir,
+        log,
+      });
+      return { agents, driver: isolation.driver };
+    },
+  });
+  process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));
+  if (report.failure !== null) process.exitCode = 1;
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const options = { prompt: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [command, id, ...more] = positionals;
+  const config = readConfig();
+  const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
+  if (command === 'list' && id === undefined) return list(config, profiles);
+  if (command !== 'check' || id === undefined || more.length > 0) throw new Error(usage);
+  return check(config, await findProfile(config, profiles, id), values.prompt ?? null, values.json ?? false);
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { emptyDatabase } from '../domain/bootstrap.ts';
+import { openStore, type Store } from '../store/store.ts';
+
+// Another directory would have another database for a command on an embedded one, and none at all to do with the service.
+const stopIt = 'Stop it for as long as the command runs: an embedded database is for one process at a time.';
+const useAnother =
+  'Stop it for as long as the command runs, or give the command an empty DATA_DIR of its own and the SECRET_KEY of the service.';
+
+const writeLine = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
+
+/** Writes the warnings and errors of a command to stderr. */
+export const commandLog = { debug: () => undefined, info: () => undefined, warn: writeLine, error: writeLine };
+
+/**
+ * The store of the service, for a command on its host, whose warnings go to stderr. Throws a sentence where there is none
+ * yet, and leaves nothing behind there: a command begins no database.
+ */
+export async function openForCommand({ dataDir, databaseUrl, databaseLimits }: Config): Promise<Store> {
+  if (databaseUrl === null && !existsSync(join(dataDir, 'pglite'))) throw new Error(emptyDatabase);
+  const lockedMessage = databaseUrl === null ? stopIt : useAnother;
+  return openStore({ dataDir, databaseUrl, limits: databaseLimits, lockedMessage, log: commandLog });
+}
+
+/**
+ * {@link openForCommand} for a command that needs the database but not the data directory: on PostgreSQL it runs beside the
+ * service.
+ */
+export async function openDatabaseForCommand(config: Config): Promise<Store> {
+  if (config.databaseUrl === null) return openForCommand(config);
+  const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const store = await openStore({
+      dataDir,
+      databaseUrl: config.databaseUrl,
+      limits: config.databaseLimits,
+      log: commandLog,
+    });
+    return {
+      ...store,
+      get prisma() {
+        return store.prisma;
+      },
+      close: () => store.close().finally(remove),
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+// npm run ip-access-list: shows and changes the IP access list on the host itself, for whoever has locked the office out.
+import { enterprisePermissions } from '../auth/permissions.ts';
+import { systemViewer } from '../auth/viewer.ts';
+import { readConfig } from '../config/config.ts';
+import { findEnterpriseId } from '../domain/bootstrap.ts';
+import {
+  addIpRanges,
+  clearIpAccessList,
+  getIpAccessList,
+  type IpAccessListContext,
+} from '../domain/identity/organizations/ip-access-list.ts';
+import { createLocalNotifier } from '../realtime/local-notifier.ts';
+import type { Store } from '../store/store.ts';
+import { openForCommand } from './command-store.ts';
+
+const usage = `Usage:
+  npm run ip-access-list                  show the list
+  npm run ip-access-list -- add RANGE …   add addresses and CIDR ranges
+  npm run ip-access-list -- clear         empty it: every address is allowed`;
+
+type Command = (context: IpAccessListContext) => Promise<readonly string[]>;
+
+// Before the store is opened: who asks for what there is not is told so, whoever has the directory.
+function readCommand([command, ...ranges]: readonly string[]): Command {
+  if (command === undefined) return getIpAccessList;
+  if (command === 'clear' && ranges.length === 0) return clearIpAccessList;
+  if (command === 'add' && ranges.length > 0) return (context) => addIpRanges(context, { ipRanges: ranges });
+  throw new Error(usage);
+}
+
+async function asService(store: Store): Promise<IpAccessListContext> {
+  const enterpriseId = await findEnterpriseId({ store });
+  // Running processes read the list with every request, and see by the epoch that their streams need a look: no ring.
+  const notifier = createLocalNotifier(() => undefined);
+  const viewer = systemViewer(enterpriseId, enterprisePermissions);
+  return { store, notifier, now: () => new Date(), viewer, address: null };
+}
+
+try {
+  const runCommand = readCommand(process.argv.slice(2));
+  const store = await openForCommand(readConfig());
+  try {
+    const ranges = await runCommand(await asService(store));
+    process.stdout.write(
+      ranges.length > 0 ? `${ranges.join('\n')}\n` : 'The list is empty: every address is allowed.\n',
+    );
+  } finally {
+    await store.close();
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

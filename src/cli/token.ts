@@ -1,0 +1,36 @@
+// npm run token: a new administrator token, for whoever has the host but has lost the token.
+
+import { readConfig } from '../config/config.ts';
+import { findEnterpriseId, newAdministratorToken, prepareInstallation } from '../domain/bootstrap.ts';
+import { consoleLinkAddress, createConsoleLink } from '../domain/identity/keys/console-sessions.ts';
+import { serviceAddress } from '../http/listen.ts';
+import { createKeyring, loadSecretKey } from '../store/cipher.ts';
+import { commandLog, openForCommand } from './command-store.ts';
+
+try {
+  const config = readConfig();
+  const store = await openForCommand(config);
+  try {
+    // A token for a database that nothing runs on would be worth nothing.
+    await findEnterpriseId({ store });
+    const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
+    const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
+    const services = { store, keyring, log: commandLog, now: () => new Date() };
+    const { enterpriseId } = await prepareInstallation(services, {
+      bootstrapToken: null,
+      isKeyGenerated: isGenerated,
+      isShared: config.databaseUrl !== null,
+    });
+    const token = await newAdministratorToken(services, enterpriseId);
+    process.stdout.write(`${token}\n`);
+    const code = await createConsoleLink(services, token);
+    const address = consoleLinkAddress(serviceAddress(config), code ?? '');
+    // Beside what scripts read.
+    process.stderr.write(`Or sign in to the console with this, once and within 15 minutes: ${address}\n`);
+  } finally {
+    await store.close();
+  }
+} catch (error) {
+  process.stderr.write(`No token was made.\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

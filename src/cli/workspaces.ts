@@ -1,0 +1,113 @@
+// npm run workspaces, switchyard workspaces: lists and deletes the workspaces in a worker's data directory.
+import { parseArgs } from 'node:util';
+import { type Config, readConfig } from '../config/config.ts';
+import { findEnterpriseId } from '../domain/bootstrap.ts';
+import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
+import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
+import { requestDeletionSeen } from '../domain/execution/workspaces/request-deletion.ts';
+import { discardDue, emptyDeleted } from '../domain/execution/workspaces/sweep.ts';
+import { parseId, prefixedId } from '../domain/ids.ts';
+import { asSystem } from '../domain/sessions/as-system.ts';
+import { createNotifier } from '../realtime/create-notifier.ts';
+import type { Store } from '../store/store.ts';
+import { forgetFormerIds, readWorkerIdentity } from '../worker-identity.ts';
+import { commandLog, openDatabaseForCommand, openForCommand } from './command-store.ts';
+
+const usage = `Usage:
+  npm run workspaces -- list             the workspaces in DATA_DIR: size in MiB, session, status
+  npm run workspaces -- delete SESSION…  delete the workspaces and homes of these sessions
+  npm run workspaces -- delete --over    delete those of all listed sessions that are over
+  npm run workspaces -- adopt            take over the workspaces that a copied DATA_DIR has, from its original
+
+On an embedded database the service must be stopped. On PostgreSQL the command runs beside the service, whose worker deletes
+what was requested; adopt needs the service stopped, because it changes the data directory.`;
+
+class UsageError extends Error {}
+
+/** A context of the service itself. Only the parts that the acts of this command use are there. */
+async function contextOn(store: Store, config: Config) {
+  const { databaseUrl } = config;
+  const notifier = createNotifier({
+    databaseUrl,
+    execute: (sql, values) => store.execute(sql, values),
+    log: commandLog,
+  });
+  const services = { store, bell: notifier, log: commandLog, now: () => new Date() };
+  return { bell: notifier, context: asSystem(services as never, await findEnterpriseId({ store })) };
+}
+
+async function list(config: Config): Promise<string> {
+  const store = await openDatabaseForCommand(config);
+  try {
+    const found = await listWorkspaces({ store }, config.dataDir);
+    const lines = found.map(({ sessionId, bytes, status, isOver }) => {
+      const size = (bytes / 1_048_576).toFixed(1).padStart(10);
+      return `${size}  ${prefixedId('session', sessionId)}  ${status ?? 'unknown'}${isOver ? ', over' : ''}`;
+    });
+    const total = found.reduce((sum, { bytes }) => sum + bytes, 0) / 1_048_576;
+    return [...lines, `${total.toFixed(1).padStart(10)}  ${found.length} workspaces`].join('\n');
+  } finally {
+    await store.close();
+  }
+}
+
+async function remove(config: Config, idTexts: readonly string[], isOver: boolean): Promise<string> {
+  const store = await openDatabaseForCommand(config);
+  try {
+    const { bell: notifier, context } = await contextOn(store, config);
+    const ids = isOver
+      ? (await listWorkspaces({ store }, config.dataDir)).filter((each) => each.isOver).map((each) => each.sessionId)
+      : idTexts.map((text) => {
+          const id = parseId('session', text);
+          if (id === null) throw new UsageError(`"${text}" is not the id of a session.\n\n${usage}`);
+          return id;
+        });
+    await notifier.start();
+    try {
+      for (const id of ids) await requestDeletionSeen(context, { id });
+    } finally {
+      // Its connection keeps the process alive.
+      await notifier.stop();
+    }
+    if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;
+    const { id: workerId } = await readWorkerIdentity(config.dataDir);
+    const times = { workspaceRetentionMs: null, workspaceInactiveMs: null };
+    const options = { dataDir: config.dataDir, workerId, ...times, isLeased: () => false };
+    const count = await discardDue(context, options, ids);
+    await emptyDeleted(context, config.dataDir, () => false);
+    return `${count} workspaces were deleted.`;
+  } finally {
+    await store.close();
+  }
+}
+
+async function adopt(config: Config): Promise<string> {
+  const store = await openForCommand(config);
+  try {
+    const { id, formerIds } = await readWorkerIdentity(config.dataDir);
+    const count = await adoptWorkspaces({ store }, id, formerIds);
+    await forgetFormerIds(config.dataDir, id);
+    return `This worker has the workspaces of ${count} sessions now.`;
+  } finally {
+    await store.close();
+  }
+}
+
+function run(args: readonly string[]): Promise<string> | string {
+  const options = { over: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const [command, ...ids] = positionals;
+  const isOver = values.over ?? false;
+  if (values.help) return usage;
+  if (command === 'list' && ids.length === 0) return list(readConfig());
+  if (command === 'delete' && ids.length > 0 !== isOver) return remove(readConfig(), ids, isOver);
+  if (command === 'adopt' && ids.length === 0) return adopt(readConfig());
+  throw new UsageError(usage);
+}
+
+try {
+  process.stdout.write(`${await run(process.argv.slice(2))}\n`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

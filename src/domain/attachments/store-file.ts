@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import { FileTooLargeError } from '../../store/files.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { AttachmentRecord } from './attachments.ts';
+import { sniffContentType } from './content-type.ts';
+import { cleanFileName } from './names.ts';
+
+/** A file that comes in, and what is known of it beforehand. */
+export interface IncomingFile extends Pick<AttachmentRecord, 'organizationId' | 'sessionId' | 'source'> {
+  /** Any: it is cleaned. */
+  readonly name: string;
+  /** Read to its end, or destroyed. */
+  readonly content: Readable;
+}
+
+/**
+ * Keeps a file: its content first, then its rows, which `write` makes in one transaction. Nothing is left behind when either
+ * fails. LIMIT_EXCEEDED at `path`, with `expected` before the size, beyond what the service takes; the errors of `write`.
+ */
+export async function storeFile(
+  context: Context,
+  file: IncomingFile,
+  tooLarge: { readonly path: string; readonly expected: string },
+  write: (attachment: AttachmentRecord, storageKey: string) => Promise<void>,
+): Promise<AttachmentRecord> {
+  const { files, maxAttachmentBytes } = context;
+  const { organizationId, sessionId, source } = file;
+  const id = newId();
+  const received = await files.receive(id, file.content, maxAttachmentBytes).catch((error: unknown) => {
+    if (!(error instanceof FileTooLargeError)) throw error;
+    const message = `${tooLarge.expected} at most ${maxAttachmentBytes / 1_048_576} MiB.`;
+    throw refuse([tooLarge.path], message, 'LIMIT_EXCEEDED');
+  });
+  try {
+    const attachment: AttachmentRecord = {
+      id,
+      organizationId,
+      sessionId,
+      name: cleanFileName(file.name),
+      contentType: await sniffContentType(received.head),
+      sizeBytes: received.sizeBytes,
+      source,
+      createdAt: context.now(),
+    };
+    await write(attachment, await files.store(id));
+    await files.settle(id);
+    return attachment;
+  } catch (error) {
+    await files
+      .discard(id)
+      .catch((failure: unknown) =>
+        context.log.warn({ err: failure, attachmentId: id }, 'A file that was refused could not be deleted yet.'),
+      );
+    throw error;
+  }
+}

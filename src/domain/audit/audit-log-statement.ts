@@ -1,0 +1,135 @@
+import { type PageWindow, readCursor, readTimeCursor, writeCursor } from '../pages.ts';
+import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
+
+/** What narrows the log; every condition given must hold. Ids are bare, times are bounds (after: >=, before: <). */
+export interface AuditLogFilter {
+  /** Entries of any of these; words of the enumeration that are not recorded here match nothing. */
+  readonly actions?: readonly string[] | undefined;
+  /** A user, a service user or a key. */
+  readonly actorId?: string | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+}
+
+/** An order of the log, and how a reader's place in it is written. */
+export interface EntryOrder<C> {
+  readonly isAscending: boolean;
+  readonly readCursor: (text: string) => C | null;
+  readonly cursorOf: (entry: AuditEntryRecord) => string;
+  /** The condition on the entry that a cursor is of; null: a cursor counts without its entry. */
+  readonly isOf: ((cursor: C, bind: Bind) => string) | null;
+  /** The condition on entries that lie beyond a place, in the direction of the operator. */
+  readonly beyond: (operator: '<' | '>', cursor: C, bind: Bind) => string;
+  readonly by: (direction: 'asc' | 'desc') => string;
+  readonly conditions: (filter: AuditLogFilter, bind: Bind) => readonly string[];
+}
+
+type Bind = (value: unknown) => string;
+
+/** By time: where pages go from the newest back. */
+export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
+  isAscending: false,
+  readCursor: (text) => readTimeCursor('audit.desc', text),
+  cursorOf: ({ createdAt, id }) => writeCursor('audit.desc', createdAt.getTime(), id),
+  isOf: null,
+  beyond: (operator, { at, id }, bind) =>
+    `(e.created_at, e.id) ${operator} (${bind(at)}::timestamptz, ${bind(id)}::text)`,
+  by: (direction) => `e.created_at ${direction}, e.id ${direction}`,
+  conditions: () => [],
+};
+
+/**
+ * By the transaction that wrote them (pinned 5). An entry is shown once no transaction older than its own is open any
+ * more: nothing can then appear before it.
+ */
+export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }> = {
+  isAscending: true,
+  readCursor: readCommitCursor,
+  cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
+  // A restore into a younger cluster numbers the entries again: a cursor of before would skip some of them.
+  isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
+  beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
+  by: (direction) => `e.xid ${direction}, e.id ${direction}`,
+  conditions: (filter, bind) => ['e.xid < pg_snapshot_xmin(pg_current_snapshot())', ...xidBounds(filter, bind)],
+};
+
+function readCommitCursor(text: string): { xid: string; id: string } | null {
+  const parts = readCursor('audit.asc', 2, text);
+  if (!parts) return null;
+  const [xid, id] = parts as [string, string];
+  // Eighteen digits are below the largest xid8; a cluster that has used more transactions does not exist.
+  return /^\d{1,18}$/.test(xid) && /^[0-9a-z]{1,64}$/.test(id) ? { xid, id } : null;
+}
+
+/**
+ * A range of times as a range of transactions, so that the log is not read from its first entry. A transaction lasts
+ * 30 s at most; the day allows for clocks that go wrong. The times themselves are compared as well.
+ */
+function xidBounds({ createdAfter, createdBefore }: AuditLogFilter, bind: Bind): string[] {
+  const bounds: string[] = [];
+  if (createdAfter) {
+    bounds.push(`e.xid >= coalesce((select b.xid from audit_entry b where b.enterprise_id = $1
+      and b.created_at < ${bind(createdAfter)}::timestamptz - interval '1 day'
+      order by b.created_at desc, b.id desc limit 1), '0'::xid8)`);
+  }
+  if (createdBefore) {
+    bounds.push(`e.xid <= coalesce((select b.xid from audit_entry b where b.enterprise_id = $1
+      and b.created_at >= ${bind(createdBefore)}::timestamptz + interval '1 day'
+      order by b.created_at, b.id limit 1), '18446744073709551615'::xid8)`);
+  }
+  return bounds;
+}
+
+/** What to read: of the whole enterprise, or of each of some organizations. */
+interface AuditLogPart {
+  readonly enterpriseId: string;
+  readonly organizationIds: readonly string[] | null;
+  readonly filter: AuditLogFilter;
+}
+
+/**
+ * One statement for a page of each place, with one entry too many in each. `place` counts the organizations from 1; the
+ * enterprise is place 1.
+ */
+export function auditLogStatement<C>(
+  order: EntryOrder<C>,
+  { enterpriseId, organizationIds, filter }: AuditLogPart,
+  window: PageWindow<C>,
+): { sql: string; values: unknown[] } {
+  const { isAscending } = order;
+  const values: unknown[] = [enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['e.enterprise_id = $1', ...order.conditions(filter, bind), ...filterConditions(filter, bind)];
+  if (window.after !== null) where.push(order.beyond(isAscending ? '>' : '<', window.after, bind));
+  if (window.before !== null) where.push(order.beyond(isAscending ? '<' : '>', window.before, bind));
+  const by = order.by(isAscending === window.backward ? 'desc' : 'asc');
+  const limit = bind(window.limit + 1);
+  const read = (...more: string[]) =>
+    `select e.* from audit_entry e where ${[...where, ...more].join(' and ')} order by ${by} limit ${limit}`;
+
+  const actions = filter.actions && bind([...new Set(filter.actions)]);
+  const ofAny = actions === undefined ? [] : [`e.action = any(${actions}::text[])`];
+  const entries = () => {
+    if (organizationIds) return read('e.organization_id = scopes.id', ...ofAny);
+    if (actions === undefined || isAscending) return read(...ofAny);
+    // The newest of each action, then of them all: "any of" would have to pass over all others between them.
+    return `select e.* from unnest(${actions}::text[]) wanted (action)
+      cross join lateral (${read('e.action = wanted.action')}) e order by ${by} limit ${limit}`;
+  };
+  const scopes = `unnest(${bind(organizationIds ?? [null])}::text[]) with ordinality scopes (id, position)`;
+  const sql = `select scopes.position, ${entryColumns} from ${scopes} cross join lateral (${entries()}) e
+    ${entryActors} order by scopes.position, ${by}`;
+  return { sql, values };
+}
+
+/** The conditions of a filter on an `audit_entry` aliased `e`, without those on its action. */
+export function filterConditions(filter: AuditLogFilter, bind: Bind): string[] {
+  const where: string[] = [];
+  const add = (value: unknown, condition: (parameter: string) => string) => {
+    if (value !== undefined) where.push(condition(bind(value)));
+  };
+  add(filter.actorId, (p) => `(e.user_id = ${p} or e.service_user_id = ${p} or e.api_key_id = ${p})`);
+  add(filter.createdAfter, (p) => `e.created_at >= ${p}::timestamptz`);
+  add(filter.createdBefore, (p) => `e.created_at < ${p}::timestamptz`);
+  return where;
+}

@@ -1,0 +1,172 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import type { Context } from '../context.ts';
+import { type Issue, invalidInput, notFound } from '../errors.ts';
+import { inOrderOf } from '../find-by-ids.ts';
+import { parseId } from '../ids.ts';
+import { oneOfConditions } from '../list-filter.ts';
+import type { CountedList } from '../nested-pages.ts';
+import {
+  badCursor,
+  type Page,
+  type PageLimits,
+  type PageRequest,
+  type PageWindow,
+  pageWindow,
+  toPage,
+} from '../pages.ts';
+import { isAuditAction } from './audit-actions.ts';
+import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
+import {
+  type AuditLogFilter,
+  auditLogStatement,
+  byCommit,
+  byTime,
+  type EntryOrder,
+  filterConditions,
+} from './audit-log-statement.ts';
+
+/** A part of the log, newest first unless said otherwise. */
+export interface AuditLogRequest extends PageRequest {
+  readonly filter?: AuditLogFilter | undefined;
+  /**
+   * `desc`: by time. `asc`: in the order in which the entries became final, which is roughly that of time: a reader that
+   * goes on from its last cursor misses nothing, also not what was committed late (pinned 5).
+   */
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+/**
+ * A page of the enterprise's audit log, or of one organization's, by its id in any form. FORBIDDEN; NOT_FOUND for what is
+ * no organization of the enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An ascending reader gets BAD_CURSOR
+ * for a cursor from before the entries were numbered again.
+ */
+export async function listAuditLog(
+  context: Context,
+  request: AuditLogRequest & { readonly organizationId?: string | undefined },
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
+  const ids = request.organizationId === undefined ? null : [await getOwnId(context, request.organizationId)];
+  const [page] = await readPages(context, ids, request, limits);
+  return page as Page<AuditEntryRecord>;
+}
+
+/** A page for each of these organizations, bare ids, in one statement. One that is another enterprise's has no entries. */
+export async function listAuditLogs(
+  context: Context,
+  organizationIds: readonly string[],
+  request: AuditLogRequest,
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>[]> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
+  return readPages(context, organizationIds, request, limits);
+}
+
+/** The enterprise's audit log, or an organization's by its bare id, to be counted. FORBIDDEN, INVALID_INPUT. */
+export function auditLogOf(
+  { viewer }: Context,
+  organizationId: string | null,
+  filter: AuditLogFilter = {},
+): CountedList {
+  requireEnterprisePermission(viewer, permissionFor.viewAuditLog);
+  checkFilter(filter);
+  const actions = filter.actions && [...new Set(filter.actions)];
+  return {
+    key: `audit log ${JSON.stringify([organizationId === null, filter])}`,
+    ownerId: organizationId ?? viewer.enterpriseId,
+    row: 'e',
+    table: 'audit_entry',
+    owners: () => '',
+    where: (bind) => [
+      `e.enterprise_id = ${bind(viewer.enterpriseId)}`,
+      ...(organizationId === null ? [] : ['e.organization_id = owner.id']),
+      ...oneOfConditions('e.action', actions, bind),
+      ...filterConditions(filter, bind),
+    ],
+  };
+}
+
+/** The entries of these bare ids, in the ids' order; null for each that the viewer may not see. */
+export async function findAuditEntries(context: Context, ids: readonly string[]): Promise<(AuditEntryRecord | null)[]> {
+  const { viewer } = context;
+  if (!viewer.enterprisePermissions.has(permissionFor.viewAuditLog)) return ids.map(() => null);
+  const rows = await context.store.query<AuditEntryRecord>(
+    `select ${entryColumns} from audit_entry e ${entryActors} where e.id = any($1::text[]) and e.enterprise_id = $2`,
+    [ids, viewer.enterpriseId],
+  );
+  return inOrderOf(ids, rows);
+}
+
+async function getOwnId(context: Context, id: string): Promise<string> {
+  const [organization] = await context.store.query<{ id: string }>(
+    'select o.id from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null',
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization.id;
+}
+
+function readPages(
+  context: Context,
+  organizationIds: readonly string[] | null,
+  request: AuditLogRequest,
+  limits: PageLimits,
+): Promise<Page<AuditEntryRecord>[]> {
+  checkFilter(request.filter ?? {});
+  return request.order === 'asc'
+    ? readOrdered(context, organizationIds, request, limits, byCommit)
+    : readOrdered(context, organizationIds, request, limits, byTime);
+}
+
+async function readOrdered<C>(
+  context: Context,
+  organizationIds: readonly string[] | null,
+  request: AuditLogRequest,
+  limits: PageLimits,
+  order: EntryOrder<C>,
+): Promise<Page<AuditEntryRecord>[]> {
+  const window = pageWindow(request, limits, order.readCursor);
+  await requireEntriesOf(context, order, window, request);
+  const part = { enterpriseId: context.viewer.enterpriseId, organizationIds, filter: request.filter ?? {} };
+  const { sql, values } = auditLogStatement(order, part, window);
+  const rows = await context.store.query<AuditEntryRecord & { position: number }>(sql, values);
+  return (organizationIds ?? [null]).map((_, index) => {
+    const entries = rows.filter(({ position }) => position === index + 1);
+    return toPage<C, AuditEntryRecord>(entries, window, order.cursorOf);
+  });
+}
+
+/** BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. Entries are never deleted. */
+async function requireEntriesOf<C>(
+  { store, viewer }: Context,
+  { isOf }: EntryOrder<C>,
+  window: PageWindow<C>,
+  request: PageRequest,
+): Promise<void> {
+  for (const name of ['after', 'before'] as const) {
+    const cursor = window[name];
+    if (cursor === null || isOf === null) continue;
+    const values: unknown[] = [viewer.enterpriseId];
+    const condition = isOf(cursor, (value) => `$${values.push(value)}`);
+    const found = await store.query(`select 1 from audit_entry e where e.enterprise_id = $1 and ${condition}`, values);
+    if (found.length === 0) throw badCursor(name, request[name] ?? '');
+  }
+}
+
+// PostgreSQL has its own bounds of time: what lies beyond is said here, not by a failing statement.
+function checkFilter(filter: AuditLogFilter): void {
+  const issues: Issue[] = [];
+  for (const name of ['createdAfter', 'createdBefore'] as const) {
+    const year = filter[name]?.getUTCFullYear() ?? 2000;
+    if (!(year >= 1 && year <= 9999)) {
+      issues.push({ path: ['filter', name], message: `"${name}" must be a time of the years 1 to 9999.` });
+    }
+  }
+  for (const action of filter.actions ?? []) {
+    if (isAuditAction(action)) continue;
+    const shown = JSON.stringify(action.slice(0, 60));
+    issues.push({ path: ['action'], message: `"action" must be an action of the audit log, but ${shown} is none.` });
+  }
+  if (issues.length > 0) throw invalidInput(issues);
+}

@@ -1,0 +1,166 @@
+import type { Transaction } from '../../store/store.ts';
+import type { Context } from '../context.ts';
+import { type IdKind, newId } from '../ids.ts';
+
+/** What an entry of some action says: what kind of thing its target is (null: none, or of several kinds), and in words. */
+interface AuditActMeaning {
+  readonly target: IdKind | null;
+  readonly meaning: string;
+}
+
+/**
+ * Acts that are recorded, in the words of spec 2.6 and, where it has none, of its newer edition (wire-facts 5).
+ * docs/wire/audit-log.md says when each one is written: a new line here needs its row there.
+ */
+export const auditActions = {
+  'create_session': { target: 'session', meaning: 'A new session was created.' },
+  'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
+  'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
+  'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
+  'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },
+  'delete_session_workspace': {
+    target: 'session',
+    meaning: 'The deletion of the workspace and home directory of a session was requested.',
+  },
+  'create_org': { target: 'organization', meaning: 'An organization was created.' },
+  'update_org': {
+    target: 'organization',
+    meaning:
+      'The name, an ACU limit or the default agent of an organization was changed, or an operator changed on the host whether it creates schedules.',
+  },
+  'update_org_settings': {
+    target: 'organization',
+    meaning: 'The allowed tags or default tags for sessions of an organization were changed.',
+  },
+  'delete_org': { target: 'organization', meaning: 'An organization was deleted.' },
+  'update_enterprise_settings': { target: 'enterprise', meaning: 'A setting of the enterprise was changed.' },
+  'add_member': { target: 'user', meaning: 'A user account was created.' },
+  'add_members_to_enterprise': { target: 'user', meaning: 'A user was assigned a first role on the enterprise.' },
+  'add_members_to_org': { target: 'user', meaning: 'A user became a member of an organization.' },
+  'remove_members_from_org': { target: 'user', meaning: 'A user was removed from an organization.' },
+  'update_member': { target: 'user', meaning: 'The name of a user was changed.' },
+  'delete_member': { target: 'user', meaning: 'A user account was deleted.' },
+  'assign_roles': {
+    target: 'user',
+    meaning: 'A user was assigned a different role, or the role of a user on the enterprise was removed.',
+  },
+  'create_role': { target: 'role', meaning: 'A custom role was created.' },
+  'update_role': { target: 'role', meaning: 'A custom role was changed.' },
+  'delete_role': { target: 'role', meaning: 'A custom role was deleted.' },
+  'create_service_user': { target: 'serviceUser', meaning: 'A service user was created.' },
+  'update_service_user': { target: 'serviceUser', meaning: 'The name of a service user was changed.' },
+  'delete_service_user': { target: 'serviceUser', meaning: 'A service user was deleted.' },
+  'assign_service_user_role': { target: 'serviceUser', meaning: 'A role was assigned to a service user.' },
+  'remove_service_user_role': { target: 'serviceUser', meaning: 'A role was removed from a service user.' },
+  'create_org_api_key': { target: 'apiKey', meaning: 'A service key was created.' },
+  'create_user_api_key': { target: 'apiKey', meaning: 'A personal key was created for a user.' },
+  'create_service_user_api_key': { target: 'apiKey', meaning: 'A key was created for a service user.' },
+  'create_pat': { target: 'apiKey', meaning: 'A personal access token was created.' },
+  'revoke_enterprise_api_key': { target: 'apiKey', meaning: 'A personal key or a service key was revoked.' },
+  'revoke_all_enterprise_api_keys': { target: null, meaning: 'All keys of users and all service keys were revoked.' },
+  'revoke_service_user_api_key': { target: 'apiKey', meaning: 'A key of a service user was revoked.' },
+  'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A key of a service user was replaced with a new key.' },
+  'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
+  'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced with a new token.' },
+  'login': { target: 'apiKey', meaning: 'A browser signed in to the console with a key or confirmed its sign-in.' },
+  'create_secret': {
+    target: 'secret',
+    meaning: 'A secret of an organization was created. `name` in the data is the key of the secret.',
+  },
+  'update_secret': {
+    target: 'secret',
+    meaning: 'A secret of an organization was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_secret': {
+    target: 'secret',
+    meaning: 'A secret of an organization was deleted. `name` in the data is the key of the secret.',
+  },
+  'create_knowledge': { target: 'note', meaning: 'A knowledge note was created.' },
+  'edit_knowledge': {
+    target: 'note',
+    meaning: 'A knowledge note was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_knowledge': { target: 'note', meaning: 'A knowledge note was deleted.' },
+  'create_folder': { target: 'folder', meaning: 'A knowledge folder was created.' },
+  'update_folder': { target: 'folder', meaning: 'A knowledge folder was changed or moved.' },
+  'delete_folder': {
+    target: 'folder',
+    meaning: 'A knowledge folder was deleted. Its notes are no longer in any folder.',
+  },
+  'create_playbook': { target: 'playbook', meaning: 'A new playbook was created.' },
+  'update_playbook': {
+    target: 'playbook',
+    meaning: 'A playbook was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_playbook': {
+    target: 'playbook',
+    meaning: 'A playbook was deleted, of an organization or of the enterprise.',
+  },
+  'create_automation': { target: 'automation', meaning: 'An automation or a schedule was created.' },
+  'update_automation': {
+    target: 'automation',
+    meaning: 'An automation was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_automation': { target: 'automation', meaning: 'An automation was deleted.' },
+  'run_automation': { target: 'automation', meaning: 'An immediate run of an automation was requested.' },
+  'create_webhook_endpoint': {
+    target: 'webhookEndpoint',
+    meaning: 'A webhook endpoint was created. `host` in the data is its host.',
+  },
+  'update_webhook_endpoint': {
+    target: 'webhookEndpoint',
+    meaning:
+      'A webhook endpoint was changed, or disabled by the service itself. `changed` in the data names the changed fields.',
+  },
+  'delete_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'A webhook endpoint was deleted.' },
+  'test_webhook_endpoint': { target: 'webhookEndpoint', meaning: 'A test event was sent to a webhook endpoint.' },
+  'redeliver_webhook': { target: 'webhookDelivery', meaning: 'A webhook delivery was sent again.' },
+} as const satisfies Record<string, AuditActMeaning>;
+
+/** One of {@link auditActions}. */
+export type AuditAction = keyof typeof auditActions;
+
+/** What an entry is about. `data` never holds a secret's value or a message's text. */
+export interface AuditTarget {
+  readonly organizationId: string | null;
+  readonly sessionId?: string;
+  readonly targetId?: string;
+  readonly data?: Record<string, string | number | boolean | null>;
+}
+
+/** Where an entry is written, and all that it has: for {@link audit}, and for acts that are one statement with their entry. */
+export const insertAuditEntry = `
+  insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
+    session_id, target_id, data, created_at)`;
+
+const ofSessions: ReadonlySet<string | null> = new Set(['session', 'message']);
+
+/**
+ * Writes one entry in the transaction of the act itself: both happen or neither does. Rings for those who follow resources, of
+ * which every act is recorded here; sessions have a topic of their own. Without a bell nobody is told.
+ */
+export async function audit(
+  context: Pick<Context, 'viewer' | 'address' | 'now'> & Partial<Pick<Context, 'notifier'>>,
+  tx: Transaction,
+  action: AuditAction,
+  target: AuditTarget,
+): Promise<void> {
+  const { viewer } = context;
+  const { type, id } = viewer.principal;
+  await tx.query(`${insertAuditEntry} values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::timestamptz)`, [
+    newId(),
+    viewer.enterpriseId,
+    target.organizationId,
+    action,
+    type === 'USER' ? id : null,
+    type === 'SERVICE_USER' ? id : null,
+    viewer.apiKeyId,
+    context.address,
+    target.sessionId ?? null,
+    target.targetId ?? null,
+    JSON.stringify(target.data ?? {}),
+    context.now(),
+  ]);
+  if (ofSessions.has(auditActions[action].target)) return;
+  tx.afterCommit(() => context.notifier?.notify(`resources:${target.organizationId ?? viewer.enterpriseId}`));
+}

@@ -1,0 +1,227 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { hasPermission, type Owner, requireAnyPermission } from '../../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { findInOrganizations } from '../../find-by-ids.ts';
+import {
+  type OrganizationRecord,
+  requireUsable,
+  useOrganization,
+} from '../../identity/organizations/use-organization.ts';
+import { parseId } from '../../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
+import { type NestedList, organizationOwners } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts';
+import { type AutomationRun, type RunStatus, runColumns } from './runs.ts';
+import type { ScheduleDefinition } from './schedule-definition.ts';
+
+/** Something that acts by itself: when, and what it does then. */
+export interface AutomationRecord extends Owner, Editor {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly runAs: RunAs;
+  /** Whose its sessions are; null: the organization's. */
+  readonly runAsUserId: string | null;
+  readonly triggers: readonly Trigger[];
+  readonly actions: readonly Action[];
+  readonly options: AutomationOptions;
+  /** What only schedules have; null: it was not made as one, or is none any more. */
+  readonly schedule: ScheduleDefinition | null;
+  /** Null: it has no incoming webhook. */
+  readonly webhookSecretHash: string | null;
+  /** The same secret, sealed; null also where the secret is older than the check of signatures. */
+  readonly webhookSecretSealed: string | null;
+  /** The next time of its recurring triggers; null while it is disabled, or where it has none. */
+  readonly nextRunAt: Date | null;
+  /** When it is claimed for that time: later than it by its jitter, or because it has failed; null as the time is. */
+  readonly dueAt: Date | null;
+  readonly lastRunAt: Date | null;
+  readonly lastErrorAt: Date | null;
+  readonly lastErrorMessage: string | null;
+  readonly consecutiveFailures: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** Set: it is in no list and never acts again. */
+  readonly deletedAt: Date | null;
+}
+
+/** The columns of an {@link AutomationRecord} of an `automation` aliased `a`. */
+export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
+  a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash", a.webhook_secret_sealed as "webhookSecretSealed",
+  a.next_run_at as "nextRunAt", a.due_at as "dueAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
+  a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures",
+  ${authorColumns('a')}, ${editorColumns('a')}, a.created_at as "createdAt", a.updated_at as "updatedAt",
+  a.deleted_at as "deletedAt"`;
+
+/**
+ * An organization whose automations the viewer may see: also who may change them without being allowed to view them. The
+ * errors of {@link useOrganization}.
+ */
+export function useAutomationsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
+  const bare = parseId('organization', organizationId);
+  const canChange = bare !== null && hasPermission(context.viewer, permissionFor.changeAutomations, bare);
+  const permission = canChange ? permissionFor.changeAutomations : permissionFor.viewAutomations;
+  return useOrganization(context, organizationId, permission);
+}
+
+/** Which automation, by its id in any form, and the organization that the path named. */
+export interface AutomationRef {
+  readonly organizationId: string;
+  readonly automationId: string;
+}
+
+/** An automation of an organization. NOT_FOUND, also for a deleted one; ORGANIZATION_NOT_USABLE, FORBIDDEN. */
+export async function getAutomation(context: Context, ref: AutomationRef): Promise<AutomationRecord> {
+  const { id } = await useAutomationsOf(context, ref.organizationId);
+  const [automation] = await context.store.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null`,
+    [parseId('automation', ref.automationId), id],
+  );
+  if (!automation) throw notFound('automation');
+  return automation;
+}
+
+/** The automations of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listAutomations(
+  context: Context,
+  request: PageRequest & { readonly organizationId: string },
+  limits: PageLimits,
+): Promise<Page<AutomationRecord>> {
+  const { id } = await useAutomationsOf(context, request.organizationId);
+  const values: unknown[] = [id];
+  const list = timedPage({ name: 'automations', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['a.organization_id = $1', 'a.deleted_at is null', ...list.beyond];
+  const rows = await context.store.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
+    values,
+  );
+  return list.toPage(rows);
+}
+
+/** Any of them is enough to view automations. */
+export const automationViewPermissions = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
+
+/** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
+export interface AutomationFilter extends ListFilter {
+  readonly isEnabled?: boolean | undefined;
+  readonly isFailing?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of automations. */
+export type AutomationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/**
+ * The automations of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN, INVALID_INPUT.
+ */
+export function automationsOf(
+  context: Context,
+  organizationId: string,
+  filter: AutomationFilter = {},
+  order?: AutomationOrder | null,
+): NestedList<AutomationRecord> {
+  requireUsable(context, organizationId, ...automationViewPermissions);
+  checkListFilter(filter);
+  const { isEnabled, isFailing } = filter;
+  return {
+    ...inOrder('automations', order, texts),
+    key: `automations ${JSON.stringify([filter, order])}`,
+    ownerId: organizationId,
+    row: 'a',
+    table: 'automation',
+    columns: automationColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: (bind) => [
+      'a.organization_id = owner.id',
+      'a.deleted_at is null',
+      ...(isEnabled === undefined ? [] : [`a.is_enabled = ${bind(isEnabled)}::boolean`]),
+      ...(isFailing === undefined ? [] : [`(a.consecutive_failures > 0) = ${bind(isFailing)}::boolean`]),
+      ...listFilterConditions('a', filter, ['name'], bind),
+    ],
+  };
+}
+
+/** Those of these bare ids that the viewer may see, in the ids' order, deleted ones too; null for each other. */
+export function findAutomations(context: Context, ids: readonly string[]): Promise<(AutomationRecord | null)[]> {
+  const table = { table: 'automation', row: 'a', columns: automationColumns };
+  return findInOrganizations<AutomationRecord>(context, table, ids, ...automationViewPermissions);
+}
+
+/**
+ * Where the automation of an id in any form is, for an act that names no organization. FORBIDDEN for a caller who may change no
+ * automation; NOT_FOUND, also for a deleted one.
+ */
+export async function getAutomationRef(context: Context, id: string): Promise<AutomationRef> {
+  requireAnyPermission(context.viewer, [permissionFor.changeAutomations]);
+  const bare = parseId('automation', id);
+  const [automation] = bare === null ? [] : await findAutomations(context, [bare]);
+  if (!automation || automation.deletedAt !== null) throw notFound('automation');
+  return { organizationId: automation.organizationId, automationId: automation.id };
+}
+
+/** The runs of these bare ids that the viewer may see, also of a deleted automation, in the ids' order; null for each other. */
+export function findRuns(context: Context, ids: readonly string[]): Promise<(AutomationRun | null)[]> {
+  const table = { table: 'automation_run', row: 'r', columns: runColumns };
+  return findInOrganizations<AutomationRun>(context, table, ids, ...automationViewPermissions);
+}
+
+/** Conditions of a list of runs. */
+export interface RunFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
+  readonly status?: readonly RunStatus[] | undefined;
+}
+
+/**
+ * Runs of an automation, as one of many such lists. FORBIDDEN without the permission to view it, or to change it;
+ * INVALID_INPUT.
+ */
+export function runsOf(
+  context: Context,
+  automation: Pick<AutomationRecord, 'id' | 'organizationId'>,
+  filter: RunFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<AutomationRun> {
+  const { viewer } = context;
+  requireUsable(context, automation.organizationId, ...automationViewPermissions);
+  checkListFilter(filter);
+  return {
+    ...inOrder('automationRuns', order, {}),
+    key: `runs ${JSON.stringify([filter, order])}`,
+    ownerId: automation.id,
+    row: 'r',
+    table: 'automation_run',
+    columns: runColumns,
+    owners: (bind) =>
+      `join automation a on a.id = owner.id join organization o on o.id = a.organization_id
+          and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
+    where: (bind) => [
+      'r.automation_id = owner.id',
+      'r.organization_id = a.organization_id',
+      ...oneOfConditions('r.status', filter.status, bind),
+      ...listFilterConditions('r', filter, [], bind),
+    ],
+  };
+}
+
+/** What an automation has done and should have, the last first. NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listRuns(
+  context: Context,
+  request: PageRequest & AutomationRef,
+  limits: PageLimits,
+): Promise<Page<AutomationRun>> {
+  const { id, organizationId } = await getAutomation(context, request);
+  const values: unknown[] = [id, organizationId];
+  const list = timedPage({ name: 'automationRuns', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['r.automation_id = $1', 'r.organization_id = $2', ...list.beyond];
+  const rows = await context.store.query<AutomationRun>(
+    `select ${runColumns} from automation_run r where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
+    values,
+  );
+  return list.toPage(rows);
+}

@@ -1,0 +1,163 @@
+/** What one field of an event is, and how it may be compared. */
+export interface EventField {
+  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json' | 'recurrence';
+  readonly isRequired: boolean;
+  readonly description: string;
+}
+
+/** An event that a trigger may name. */
+export interface EventType {
+  /** Whether anything here makes such events; others are taken and kept, and nothing ever comes of them. */
+  readonly hasSource: boolean;
+  readonly description: string;
+  readonly fields: Readonly<Record<string, EventField>>;
+}
+
+/** The event whose trigger holds a rule, and the one that comes from outside. */
+export const recurringEvent = 'schedule:recurring';
+/** See {@link recurringEvent}. */
+export const webhookEvent = 'webhook:incoming';
+
+/** The fields of events that are about a session: null where there is nothing of it. */
+const sessionFields = {
+  'id': { type: 'string', isRequired: true, description: 'Id of the session, which begins with "devin-".' },
+  'title': { type: 'string', isRequired: true, description: 'Title of the session.' },
+  'url': { type: 'string', isRequired: true, description: 'URL of the session in the console.' },
+  'tags': { type: 'list', isRequired: true, description: 'Tags of the session.' },
+  'origin': {
+    type: 'string',
+    isRequired: true,
+    description: 'Origin of the session, for example "api" or "automation".',
+  },
+  'status': { type: 'string', isRequired: true, description: 'Status that the session entered.' },
+  'detail': {
+    type: 'string',
+    isRequired: false,
+    description: 'Detail of the status, for example the reason for a suspension. Null if there is none.',
+  },
+  'automation_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the automation that started the session. Null if there is none.',
+  },
+  'playbook_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the playbook that the session follows. Null if there is none.',
+  },
+  'parent_session_id': {
+    type: 'string',
+    isRequired: false,
+    description: 'Id of the session that started this session. Null if there is none.',
+  },
+  'acus_consumed': { type: 'number', isRequired: true, description: 'Number of ACUs that the session has consumed.' },
+} as const satisfies Record<string, EventField>;
+
+const unconnectedEvent: EventType = {
+  hasSource: false,
+  description:
+    'An event of an external service that is not connected. Triggers for it can be saved but never start a run.',
+  fields: {},
+};
+
+const ofSession = (description: string): EventType => ({ hasSource: true, description, fields: sessionFields });
+
+const sessionEvents = {
+  'session:finished': ofSession('The agent of a session has finished its work and has no question.'),
+  'session:blocked': ofSession('A session waits for a user: for an answer or for an approval.'),
+  'session:error': ofSession('A session stopped because of an error.'),
+  'session:suspended': ofSession('A session was suspended. The field "detail" gives the reason.'),
+  'session:terminated': ofSession('A session ended permanently: a user terminated it or it expired.'),
+} as const satisfies Record<string, EventType>;
+
+/** An event of a session of this service. */
+export type SessionEventName = keyof typeof sessionEvents;
+
+/** Whether an event is of a session of this service. */
+export const isSessionEvent = (name: string): name is SessionEventName => Object.hasOwn(sessionEvents, name);
+
+const internalEvents = {
+  [recurringEvent]: {
+    hasSource: true,
+    description: 'A time of the recurrence rule of the trigger has been reached.',
+    fields: {
+      rrule: {
+        type: 'recurrence',
+        isRequired: true,
+        description: 'Recurrence rule (RRULE) of RFC 5545. Times are in UTC unless the trigger has a time zone.',
+      },
+    },
+  },
+  [webhookEvent]: {
+    hasSource: true,
+    description: 'JSON was posted to the incoming webhook of the automation with its secret.',
+    fields: {
+      body: {
+        type: 'json',
+        isRequired: true,
+        description: 'JSON body of the request. A path selects a value inside it, for example "body.build.state".',
+      },
+      headers: {
+        type: 'json',
+        isRequired: true,
+        description:
+          'Headers of the request, with names in lower case, for example "headers.x-github-event". Headers with credentials are left out.',
+      },
+    },
+  },
+  ...sessionEvents,
+} as const satisfies Record<string, EventType>;
+
+/** Events of other services (wire-facts 4): the words of those that are not listed there are taken as they come. */
+const externalEvents: Readonly<Record<string, readonly string[] | 'any'>> = {
+  'github': [
+    'issue_comment',
+    'issues',
+    'pull_request',
+    'pull_request_review',
+    'pull_request_review_comment',
+    'check_run',
+    'push',
+  ],
+  'gitlab': ['merge_request', 'note', 'issue', 'issue_note', 'push', 'pipeline'],
+  'slack': ['message', 'reaction_added'],
+  'linear': ['create', 'label_added', 'assigned', 'status_changed', 'priority_changed', 'moved'],
+  'jira': ['issue_created', 'label_added', 'status_changed', 'assigned'],
+  'snapshot_build': ['completed'],
+  'pylon': 'any',
+  'incident_io': 'any',
+};
+
+/** Every event that is known by its name. */
+const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
+  ...Object.entries(internalEvents),
+  ...Object.entries(externalEvents).flatMap(([source, events]) =>
+    events === 'any' ? [] : events.map((event) => [`${source}:${event}`, unconnectedEvent] as const),
+  ),
+]);
+
+const openSources: readonly string[] = Object.keys(externalEvents).filter((source) => externalEvents[source] === 'any');
+
+/** An event as the schemas list it: `*` in place of the word stands for any. */
+export interface ListedEventType extends EventType {
+  readonly name: string;
+  readonly source: string;
+  readonly word: string;
+}
+
+/** Every event that a trigger may name. */
+export const listedEventTypes: readonly ListedEventType[] = [
+  ...eventTypes,
+  ...openSources.map((source) => [`${source}:*`, unconnectedEvent] as const),
+].map(([name, type]) => {
+  const [source = '', word = ''] = name.split(':');
+  return { ...type, name, source, word };
+});
+
+/** The event of a name such as "github:push"; null when no trigger can have it. */
+export function findEventType(name: string): EventType | null {
+  const found = eventTypes.get(name);
+  if (found) return found;
+  const [, source = ''] = /^([a-z_]+):[a-z][a-z0-9_]{0,63}$/.exec(name) ?? [];
+  return Object.hasOwn(externalEvents, source) && externalEvents[source] === 'any' ? unconnectedEvent : null;
+}

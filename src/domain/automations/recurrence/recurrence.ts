@@ -1,0 +1,187 @@
+import { RRuleTemporal } from 'rrule-temporal';
+import type { Frequency, Recurrence } from './recurrence-rule.ts';
+
+/** The least time between two runs of an automation. */
+export const minGapMs = 15 * 60 * 1_000;
+
+/** How far ahead, at least, a time is looked for: the 29th of February falls on a given weekday every 28 to 40 years. */
+const horizonMs = 41 * 366 * 24 * 60 * 60 * 1_000;
+
+/** What the evaluator may walk over for one time: all that a rule may take, or what takes a few milliseconds. */
+const work = {
+  full: { maxIterations: 10_000, maxCandidateEvaluations: 200_000 },
+  quick: { maxIterations: 300, maxCandidateEvaluations: 5_000 },
+} as const;
+
+/** How much may be done to find a time. */
+export type Effort = keyof typeof work;
+
+/** A time that takes more than a quick look to find: it may be there or not. */
+export class OverBudgetError extends Error {}
+
+const lengthMs = {
+  SECONDLY: 1_000,
+  MINUTELY: 60_000,
+  HOURLY: 3_600_000,
+  DAILY: 86_400_000,
+  WEEKLY: 604_800_000,
+  MONTHLY: 2_678_400_000,
+  YEARLY: 31_622_400_000,
+} as const satisfies Record<Frequency, number>;
+
+/** The last moment that has four digits for its year. */
+const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/**
+ * The next times of a rule that lie after a moment, at most `count`, in order. Fewer: it ends, or the next one is further
+ * away than 41 years, or took more work to find than a rule may take. Each one costs about a millisecond, a hostile rule's a
+ * hundred: so look for one in a turn. With the effort `quick` TooDearError is thrown instead.
+ */
+export function nextOccurrences(rule: Recurrence, after: Date, count: number, effort: Effort = 'full'): Date[] {
+  const found: Date[] = [];
+  let from = after;
+  while (found.length < count) {
+    const next = nextOccurrence(rule, from, effort);
+    if (next === null) break;
+    found.push(next);
+    from = next;
+  }
+  return found;
+}
+
+function nextOccurrence(rule: Recurrence, after: Date, effort: Effort): Date | null {
+  if (rule.count === 0 || (rule.until !== null && rule.until < rule.startsAt)) return null;
+  const ahead = Math.max(horizonMs, 3 * rule.interval * lengthMs[rule.frequency]);
+  const horizon = Math.min(Math.max(after.getTime(), rule.startsAt.getTime()) + ahead, endOfTime);
+  const until = Math.min(rule.until?.getTime() ?? endOfTime, horizon);
+  if (until <= after.getTime()) return null;
+  const parts = [
+    `FREQ=${rule.frequency}`,
+    `INTERVAL=${rule.interval}`,
+    `UNTIL=${write(new Date(until))}`,
+    ...[...rule.parts].map(([name, value]) => `${name}=${value}`),
+    // RFC 5545 does not say which days of a week are meant; all of them, as evaluators in wide use have it.
+    ...(rule.parts.has('BYWEEKNO') && !rule.parts.has('BYDAY') ? ['BYDAY=MO,TU,WE,TH,FR,SA,SU'] : []),
+  ];
+  const rruleString = `DTSTART:${write(rule.startsAt)}\nRRULE:${parts.join(';')}`;
+  try {
+    const counted = rule.count === null ? {} : { count: rule.count };
+    const next = new RRuleTemporal({ rruleString, cache: false, ...work[effort], ...counted }).next(after, false);
+    return next === null ? null : new Date(next.epochMilliseconds);
+  } catch (error) {
+    if (effort === 'quick') throw new OverBudgetError('A time takes more than a quick look.', { cause: error });
+    // It says that the work was too much, or that the calendar ends, by throwing. The rule itself has been checked.
+    return null;
+  }
+}
+
+const write = (time: Date) => time.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+
+/**
+ * What looking at the rules of one request may cost before no more than the first few times of each are looked at; before the
+ * first two of each are enough it may be overdrawn by {@link maxOverdraftMs}.
+ */
+export interface CheckBudget {
+  leftMs: number;
+}
+const maxOverdraftMs = 300;
+
+/** A fresh {@link CheckBudget}. */
+export const newCheckBudget = (): CheckBudget => ({ leftMs: 100 });
+
+/**
+ * Why an automation cannot have this rule, or null: it never fires after `now`, or more often than every 15 minutes. Looks at
+ * the next times until their pattern has been seen, which is not all there may ever be.
+ */
+export function recurrenceProblem(rule: Recurrence, now: Date): string | null {
+  const check = checkRecurrence(rule, now, newCheckBudget());
+  for (;;) {
+    const { done, value } = check.next();
+    if (done) return value;
+  }
+}
+
+/** {@link recurrenceProblem} in steps, of which each looks for one time at most. */
+export function* checkRecurrence(
+  rule: Recurrence,
+  now: Date,
+  budget: CheckBudget,
+): Generator<void, string | null, undefined> {
+  const problem = workProblem(rule);
+  if (problem !== null) return problem;
+  const nextAfter = (time: Date) => {
+    const startedAt = performance.now();
+    const [next] = nextOccurrences(rule, time, 1);
+    budget.leftMs -= performance.now() - startedAt;
+    return next;
+  };
+  const first = nextAfter(now);
+  if (first === undefined) {
+    const next = rule.count === 0 ? 'COUNT is 0' : 'no time after now fits it';
+    return `The rule never fires: ${next}, or finding one takes more work than a rule may take.`;
+  }
+  if (isSparse(rule)) return null;
+  let last = first;
+  for (let seen = 1; seen < 100; seen++) {
+    yield;
+    const next = nextAfter(last);
+    if (next === undefined) return null;
+    if (next.getTime() - last.getTime() < minGapMs) {
+      return `The rule fires more often than every 15 minutes: at ${last.toISOString()} and at ${next.toISOString()}.`;
+    }
+    last = next;
+    const isYear = last.getTime() - first.getTime() > 366 * lengthMs.DAILY;
+    if (seen >= 8 && (isYear || budget.leftMs < 0)) return null;
+    if (seen >= 2 && budget.leftMs < -maxOverdraftMs) return null;
+  }
+  return null;
+}
+
+/**
+ * True where the rule's parts alone say that it never fires too often, as those of most rules do: nothing need be walked over.
+ * Its times are some of those of its grid, and of those of a day that BYHOUR, BYMINUTE and BYSECOND make.
+ */
+function isSparse({ frequency, interval, parts, startsAt }: Recurrence): boolean {
+  const isGrid = frequency === 'SECONDLY' || (frequency === 'MINUTELY' && !parts.get('BYSECOND')?.includes(','));
+  if (isGrid && interval * lengthMs[frequency] >= minGapMs) return true;
+  const numbers = (name: string, own: number | null, count: number) =>
+    parts.get(name)?.split(',').map(Number) ?? (own === null ? Array.from({ length: count }, (_, n) => n) : [own]);
+  // What is left out is the start's, where the frequency is longer than it.
+  const isLongerThan = (than: Frequency) => lengthMs[frequency] > lengthMs[than];
+  const hours = numbers('BYHOUR', isLongerThan('HOURLY') ? startsAt.getUTCHours() : null, 24);
+  const minutes = numbers('BYMINUTE', isLongerThan('MINUTELY') ? startsAt.getUTCMinutes() : null, 60);
+  const seconds = numbers('BYSECOND', isLongerThan('SECONDLY') ? startsAt.getUTCSeconds() : null, 60);
+  if (hours.length * minutes.length * seconds.length > maxDailyTimes) return false;
+  const times = hours
+    .flatMap((hour) => minutes.flatMap((minute) => seconds.map((second) => (hour * 60 + minute) * 60 + second)))
+    .toSorted((one, other) => one - other);
+  const minGap = minGapMs / 1_000;
+  return times.every((time, n) => (times[n + 1] ?? (times[0] ?? 0) + 24 * 60 * 60) - time >= minGap);
+}
+
+/** As many times as a day has with {@link minGapMs} between them. */
+const maxDailyTimes = 96;
+
+// What the evaluator's own bounds do not see: it makes all times of a period before BYSETPOS takes some of them, also where
+// there are none to take, and goes on so for thousands of periods, many seconds long.
+function workProblem({ frequency, parts }: Recurrence): string | null {
+  const sizeOf = (...names: string[]) =>
+    names.reduce((size, name) => size * (parts.get(name)?.split(',').length ?? 1), 1);
+  const times = sizeOf('BYHOUR', 'BYMINUTE', 'BYSECOND');
+  if (times > maxDailyTimes) {
+    return `The rule names too many times of a day: BYHOUR, BYMINUTE and BYSECOND make ${times}, where one every 15 minutes is ${maxDailyTimes}.`;
+  }
+  const positions = parts.get('BYSETPOS');
+  if (positions === undefined) return null;
+  const maxPosition = {
+    SECONDLY: 1,
+    MINUTELY: sizeOf('BYSECOND'),
+    HOURLY: sizeOf('BYMINUTE', 'BYSECOND'),
+    DAILY: times,
+    WEEKLY: times * sizeOf('BYDAY'),
+    MONTHLY: times * 31,
+    YEARLY: times * 366,
+  }[frequency];
+  if (positions.split(',').some((position) => Math.abs(Number(position)) <= maxPosition)) return null;
+  return `The rule never fires: BYSETPOS is beyond the ${maxPosition} times that a period can have.`;
+}

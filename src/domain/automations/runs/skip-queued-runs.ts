@@ -1,0 +1,11 @@
+import type { Transaction } from '../../../store/store.ts';
+
+/** Leaves out what waits of an automation that acts no more: somebody has disabled or deleted it. */
+export async function skipQueuedRuns(tx: Transaction, automationId: string): Promise<void> {
+  await tx.query(
+    `update automation_run set status = 'skipped', addition = null, error_code = 'INVALID_STATE',
+            error_message = 'The automation was disabled or deleted before there was a place for it.'
+      where automation_id = $1 and status = 'queued'`,
+    [automationId],
+  );
+}

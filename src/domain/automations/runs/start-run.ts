@@ -1,0 +1,165 @@
+import { findOwnerViewer } from '../../../auth/owner-viewer.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requirePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context, Services } from '../../context.ts';
+import { DomainError, type ErrorCode } from '../../errors.ts';
+import { executeActions } from '../actions/execute-actions.ts';
+import { requireActionPermissions } from '../actions/require-permissions.ts';
+import type { AutomationRecord } from '../model/automations.ts';
+import type { AutomationRun } from '../model/runs.ts';
+import { type LockedAutomation, lockForRun, type RunCause } from './locked-automation.ts';
+import { recordFailure, recordSuccess } from './record-outcome.ts';
+import { checkRunLimits } from './run-limits.ts';
+import { findRun, newRun, saveRun } from './run-store.ts';
+
+/**
+ * The only way to fire: the run, its session or message, what the limits say and how it went for the automation are one
+ * transaction. The same delivery key again gives the first run and does nothing. A refusal is no error: the run is `failed`
+ * and says why; one that must wait for others is `queued`, one beyond a limit `skipped`. Locks the automation. Fires also
+ * one that is disabled: who calls says whether that is meant. NOT_FOUND for a deleted one. Any other error is the transaction's.
+ */
+export async function lockAndStartRun(
+  services: Services,
+  tx: Transaction,
+  { id }: Pick<AutomationRecord, 'id'>,
+  cause: RunCause,
+): Promise<AutomationRun> {
+  return startRun(services, tx, await lockForRun(tx, id), cause);
+}
+
+/** {@link lockAndStartRun} for one that the caller has locked in this transaction and not changed since. */
+export async function startRun(
+  services: Services,
+  tx: Transaction,
+  locked: LockedAutomation,
+  cause: RunCause,
+): Promise<AutomationRun> {
+  const existing = await findRun(tx, locked.automation.id, cause.deliveryKey);
+  if (existing !== null && !(existing.status === 'failed' && cause.isRetry)) return existing;
+  const { status, refusal } = cause.skip
+    ? ({ status: 'skipped', refusal: { code: 'INVALID_STATE', message: cause.skip } } as const)
+    : await checkRunLimits(tx, locked.automation, services.now());
+  const run: AutomationRun = {
+    ...(existing ?? newRun(services, locked, cause)),
+    status,
+    errorCode: refusal?.code ?? null,
+    errorMessage: refusal?.message ?? null,
+  };
+  if (status === 'queued') tx.afterCommit(() => services.notifier.notify('automations'));
+  if (status === 'started') return executeRun(services, tx, locked, run, cause.addition ?? null);
+  return saveRun(services, tx, run, status === 'queued' ? (cause.addition ?? null) : null);
+}
+
+/** Notes that a firing ended with an error that is no refusal, in a transaction after it. */
+export async function recordCrash(
+  services: Services,
+  tx: Transaction,
+  locked: LockedAutomation,
+  cause: RunCause,
+): Promise<void> {
+  const existing = await findRun(tx, locked.automation.id, cause.deliveryKey);
+  if (existing !== null && existing.status !== 'failed') return;
+  const run = existing ?? newRun(services, locked, cause);
+  await failRun(services, tx, locked, run);
+}
+
+/** Ends an attempt of a run with an error that is no refusal. */
+export async function failRun(
+  services: Services,
+  tx: Transaction,
+  locked: LockedAutomation,
+  run: AutomationRun,
+): Promise<void> {
+  const failed: AutomationRun = {
+    ...run,
+    status: 'failed',
+    attempts: run.attempts + 1,
+    errorCode: 'INTERNAL',
+    errorMessage: 'Something went wrong inside the service.',
+  };
+  await recordFailure(services, tx, locked, failed);
+  await saveRun(services, tx, failed, null);
+}
+
+/** Does the work of a run that has been let in, and notes how it went. */
+export async function executeRun(
+  services: Services,
+  tx: Transaction,
+  locked: LockedAutomation,
+  run: AutomationRun,
+  addition: string | null,
+): Promise<AutomationRun> {
+  const outcome = await attempt(services, tx, locked, addition);
+  const attempts = run.attempts + 1;
+  if ('sessionId' in outcome) {
+    await recordSuccess(services, tx, locked);
+    const { sessionId } = outcome;
+    const none = { errorCode: null, errorMessage: null };
+    return saveRun(
+      services,
+      tx,
+      { ...run, ...none, status: 'started', sessionId, attempts, startedAt: services.now() },
+      null,
+    );
+  }
+  const failed = {
+    ...run,
+    status: 'failed',
+    attempts,
+    errorCode: outcome.code,
+    errorMessage: outcome.message,
+  } as const;
+  await recordFailure(services, tx, locked, failed);
+  return saveRun(services, tx, failed, null);
+}
+
+/** What is done for an organization that no user is behind. */
+const ofOrganization = [permissionFor.createSession, permissionFor.sendMessage] as const;
+
+async function attempt(
+  services: Services,
+  tx: Transaction,
+  locked: LockedAutomation,
+  addition: string | null,
+): Promise<{ sessionId: string } | { code: ErrorCode; message: string }> {
+  await tx.query('savepoint actions');
+  try {
+    const context = await asOwner(services, tx, locked);
+    return { sessionId: await executeActions(context, tx, { ...locked, addition }) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // What was done before the refusal is undone; the run and its failure stay.
+    await tx.query('rollback to savepoint actions');
+    return { code: error.code, message: error.message };
+  }
+}
+
+// With the rights that the owner has now: whoever made it may have lost them since.
+async function asOwner(services: Services, tx: Transaction, locked: LockedAutomation): Promise<Context> {
+  const { automation, isOrganizationGone } = locked;
+  const { organizationId, runAsUserId: userId } = automation;
+  if (isOrganizationGone) throw new DomainError('INVALID_STATE', 'The organization has been deleted.');
+  const now = () => services.now();
+  const viewer = await findOwnerViewer(
+    { store: tx, now },
+    { userId, serviceUserId: null, organizationId },
+    ofOrganization,
+  );
+  if (viewer === null) {
+    const gone =
+      userId === null
+        ? 'The organization has been deleted.'
+        : 'The user whom the automation runs as is no longer there.';
+    throw new DomainError(userId === null ? 'INVALID_STATE' : 'FORBIDDEN', gone);
+  }
+  // A schedule's user was chosen by somebody who may act as others; that it may start sessions is enough.
+  const isCreator = userId !== null && automation.schedule === null;
+  if (isCreator) requirePermission(viewer, permissionFor.runAutomationAsCreator, organizationId);
+  requireActionPermissions(viewer, automation);
+  // Not spread: the address in `url` fields is known only later.
+  return Object.create(services, {
+    viewer: { value: viewer, enumerable: true },
+    address: { value: null, enumerable: true },
+  });
+}

@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { inTurn } from '../../turns.ts';
+import { isTimeZone } from '../recurrence/time-zones.ts';
+import { nextZonedOccurrences, parseZonedRecurrence, zonedRecurrenceProblem } from '../recurrence/zoned-recurrence.ts';
+
+/** When a rule that nobody has kept yet would fire; `problem`: why an automation cannot have it, and then it has no times. */
+export interface RecurrencePreview {
+  readonly times: readonly Date[];
+  readonly problem: string | null;
+}
+
+/** The most times of one preview. */
+export const maxTimes = 20;
+
+/**
+ * The next times of a rule as if an automation were made with it now: its first `count`, 1 to 20. Nothing is read or kept.
+ * What is wrong with the rule or the zone is no error but the answer; INVALID_INPUT for a count that is none.
+ */
+export async function previewRecurrence(
+  context: Pick<Context, 'now'>,
+  rule: string,
+  timeZone: string | null,
+  count: number,
+): Promise<RecurrencePreview> {
+  if (!(count >= 1 && count <= maxTimes)) {
+    throw refuse(['count'], `"count" must be an integer from 1 to ${maxTimes}, but was ${count}.`);
+  }
+  const wrong = (problem: string): RecurrencePreview => ({ times: [], problem });
+  if (timeZone !== null && !isTimeZone(timeZone)) {
+    return wrong('The time zone must be a name of the IANA time zone database, such as Europe/Berlin.');
+  }
+  const now = context.now();
+  const { zoned, problem: parseProblem } = parseZonedRecurrence(rule, now, timeZone);
+  if (zoned === null) return wrong(parseProblem);
+  const ruleProblem = await inTurn(() => zonedRecurrenceProblem(zoned, now));
+  if (ruleProblem !== null) return wrong(ruleProblem);
+  const times: Date[] = [];
+  while (times.length < count) {
+    // One in each turn: a rule may take long for a single time.
+    const [next] = await inTurn(() => nextZonedOccurrences(zoned, times.at(-1) ?? now, 1));
+    if (next === undefined) break;
+    times.push(next);
+  }
+  return { times, problem: null };
+}

@@ -1,0 +1,54 @@
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { ensureFeed, type FeedConsumer } from '../../feeds/feeds.ts';
+import type { AutomationRecord } from '../model/automations.ts';
+import type { Trigger } from '../model/definition.ts';
+import { isSessionEvent } from '../model/event-types.ts';
+
+/** The most automations of an organization that hear of events of its sessions: each event is looked at for all of them. */
+export const maxFollowers = 200;
+
+/** An automation aliased `a` that hears of events of sessions. */
+export const isFollowing = 'a.session_events_since_at is not null and a.is_enabled and a.deleted_at is null';
+
+/** Where the reading for automations stands. */
+export const automationFeed: FeedConsumer = {
+  feedTable: 'automation_feed',
+  progressTable: 'automation_progress',
+  isWanted: `exists (select 1 from automation a where a.organization_id = f.organization_id and ${isFollowing})`,
+};
+
+const hasSessionEvent = (triggers: readonly Trigger[]) => triggers.some(({ eventType }) => isSessionEvent(eventType));
+
+/**
+ * Lets an automation that was written hear of what happens in sessions from now on, where its triggers say so. LIMIT_EXCEEDED
+ * beyond {@link maxFollowers}. `before` null: it is new.
+ */
+export async function followSessions(
+  context: Context,
+  tx: Transaction,
+  automation: AutomationRecord,
+  before: AutomationRecord | null,
+): Promise<void> {
+  const { id, organizationId, triggers, enabled } = automation;
+  const hasEvent = hasSessionEvent(triggers);
+  if (before !== null && hasSessionEvent(before.triggers) && !(hasEvent && enabled)) {
+    await tx.query('update automation set session_events_since_at = null where id = $1', [id]);
+  }
+  if (!hasEvent) return;
+  if (!enabled) return;
+  // One at a time for each organization, or two at once would both pass the count.
+  await tx.query('select id from organization where id = $1 for no key update', [organizationId]);
+  const [others] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from automation a where a.organization_id = $1 and a.id <> $2 and ${isFollowing}`,
+    [organizationId, id],
+  );
+  if ((others?.count ?? 0) >= maxFollowers) {
+    const message = `At most ${maxFollowers} automations of an organization may hear of events of sessions.`;
+    throw refuse(['triggers'], message, 'LIMIT_EXCEEDED');
+  }
+  // Before it wants to hear: what happened while nobody did is not for it.
+  await ensureFeed(tx, automationFeed, organizationId);
+  await tx.query('update automation set session_events_since_at = $2::timestamptz where id = $1', [id, context.now()]);
+}

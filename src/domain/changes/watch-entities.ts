@@ -1,0 +1,162 @@
+import type { Context } from '../context.ts';
+import { pull } from '../sessions/pull.ts';
+import { type ChangeCursor, type Cursors, createCursors, resolveChangeCursor } from './change-cursor.ts';
+import { type ChangedKind, type ChangeScope, type ChangeSource, scopeKey } from './change-source.ts';
+import type { ChangeWatches } from './change-watches.ts';
+import type { ChangedEntity, Changes } from './read-changes.ts';
+import {
+  type ChangeType,
+  createTrackedEntities,
+  type TrackedEntities,
+  type TrackedEntity,
+} from './tracked-entities.ts';
+
+/** A change for a subscriber. `record` null: it was removed, or is out of sight. */
+export interface EntityChange<R> {
+  readonly type: ChangeType;
+  readonly cursor: string;
+  readonly kind: ChangedKind;
+  /** Bare. */
+  readonly id: string;
+  readonly record: R | null;
+}
+
+/** A test of things against a filter. */
+export interface EntityFilter<R> {
+  isMatch(record: R): boolean;
+  /** False for a thing that the client cannot have had as one that matches. `xid`: the transaction that changed it last. */
+  couldMatch(record: R, xid: bigint): boolean;
+}
+
+/** Things to follow, as the viewer may see them: each function is asked again for every read. */
+export interface WatchEntitiesRequest<R> {
+  readonly source: ChangeSource<R>;
+  readonly scopeNow: () => ChangeScope;
+  /** True if the viewer may view the things of a kind in an organization, or of the enterprise; both exist. */
+  readonly mayView: (entity: { readonly kind: ChangedKind; readonly scopeId: string }) => boolean;
+  /** True if there is nothing left to follow; `exists` says it of an organization. */
+  readonly isOver: (exists: (scopeId: string) => boolean) => boolean;
+  readonly filterNow: () => EntityFilter<R>;
+  /** A cursor of such a subscription, or one of now; null: from now on. */
+  readonly after: string | null;
+}
+
+/** Things read at once for one subscriber: what a slow one holds in memory. While none of them counts, more are read. */
+const batchSize = { min: 20, max: 160 } as const;
+
+/** A client has this long to read its list after it has subscribed; what is made later can only come from here. */
+const listReadMs = 10_000;
+
+/**
+ * The changes of things, by what they mean for a list with the filter: ADDED is the first report of a thing that matches, or one
+ * that matches again; UPDATED each later one; LEFT a thing that does not match, which is reported once until it matches again, and
+ * never if the client cannot have it: by a condition that never changes, or since it was made after the subscription and has not
+ * been reported; REMOVED a thing that was deleted, or one that was reported and is out of sight, since its organization was
+ * deleted or the viewer may no longer view it. Each change is delivered at least once, whatever rings are lost; changes close
+ * together come as one, and a slow subscriber gets the latest of what it missed.
+ *
+ * Ends on `return()`, and when there is nothing left to follow. BAD_CURSOR before the first one.
+ */
+export async function watchEntities<R>(
+  context: Context,
+  watches: ChangeWatches,
+  { source, scopeNow, mayView, isOver: isOverNow, filterNow, after }: WatchEntitiesRequest<R>,
+): Promise<AsyncIterableIterator<EntityChange<R>>> {
+  let position =
+    after === null
+      ? await watches.currentPosition({ source, scope: scopeNow() })
+      : await resolveChangeCursor(context.store, source, after);
+  const horizonNow = () => new Date(context.now().getTime() + listReadMs);
+  const cursors = createCursors(source.name, after === null ? { ...position, seen: new Map() } : position);
+  const tracked = createTrackedEntities(horizonNow());
+  const following = createFollowing(watches, source, scopeNow());
+  let limit: number = batchSize.min;
+  let isOver = false;
+
+  return pull(following.subscribe, async () => {
+    if (isOver) return null;
+    const changes = await readSettled(context, watches, source, scopeNow, position, limit);
+    // Of organizations that came into sight the client reads its list now.
+    if (following.move(scopeNow())) tracked.moveHorizon(horizonNow());
+    const isVisible = (entity: { readonly kind: ChangedKind; readonly scopeId: string }) =>
+      changes.scopeIds.has(entity.scopeId) && mayView(entity);
+    const removed = tracked.removeWhere((entity) => !isVisible(entity));
+    isOver = isOverNow((id) => changes.scopeIds.has(id));
+    // Without the id of a thing that was not reported.
+    const cursor = cursors.at({ xid: position.xid, id: '' });
+    position = changes.position;
+    const classify = createClassifier(source, filterNow(), tracked, cursors);
+    const items = [
+      ...removed.map(({ kind, id }): EntityChange<R> => ({ type: 'REMOVED', cursor, kind, id, record: null })),
+      ...changes.entities.filter(isVisible).flatMap(classify),
+    ];
+    limit = changes.more && items.length === 0 ? Math.min(limit * 2, batchSize.max) : batchSize.min;
+    return { items, more: changes.more || isOver };
+  });
+}
+
+/** Reads changes of what the viewer may still see after the read: what was lost before a change must stop it. */
+async function readSettled<R>(
+  context: Context,
+  watches: ChangeWatches,
+  source: ChangeSource<R>,
+  scopeNow: () => ChangeScope,
+  position: ChangeCursor,
+  limit: number,
+): Promise<Changes<R>> {
+  for (;;) {
+    const scope = scopeNow();
+    const changes = await watches.read({ source, scope }, position, limit);
+    await context.liveViewers.settled();
+    // Another scope may have changes before this place.
+    if (scopeKey(scopeNow()) === scopeKey(scope)) return changes;
+  }
+}
+
+/** Listens for one subscriber, to other organizations once its viewer may see others. */
+function createFollowing(watches: ChangeWatches, source: ChangeSource<unknown>, first: ChangeScope) {
+  let scope = first;
+  let notify: (() => void) | null = null;
+  let unsubscribe: () => void = () => undefined;
+  return {
+    subscribe(listener: () => void) {
+      notify = listener;
+      unsubscribe = watches.subscribe({ source, scope }, listener);
+      return () => {
+        notify = null;
+        unsubscribe();
+      };
+    },
+    /** Returns whether there are other organizations now. */
+    move(next: ChangeScope): boolean {
+      if (notify === null || scopeKey(next) === scopeKey(scope)) return false;
+      scope = next;
+      unsubscribe();
+      unsubscribe = watches.subscribe({ source, scope }, notify);
+      // For what changed there between the read and now.
+      notify();
+      return true;
+    },
+  };
+}
+
+function createClassifier<R>(
+  source: ChangeSource<R>,
+  { isMatch, couldMatch }: EntityFilter<R>,
+  tracked: TrackedEntities,
+  cursors: Cursors,
+) {
+  const report = (type: ChangeType, { kind, id, record, xid, position }: ChangedEntity<R>): EntityChange<R> => {
+    cursors.report(id, xid);
+    return { type, cursor: cursors.at(position), kind, id, record };
+  };
+  return (changed: ChangedEntity<R>): EntityChange<R>[] => {
+    const { kind, id, scopeId, isRemoved, record, xid } = changed;
+    if (isRemoved || record === null) {
+      return tracked.remove(id) ? [report('REMOVED', { ...changed, record: null })] : [];
+    }
+    const entity: TrackedEntity = { kind, id, scopeId, createdAt: source.createdAt(record) };
+    const type = tracked.track(entity, isMatch(record), couldMatch(record, xid));
+    return type === null ? [] : [report(type, changed)];
+  };
+}

@@ -1,0 +1,111 @@
+import { posix } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AgentPaths, PromptBlock } from '../../../agents/agent.ts';
+import type { Context } from '../../context.ts';
+import type { LaunchPlan } from '../runs/launch.ts';
+import type { InboxMessage } from '../runs/turns.ts';
+import { attachmentsOfTurn } from './attachments.ts';
+import { listSessionNotes } from './knowledge.ts';
+import { knowledgeText } from './knowledge-text.ts';
+import { expandMacros } from './macros.ts';
+import { preambleOf } from './preamble.ts';
+import { readSessionFacts, type SessionFacts } from './session-facts.ts';
+import {
+  createSessionDirectory,
+  type FilePaths,
+  writeAttachments,
+  writeNotes,
+  writeSecretFiles,
+} from './session-files.ts';
+
+/** What a turn is made of. */
+export interface TurnInput {
+  readonly sessionId: string;
+  readonly plan: LaunchPlan;
+  /** The user's, in order; at least one. */
+  readonly messages: readonly Pick<InboxMessage, 'body'>[];
+  /** Whether the agent's own session is new and knows nothing yet: then it is told all that it works by. */
+  readonly isFirst: boolean;
+  /** The directories as the agent sees them. */
+  readonly paths: AgentPaths;
+  /** The names of the reporting tools that the agent has; empty: none. */
+  readonly tools: readonly string[];
+}
+
+/**
+ * What the agent is given for a turn (agents.md 5.4), and the files that it speaks of, which are put in the workspace
+ * first. What is not the user's own is a preface; the user's words come last, as they are.
+ */
+export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
+  const facts = await readSessionFacts(context, input.sessionId);
+  await createSessionDirectory(input.plan);
+  // In every turn: an agent that takes up its session finds none, they go when its process does.
+  const secretFiles = await writeSecretFiles(input.plan);
+  const texts = input.messages.map(({ body }) => body);
+  const macros = await expandMacros(context, facts, texts);
+  const called = macros.map(
+    ({ macro, kind, title, body }) => `The user's ${macro} is the ${kind} "${title}":\n\n${body}`,
+  );
+  const [preamble, playbook, ...rest] = input.isFirst ? await introduction(context, input, facts, secretFiles) : [];
+  return [
+    ...[preamble, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
+    ...(await attachmentBlocks(context, input)),
+    ...texts.map((text): PromptBlock => ({ type: 'text', text })),
+  ];
+}
+
+function preface(text: string): PromptBlock {
+  return { type: 'text', text, isPreface: true };
+}
+
+async function introduction(
+  context: Context,
+  input: TurnInput,
+  facts: SessionFacts,
+  secretFiles: FilePaths,
+): Promise<(string | null)[]> {
+  const { plan, tools, messages } = input;
+  const notes = await listSessionNotes(context, facts);
+  const files = await writeNotes(context, plan, facts, notes);
+  const userText = messages.map(({ body }) => body).join('\n');
+  const { playbook, structuredOutputSchema } = facts;
+  return [
+    preambleOf({ workspace: input.paths.workspace, tools, plan, secretFiles }),
+    playbook && `# Playbook: ${playbook.title}\n\nWork by this playbook.\n\n${playbook.body}`,
+    await knowledgeText(context, { facts, notes, files, userText, hasTool: tools.includes('read_knowledge') }),
+    structuredOutputSchema && schemaText(structuredOutputSchema, tools.includes('set_structured_output')),
+  ];
+}
+
+function schemaText(schema: object, hasTool: boolean): string {
+  const how = hasTool
+    ? 'Give it by calling `set_structured_output`, again whenever it has changed, and at the latest before your turn ends.'
+    : 'End your last message with it, as one JSON object in a ```json block.';
+  return `# Structured output\n\nBeside what you say, the user wants a JSON object that is valid by this JSON Schema (Draft 7). ${how}\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
+}
+
+// Files that the agent may open, and links to them for agents that take these in by themselves.
+async function attachmentBlocks(
+  context: Context,
+  { sessionId, plan, messages, paths }: TurnInput,
+): Promise<PromptBlock[]> {
+  const attachments = await attachmentsOfTurn(context, sessionId, messages);
+  const filePaths = await writeAttachments(context, plan, attachments);
+  const files = attachments.flatMap((attachment) => {
+    const path = filePaths.get(attachment.id);
+    return path === undefined ? [] : [{ ...attachment, path }];
+  });
+  if (files.length === 0) return [];
+  const lines = files.map(({ path, contentType, sizeBytes }) => `- \`${path}\` (${contentType}, ${sizeBytes} bytes)`);
+  return [
+    preface(`The user attached these files, which are in your workspace:\n\n${lines.join('\n')}`),
+    ...files.map(
+      ({ path, name, contentType }): PromptBlock => ({
+        type: 'link',
+        uri: pathToFileURL(posix.join(paths.workspace, path)).href,
+        name,
+        mimeType: contentType,
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,76 @@
+import type { LaunchPlan } from '../runs/launch.ts';
+import { type FilePaths, sessionDirectory } from './session-files.ts';
+
+/** What the preamble speaks of. */
+export interface PreambleInput {
+  /** The workspace's path as the agent sees it. */
+  readonly workspace: string;
+  /** The names of the reporting tools. */
+  readonly tools: readonly string[];
+  readonly plan: Pick<LaunchPlan, 'env' | 'leftOut' | 'totpKeys'>;
+  /** Files of secrets, by the secrets' keys. */
+  readonly secretFiles: FilePaths;
+}
+
+// What each reporting tool is for. A tool that is not here says so itself, in its own description.
+const toolLines: Readonly<Record<string, string>> = {
+  'ask_user': 'You cannot go on without the user: call `ask_user` with your question, then end your turn.',
+  'ask_the_user': 'You cannot go on without the user: call `ask_the_user` with your question, then end your turn.',
+  'finish_session': 'All is done and you expect nothing more: call `finish_session`.',
+  'read_knowledge': 'A note of the knowledge below fits your task: read it with `read_knowledge`.',
+  'upload_attachment': 'The user should have a file at once: call `upload_attachment` with its path.',
+  'report_pull_request': 'You opened a pull request, or its state has changed: call `report_pull_request`.',
+  'start_session': 'A part of the work can be done beside yours: `start_session` starts another agent on it.',
+};
+
+/** What an agent of any kind is told first: where it is, what it has, and how it is heard. Values of secrets are not in it. */
+export function preambleOf({ workspace, tools, plan, secretFiles }: PreambleInput): string {
+  const own = `${sessionDirectory}/`;
+  return [
+    `You are at work in a session of Switchyard, a service that runs agents without a person beside them. Your workspace is ${workspace}: work there.`,
+    list([
+      'What you say is what the user reads. End your turn with a short account of what you did and found.',
+      'Nobody answers prompts on a terminal: use commands that ask nothing. Do not wait for a confirmation; where something is open, choose what fits best, and say so.',
+      tools.includes('ask_user') || tools.includes('ask_the_user')
+        ? null
+        : 'You cannot go on without the user: end your turn with your question.',
+      `\`${own}\` in the workspace belongs to the service: do not commit it. Whatever you leave in \`${own}outputs/\` is given to the user when your turn ends.`,
+      ...tools.map((name) => (Object.hasOwn(toolLines, name) ? (toolLines[name] as string) : null)),
+    ]),
+    ...secretsOf(tools, plan, secretFiles),
+  ].join('\n\n');
+}
+
+function secretsOf(tools: readonly string[], plan: PreambleInput['plan'], files: FilePaths): string[] {
+  const names = Object.keys(plan.env);
+  const lines = [
+    names.length > 0 ? `In variables of your environment: ${names.map(code).join(', ')}.` : null,
+    ...[...files].map(([key, path]) => `The cookies ${code(key)}: in the file \`${path}\`.`),
+    plan.totpKeys.length > 0 && tools.includes('totp_code')
+      ? `One-time passwords, a code at a time by \`totp_code\`: ${plan.totpKeys.map(code).join(', ')}.`
+      : null,
+  ];
+  const has = lines.some((line) => line !== null);
+  const { leftOut } = plan;
+  return [
+    ...(has ? [`Secrets that you may use. Never say them, and never write them into a file:\n\n${list(lines)}`] : []),
+    // The user may be looking for them in vain.
+    ...(leftOut.length > 0
+      ? [
+          `Secrets that you were not given, because the service sets variables of these names itself: ${leftOut.map(code).join(', ')}.`,
+        ]
+      : []),
+  ];
+}
+
+function list(lines: readonly (string | null)[]): string {
+  return lines
+    .filter((line) => line !== null)
+    .map((line) => `- ${line}`)
+    .join('\n');
+}
+
+// A key may hold anything but control characters.
+function code(name: string): string {
+  return `\`${name.replaceAll('`', "'")}\``;
+}

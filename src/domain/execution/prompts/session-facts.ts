@@ -1,0 +1,28 @@
+import type { Context } from '../../context.ts';
+
+/** What a session says about how its agent is to work. */
+export interface SessionFacts {
+  readonly organizationId: string;
+  readonly enterpriseId: string;
+  readonly playbook: { readonly title: string; readonly body: string } | null;
+  /** Of the notes that the agent may know; null: all, empty: none. */
+  readonly knowledgeIds: readonly string[] | null;
+  readonly structuredOutputSchema: object | null;
+}
+
+// A playbook that was deleted since is still what the session was started with.
+const facts = `
+  select s.organization_id as "organizationId", o.enterprise_id as "enterpriseId", s.knowledge_ids as "knowledgeIds",
+         s.structured_output_schema as "structuredOutputSchema",
+         case when p.id is not null then json_build_object('title', p.title, 'body', p.body) end as playbook
+    from session s join organization o on o.id = s.organization_id
+    left join playbook p on p.id = s.playbook_id and p.enterprise_id = o.enterprise_id
+     and (p.organization_id is null or p.organization_id = o.id)
+   where s.id = $1`;
+
+/** Reads them. The session must exist. */
+export async function readSessionFacts(context: Pick<Context, 'store'>, sessionId: string): Promise<SessionFacts> {
+  const [row] = await context.store.query<SessionFacts>(facts, [sessionId]);
+  if (!row) throw new Error(`Session ${sessionId} has no row.`);
+  return row;
+}

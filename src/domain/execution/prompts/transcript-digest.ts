@@ -1,0 +1,59 @@
+import type { Context } from '../../context.ts';
+
+/** About how long a digest is, in characters. */
+const digestLength = 12_000;
+/** The most of one message in it: what is longer is cut in its middle. */
+const messageLength = 2_000;
+/** How many entries of the log are looked at, newest first. */
+const maxEntries = 400;
+
+interface DigestRow {
+  readonly messageType: string | null;
+  readonly body: string | null;
+  readonly title: string | null;
+  readonly status: string | null;
+}
+
+// Of a tool call only what became of it: its last entry. The newest entries first.
+const entries = `
+  select e.message_type as "messageType", e.body, e.data->>'title' as title, e.data->>'status' as status
+    from log_entry e
+   where e.session_id = $1 and e.seq < coalesce($2::int, 2147483647) and (e.message_type is not null or e.kind = 'TOOL_CALL')
+     and (e.kind <> 'TOOL_CALL' or not exists (select 1 from log_entry later
+            where later.session_id = e.session_id and later.kind = 'TOOL_CALL' and later.seq > e.seq
+              and later.data->>'toolCallId' = e.data->>'toolCallId' and later.seq < coalesce($2::int, 2147483647)))
+   order by e.seq desc limit ${maxEntries}`;
+
+/**
+ * What happened in a session so far, for an agent that cannot take up its own memory of it: the last messages and the titles
+ * of tool calls, about 12,000 characters. `beforeSeq`: without what the log has from that number on, for what the turn gives
+ * anyway. Empty when nothing has happened.
+ */
+export async function transcriptDigest(
+  context: Pick<Context, 'store'>,
+  sessionId: string,
+  beforeSeq: number | null = null,
+): Promise<string> {
+  const rows = await context.store.query<DigestRow>(entries, [sessionId, beforeSeq]);
+  const lines: string[] = [];
+  let left = digestLength;
+  for (const row of rows) {
+    const line = lineOf(row);
+    left -= line.length + 1;
+    if (left < 0) break;
+    lines.push(line);
+  }
+  if (lines.length < rows.length || rows.length === maxEntries) lines.push('(What was before this is left out.)');
+  return lines.reverse().join('\n');
+}
+
+function lineOf({ messageType, body, title, status }: DigestRow): string {
+  if (messageType === null) return `[tool] ${shorten(title ?? '', 200)}: ${status ?? 'unknown'}`;
+  return `${messageType === 'agent_message' ? 'You' : 'User'}: ${shorten(body ?? '', messageLength)}`;
+}
+
+function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const half = Math.floor(maxLength / 2);
+  return `${text.slice(0, half).toWellFormed()} … ${text.slice(-half).toWellFormed()}`;
+}

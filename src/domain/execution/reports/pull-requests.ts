@@ -1,0 +1,74 @@
+import type { Context } from '../../context.ts';
+import { lockSession, notifySession } from '../../sessions/change-session.ts';
+import { appendEntries, type NewEntry } from '../../sessions/log.ts';
+import type { PullRequest } from '../../sessions/session.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+
+/** The most pull requests of a session. */
+const maxPullRequests = 200;
+/** A tool whose output names more pull requests than this lists those of others. */
+const maxUrlsPerOutput = 3;
+/** Of a longer text only its end is looked at. */
+const maxCharacters = 100_000;
+
+const host = String.raw`(https?)://(?:[^\s/@"'<>]+@)?([A-Za-z0-9.-]+(?::\d+)?)`;
+const part = String.raw`[^\s/?#"'<>()\[\]{}]+`;
+
+// How the addresses of pull requests look, also on hosts of one's own: GitHub (and Gitea), GitLab, Azure DevOps, Bitbucket.
+const forms = [
+  `${host}/(${part}/${part}/pulls?/\\d+)`,
+  `${host}/(${part}(?:/${part}){1,8}/-/merge_requests/\\d+)`,
+  `${host}/(${part}/(?:${part}/)?_git/${part}/pullrequest/\\d+)`,
+  `${host}/(${part}/${part}/pull-requests/\\d+)`,
+  `${host}/((?:projects|users)/${part}/repos/${part}/pull-requests/\\d+)`,
+].map((form) => new RegExp(form, 'g'));
+
+/** The addresses of pull requests in a text, each once, without whatever stands before the host or after the number. */
+export function findPullRequestUrls(text: string): string[] {
+  const end = text.slice(-maxCharacters);
+  const found = forms.flatMap((form) =>
+    [...end.matchAll(form)].map(([, scheme, name, path]) => `${scheme}://${name}/${path}`),
+  );
+  return [...new Set(found)];
+}
+
+/** The address of one pull request as it is kept; null: it is no such address. */
+export function cleanPullRequestUrl(url: string): string | null {
+  return findPullRequestUrls(url.trim())[0] ?? null;
+}
+
+/**
+ * Notes the pull requests that a text of the agent names, as open: those that are not known, and that no user's message has
+ * named already, for then it is not the session that made them. FencedError.
+ */
+export async function recordPullRequestsIn(context: Context, run: ClaimedRun, text: string): Promise<void> {
+  const urls = findPullRequestUrls(text);
+  if (urls.length === 0 || urls.length > maxUrlsPerOutput) return;
+  const rows = await context.store.query<{ url: string }>(
+    `select u.url from unnest($2::text[]) as u(url) join session s on s.id = $1
+      where not s.pull_requests @> jsonb_build_array(jsonb_build_object('url', u.url))
+        and not exists (select 1 from log_entry e where e.session_id = $1 and e.message_type is not null
+          and e.message_type <> 'agent_message' and strpos(e.body, u.url) > 0)`,
+    [run.sessionId, urls],
+  );
+  for (const { url } of rows) await recordPullRequest(context, run, { url, state: 'open' });
+}
+
+/** Notes a pull request, or its new state. False: nothing was new, or there are too many. FencedError. */
+export async function recordPullRequest(context: Context, run: ClaimedRun, pullRequest: PullRequest): Promise<boolean> {
+  return context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const known = session.pullRequests.find(({ url }) => url === pullRequest.url);
+    if (known?.state === pullRequest.state) return false;
+    if (!known && session.pullRequests.length >= maxPullRequests) return false;
+    const all = known
+      ? session.pullRequests.map((each) => (each === known ? pullRequest : each))
+      : [...session.pullRequests, pullRequest];
+    await tx.query('update session set pull_requests = $2::jsonb where id = $1', [run.sessionId, JSON.stringify(all)]);
+    const { url, state } = pullRequest;
+    const entry: NewEntry = { kind: 'PULL_REQUEST', body: url, data: { url, state } };
+    await appendEntries(tx, run.sessionId, run.generation, [entry], context.now());
+    notifySession(context, tx, session);
+    return true;
+  });
+}

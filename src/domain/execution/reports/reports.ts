@@ -1,0 +1,175 @@
+import { join, posix } from 'node:path';
+import type { AgentPaths, AgentUpdate, McpServer } from '../../../agents/agent.ts';
+import { pipeCommand } from '../../../agents/reporting/pipe.ts';
+import { serveTools, type ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
+import type { Context } from '../../context.ts';
+import { DomainError } from '../../errors.ts';
+import { FencedError } from '../../sessions/log.ts';
+import { listSessionNotes } from '../prompts/knowledge.ts';
+import { readSessionFacts } from '../prompts/session-facts.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+import type { LaunchPlan } from '../runs/launch.ts';
+import type { Mask } from '../runs/masking.ts';
+import { recordPullRequestsIn } from './pull-requests.ts';
+import { type OutputState, settleOutput } from './settle-output.ts';
+import { type ToolContext, toolCalls } from './tool-calls.ts';
+import { type ToolName, toolList } from './tool-list.ts';
+
+/** What the run gives its reports. */
+export interface ReportHooks {
+  /** Blots out the session's secrets: on everything that is stored. */
+  readonly mask: Mask;
+  /** Whether the agent takes MCP servers. Without, it has no tools, and is read by its text alone. */
+  readonly mcp: boolean;
+  /** See AgentProfile. */
+  readonly askTool: 'ask_user' | 'ask_the_user';
+}
+
+/** What the agent has reported in this turn about how it ends. */
+export interface TurnOutcome {
+  /** It asked the user something, and waits for the next message. */
+  readonly isWaiting: boolean;
+  /** The id of the entry of the question that it asked last; null: it asked none. */
+  readonly questionId: string | null;
+  /** It said that its work is done. */
+  readonly isFinished: boolean;
+}
+
+/** The socket of one run. */
+export interface ServedReports {
+  /** The MCP server for {@link AgentProcess.open}; `paths` as the agent sees them. */
+  serverFor(paths: AgentPaths): McpServer;
+  close(): Promise<void>;
+}
+
+/** What the agent of one run reports, beside what it does: its tools, and what is read from its words. */
+export interface Reports {
+  /** The names of the tools that the agent has; empty without MCP. */
+  readonly tools: readonly string[];
+  /** Answers on a socket in the run's directory; null without MCP. */
+  serve(): Promise<ServedReports | null>;
+  /**
+   * Looks at what the agent did, after it was recorded: pull requests in the output of its tools. FencedError when the run
+   * is lost.
+   */
+  observe(update: AgentUpdate): Promise<void>;
+  /** What the turn's end makes of the session, beside its stop reason. */
+  outcome(): TurnOutcome;
+  /** Before each turn that the user's words begin; not before a {@link Reports.settle} prompt. */
+  resetTurn(): void;
+  /**
+   * After a turn that ended with `end_turn` and asks nothing: the structured output that the session's schema wants, and
+   * pull requests in the final message. Gives the words to prompt the agent with once more (at most three times a turn; what
+   * it says to them is no message), after which this is called again with what it said; null: all is settled and written.
+   * FencedError.
+   */
+  settle(finalMessage: string | null): Promise<string | null>;
+}
+
+type Plan = Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'runtimeDir' | 'totpKeys'>;
+
+/** The name that agents know the server by; most put it before the tools' names. */
+const serverName = 'session';
+const socketName = 'mcp.sock';
+/** What one turn may call: a model that goes in circles must not fill the log. */
+const maxCalls = 1_000;
+
+/** The reports of a run that begins. */
+export async function createReports(
+  context: Context,
+  run: ClaimedRun,
+  plan: Plan,
+  { mask, mcp, askTool }: ReportHooks,
+): Promise<Reports> {
+  const facts = await readSessionFacts(context, run.sessionId);
+  const schema = facts.structuredOutputSchema;
+  const hasKnowledge = mcp && (await listSessionNotes(context, facts)).length > 0;
+  const tools = mcp ? toolList({ schema, totpKeys: plan.totpKeys, hasKnowledge, askTool }) : [];
+  const output: OutputState = {
+    schema,
+    isThere: await hasOutput(context, run.sessionId),
+    isFromTool: false,
+    asks: 0,
+    isSchemaInvalid: false,
+    lastProblems: [],
+  };
+  const turn: ToolContext['turn'] = { isWaiting: false, questionId: null, isFinished: false };
+  const started = new Map<string, number>();
+  let calls = 0;
+  let agentWorkspace = plan.workspaceDir;
+  const toolContext: ToolContext = {
+    context,
+    run,
+    plan,
+    mask,
+    output,
+    turn,
+    started,
+    agentWorkspace: () => agentWorkspace,
+  };
+
+  const answer = async (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> => {
+    if (!tools.some((tool) => tool.name === name)) return refusal(`There is no tool ${JSON.stringify(name)}.`);
+    if (++calls > maxCalls) return refusal('There were too many calls in this turn. End it.');
+    try {
+      const result = await toolCalls[name === askTool ? 'ask_user' : (name as ToolName)](toolContext, args);
+      return typeof result === 'string' ? { text: result } : result;
+    } catch (error) {
+      if (error instanceof DomainError) return refusal(error.message);
+      if (error instanceof FencedError) return refusal('The session has ended or was taken over. Stop.');
+      context.log.error({ err: error, sessionId: run.sessionId, tool: name }, 'A reporting tool failed.');
+      return refusal('Something went wrong inside of the service. Nothing was done.');
+    }
+  };
+  // One after another: the log has what an agent reports in its order.
+  let last: Promise<unknown> = Promise.resolve();
+  const call: typeof answer = (name, args) => {
+    const answered = last.then(() => answer(name, args));
+    last = answered;
+    return answered;
+  };
+
+  return {
+    tools: tools.map((tool) => tool.name),
+    async serve() {
+      if (!mcp) return null;
+      const { close } = await serveTools(join(plan.runtimeDir, socketName), { tools, call });
+      return {
+        serverFor(paths) {
+          agentWorkspace = paths.workspace;
+          return { name: serverName, ...pipeCommand(posix.join(paths.runtime, socketName)), env: {} };
+        },
+        close,
+      };
+    },
+    async observe(update) {
+      if (update.type !== 'toolCall' || update.status !== 'completed' || update.output === null) return;
+      await recordPullRequestsIn(context, run, mask(update.output, true));
+    },
+    outcome: () => ({ ...turn }),
+    resetTurn() {
+      calls = 0;
+      started.clear();
+      Object.assign(turn, { isWaiting: false, questionId: null, isFinished: false });
+      Object.assign(output, { isFromTool: false, asks: 0, lastProblems: [] });
+    },
+    async settle(finalMessage) {
+      // Whatever was called before the turn ended is part of it.
+      await last;
+      if (finalMessage !== null) await recordPullRequestsIn(context, run, finalMessage);
+      return settleOutput({ context, run, mask, hasTool: mcp }, output, finalMessage);
+    },
+  };
+}
+
+function refusal(text: string): ToolAnswer {
+  return { text, isError: true };
+}
+
+async function hasOutput(context: Context, sessionId: string): Promise<boolean> {
+  const rows = await context.store.query(
+    'select 1 from session s where s.id = $1 and s.structured_output is not null',
+    [sessionId],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,125 @@
+import type { Tool } from '../../../agents/reporting/serve-tools.ts';
+
+/** The tools that an agent may have; `read_knowledge` and `totp_code` only where there is something for them. */
+export const toolNames = [
+  'set_structured_output',
+  'ask_user',
+  'finish_session',
+  'read_knowledge',
+  'upload_attachment',
+  'report_pull_request',
+  'totp_code',
+  'start_session',
+] as const;
+/** See {@link toolNames}. Of them `ask_user` may be shown to an agent by another name. */
+export type ToolName = (typeof toolNames)[number];
+
+const string = (description: string) => ({ type: 'string', description });
+const object = (properties: Record<string, object>, ...required: string[]): Tool['inputSchema'] => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+/** What the list of tools depends on. */
+export interface ToolFacts {
+  readonly schema: unknown;
+  readonly totpKeys: readonly string[];
+  readonly hasKnowledge: boolean;
+  /** See AgentProfile. */
+  readonly askTool: 'ask_user' | 'ask_the_user';
+}
+
+/** The tools of a run, in the words that a model reads. */
+export function toolList({ schema, totpKeys, hasKnowledge, askTool }: ToolFacts): Tool[] {
+  const all: Record<ToolName, Tool | null> = {
+    'set_structured_output': structuredOutputTool(schema),
+    'ask_user': {
+      name: askTool,
+      description:
+        'Asks the user who gave you this work a question that you cannot answer yourself. After calling it, end your turn: the answer is the next message that you get.',
+      inputSchema: object(
+        {
+          question: string('The question, with all that the user needs to answer it.'),
+          options: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Answers that you offer, if there are such.',
+          },
+        },
+        'question',
+      ),
+    },
+    'finish_session': {
+      name: 'finish_session',
+      description: 'Says that all of the work is done. Call it last, then end your turn.',
+      inputSchema: object({
+        summary: string('What was done, for the user. Leave it out if you have said it already.'),
+      }),
+    },
+    'read_knowledge': hasKnowledge
+      ? {
+          name: 'read_knowledge',
+          description: 'Reads a note of what this organization knows, by the id or the name that you were told.',
+          inputSchema: object({ id: string('The note’s id or name.') }, 'id'),
+        }
+      : null,
+    'upload_attachment': {
+      name: 'upload_attachment',
+      description: 'Gives the user a file from the workspace, as it is now.',
+      inputSchema: object(
+        { path: string('The file in the workspace.'), name: string('What it is to be called, if not as on disk.') },
+        'path',
+      ),
+    },
+    'report_pull_request': {
+      name: 'report_pull_request',
+      description: 'Reports a pull request (merge request) that you have opened, or one whose state has changed.',
+      inputSchema: object(
+        {
+          url: string('Its address.'),
+          state: { type: 'string', enum: ['open', 'closed', 'merged'], description: 'Left out: open.' },
+        },
+        'url',
+      ),
+    },
+    'totp_code':
+      totpKeys.length > 0
+        ? {
+            name: 'totp_code',
+            description: `Gives the present one-time password of a login. There are: ${totpKeys.join(', ')}.`,
+            inputSchema: object({ name: string('Which one.') }, 'name'),
+          }
+        : null,
+    'start_session': {
+      name: 'start_session',
+      description:
+        'Starts another session, with an agent and an empty workspace of its own, for a piece of work that does not need yours. You are told its id and its address; it goes on by itself.',
+      inputSchema: object(
+        {
+          prompt: string('All that the other agent needs to know.'),
+          title: string('A title; left out, the prompt’s first line.'),
+          'playbook_id': string('The playbook that it is to follow.'),
+          agent: string('Which agent; left out, the same as you.'),
+          'max_acu_limit': { type: 'integer', description: 'The most ACUs that it may use.' },
+        },
+        'prompt',
+      ),
+    },
+  };
+  return Object.values(all).filter((tool) => tool !== null);
+}
+
+// The schema stands in the words, not in the input's schema: references in it would point elsewhere there, and some models'
+// providers take only a part of JSON Schema.
+function structuredOutputTool(schema: unknown): Tool {
+  const type = schema === null ? 'object' : (schema as { type?: unknown }).type;
+  const wanted = schema === null ? 'A JSON object.' : `It must fit this JSON Schema: ${JSON.stringify(schema)}`;
+  const output = type === 'object' ? { type, additionalProperties: true } : {};
+  return {
+    name: 'set_structured_output',
+    description:
+      'Sets the structured result of this session, which programs read. It may be called again: the last one counts. When it does not fit you are told why; mend it and call again.',
+    inputSchema: object({ output: { ...output, description: wanted } }, 'output'),
+  };
+}

@@ -1,0 +1,212 @@
+import type { Context } from '../../context.ts';
+import { changeSession, lockSession } from '../../sessions/change-session.ts';
+import type { NewEntry } from '../../sessions/log.ts';
+import { graceMs, type QueueCursor, type QueuePoller, readCandidates } from './fair-queue.ts';
+
+/** A session that this worker holds, under its generation. */
+export interface ClaimedRun {
+  readonly sessionId: string;
+  readonly generation: number;
+  readonly workerId: string;
+  /** The agent's profile; null: the default. */
+  readonly agent: string | null;
+  readonly agentSessionId: string | null;
+  /** Another worker held it before, and has its workspace. */
+  readonly isMoved: boolean;
+  /** Its workspace and home were deleted: whatever is left of them must not be used. */
+  readonly isWorkspaceDeleted: boolean;
+  /** A turn was sent by an earlier holder and its end was never written. */
+  readonly isTurnOpen: boolean;
+}
+
+/** The most sessions of one claim. */
+const batchSize = 8;
+
+// One claim at a time, over all processes: each counts what the one before it took, so that no limit is exceeded.
+const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:claims'))`;
+
+// Takes all locks of a session at once, in the order that holds everywhere, and passes over a session that is locked: a
+// claim waits for no session, and so holds up no other claim.
+const lockCandidates = `
+  select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent,
+         r.workspace_deleted_at is not null or r.workspace_deletion_requested_at is not null as "isWorkspaceDeleted"
+    from unnest($1::text[], $2::int[]) with ordinality as c(session_id, generation, rank)
+    join run r on r.session_id = c.session_id and r.generation = c.generation
+    join session_head h on h.session_id = r.session_id join session s on s.id = r.session_id
+   where r.queued_at is not null order by c.rank for update of r, h, s skip locked`;
+
+// The lease is the arbiter: a second worker may have read `lease` before the first one committed, so the condition is
+// asked again here, on the row itself.
+const takeLease = `
+  insert into lease as l (session_id, worker_id, generation, expires_at)
+  values ($1, $2, $3, now() + $4::int * interval '1 millisecond')
+  on conflict (session_id) do update
+     set worker_id = excluded.worker_id, generation = excluded.generation, expires_at = excluded.expires_at
+   where l.expires_at < now() - $5::int * interval '1 millisecond'
+  returning session_id`;
+
+const takeRun = `
+  update run set generation = $2, home_worker_id = $3, workspace_deleted_at = null, workspace_deletion_requested_at = null
+   where session_id = $1
+  returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
+
+// A worker counts as alive as long as the leases that it took or extended last, whether it still has them or not: one that
+// has nothing to do writes nothing.
+const liveOn = `
+  insert into worker (id, expires_at) values ($1, now() + $2::int * interval '1 millisecond')
+  on conflict (id) do update set expires_at = excluded.expires_at`;
+
+interface LockedCandidate {
+  sessionId: string;
+  generation: number;
+  homeWorkerId: string | null;
+  agent: string | null;
+  isWorkspaceDeleted: boolean;
+}
+
+/** A worker that claims, and what it has room for. */
+export interface Claimant {
+  readonly workerId: string;
+  readonly leaseMs: number;
+  /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
+  readonly affinityMs: number;
+  /** Left out: every claim begins at the beginning of the queue. */
+  readonly cursor?: QueueCursor;
+}
+
+/** What a worker has room for. */
+export interface Room {
+  readonly slots: number;
+  readonly memoryMb: number;
+  /** Whether it runs nothing: then the first session fits, however large it is. */
+  readonly isEmpty: boolean;
+  /** What a session with this agent takes. */
+  memoryOf(agent: string | null): number;
+}
+
+const movedNotice: NewEntry = {
+  kind: 'NOTICE',
+  body: 'Another worker has taken the session over. Its workspace stayed with the first one; this one begins empty.',
+};
+
+const deletedNotice: NewEntry = {
+  kind: 'NOTICE',
+  body: 'The workspace of this session was deleted while the session was over or inactive. The agent starts with an empty one.',
+};
+
+/** The result of a claim. */
+export interface Claim {
+  readonly claimed: ClaimedRun[];
+  /** The next session needs more memory than there is, and those after it wait with it. */
+  readonly isShort: boolean;
+  /** There may be more to claim at once. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Claims waiting sessions by fair shares, as far as there is room, with a lease by the database's clock. A claim moves the
+ * generation, so that nothing an earlier holder still writes is accepted.
+ */
+export async function claimRuns(context: Context, { leaseMs, ...poller }: Claimant, room: Room): Promise<Claim> {
+  const { workerId } = poller;
+  const max = Math.min(room.slots, batchSize);
+  // Mostly nothing waits: that is found out without a lock.
+  const after = poller.cursor?.after ?? null;
+  if ((await readCandidates(context, context.store.query, poller, 1)).length === 0)
+    return { claimed: [], isShort: false, hasMore: false };
+  return context.store.transact(async (tx) => {
+    const claimed: ClaimedRun[] = [];
+    let leftMb = room.memoryMb;
+    let isShort = false;
+    await tx.query(takeTurn);
+    if (poller.cursor) poller.cursor.after = after;
+    const candidates = await readCandidates(context, (sql, values) => tx.query(sql, values), poller, max);
+    const found = await tx.query<LockedCandidate>(lockCandidates, [
+      candidates.map((candidate) => candidate.sessionId),
+      candidates.map((candidate) => candidate.generation),
+    ]);
+    for (const { sessionId, generation, homeWorkerId, agent, isWorkspaceDeleted } of found) {
+      const needsMb = room.memoryOf(agent);
+      isShort = needsMb > leftMb && !(room.isEmpty && claimed.length === 0);
+      if (isShort) break;
+      const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
+      if (taken.length === 0) continue;
+      const [run] = await tx.query<Pick<ClaimedRun, 'sessionId' | 'generation' | 'agentSessionId' | 'isTurnOpen'>>(
+        takeRun,
+        [sessionId, generation, workerId],
+      );
+      await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
+      const session = await lockSession(tx, sessionId, generation);
+      const isClaimable = session.status === 'new' || session.status === 'running';
+      const isMoved = homeWorkerId !== null && homeWorkerId !== workerId;
+      await changeSession(
+        context,
+        tx,
+        session,
+        isClaimable ? { status: 'claimed', statusDetail: null } : {},
+        isWorkspaceDeleted ? [deletedNotice] : isMoved ? [movedNotice] : [],
+      );
+      leftMb -= needsMb;
+      if (run) claimed.push({ ...run, workerId, agent, isMoved, isWorkspaceDeleted });
+    }
+    // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
+    // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.
+    if (claimed.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
+    return { claimed, isShort, hasMore: candidates.length === max && max < room.slots };
+  });
+}
+
+/** Counts the sessions that this worker could claim now, up to `max`. */
+export async function countWaiting(context: Context, poller: QueuePoller, max: number): Promise<number> {
+  return (await readCandidates(context, context.store.query, poller, max)).length;
+}
+
+/**
+ * Extends this worker's leases, and how long it counts as alive, and says which sessions it still holds; one that is missing
+ * was taken, put to sleep or ended, or its organization was deleted.
+ */
+export async function renewLeases(
+  context: Context,
+  workerId: string,
+  leaseMs: number,
+  runs: readonly Pick<ClaimedRun, 'sessionId' | 'generation'>[],
+): Promise<ReadonlySet<string>> {
+  const rows = await context.store.executeUrgent<{ sessionId: string }>(
+    `with alive as (${liveOn})
+     update lease l set expires_at = now() + $2::int * interval '1 millisecond'
+       from unnest($3::text[], $4::int[]) as h(session_id, generation)
+       join run r on r.session_id = h.session_id and r.generation = h.generation
+       join session s on s.id = h.session_id join organization o on o.id = s.organization_id and o.deleted_at is null
+      where l.session_id = h.session_id and l.generation = h.generation and l.worker_id = $1 returning l.session_id as "sessionId"`,
+    [workerId, leaseMs, runs.map((run) => run.sessionId), runs.map((run) => run.generation)],
+  );
+  return new Set(rows.map((row) => row.sessionId));
+}
+
+/**
+ * Gives a session back, unless it was already taken or ended. The agent must have been stopped before. What is left to do
+ * waits for this worker from now on, before another takes it.
+ */
+export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
+  await context.store.execute(
+    `with given as (delete from lease where session_id = $1 and generation = $2 returning session_id)
+     update run r set queued_at = greatest(r.queued_at, $3::timestamptz) from given
+      where r.session_id = given.session_id and r.queued_at is not null returning r.session_id`,
+    [run.sessionId, run.generation, context.now()],
+  );
+  context.notifier.notify('runs');
+}
+
+/**
+ * At a worker's start its own leases are void at once: it lives in a locked directory, so no other process holds them. Workers
+ * that nobody has heard of for a day are forgotten.
+ */
+export async function voidOwnLeases(context: Context, workerId: string): Promise<void> {
+  await context.store.execute('delete from lease where worker_id = $1', [workerId]);
+  await context.store.execute(`delete from worker where expires_at < now() - interval '1 day'`);
+}
+
+/** A worker that stops says so: what waits for its workspaces waits from now on as for one that has died. */
+export async function leaveQueue(context: Context, workerId: string): Promise<void> {
+  await context.store.execute('update worker set expires_at = now() where id = $1 and expires_at > now()', [workerId]);
+}

@@ -1,0 +1,63 @@
+import { AgentCrash, type CrashCause } from '../../../agents/agent.ts';
+
+/** A failure of an agent as it is told to users and clients. */
+export interface Failure {
+  /** For the log of the session: which kind it was. */
+  readonly code:
+    | 'agent_failed'
+    | 'agent_not_found'
+    | 'agent_login_refused'
+    | 'agent_request_refused'
+    | 'agent_settings_refused'
+    | 'internal';
+  readonly message: string;
+  /** Whether another try may end better. */
+  readonly isRetryable: boolean;
+}
+
+// What a new try cannot mend is told at once, with what can be done about it (agents.md 5.3).
+const permanentFailures = {
+  crash: null,
+  program: {
+    code: 'agent_not_found',
+    advice:
+      'Its program must be installed where the worker runs, or the command of its profile corrected; a message then tries again.',
+  },
+  login: {
+    code: 'agent_login_refused',
+    advice: 'Check the key or the login that its profile gives it, then send a message to let it go on.',
+  },
+  request: {
+    code: 'agent_request_refused',
+    advice:
+      'The same would be refused again. Check the model and the provider of its profile, or ask for something else, then send a message to let it go on.',
+  },
+  settings: {
+    code: 'agent_settings_refused',
+    advice: 'Correct its profile, then send a message to let it go on.',
+  },
+  limit: {
+    code: 'agent_failed',
+    advice: 'It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
+  },
+} as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
+
+/** A session names an agent that this worker has no profile of. */
+export class MissingProfile extends Error {
+  constructor(agent: string) {
+    super(`There is no agent "${agent}" here any more: the worker has no profile of that name.`);
+    this.name = 'MissingProfile';
+  }
+}
+
+/** What is told of an error that ended a run. The words of errors that are no agent's stay in the service's own log. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof MissingProfile) return { code: 'agent_not_found', message: error.message, isRetryable: false };
+  if (!(error instanceof AgentCrash)) {
+    const message = 'The service could not run the agent. The reason is in the log of the worker.';
+    return { code: 'internal', message, isRetryable: true };
+  }
+  const permanentFailure = permanentFailures[error.reason];
+  if (permanentFailure === null) return { code: 'agent_failed', message: error.message, isRetryable: true };
+  return { code: permanentFailure.code, message: `${error.message} ${permanentFailure.advice}`, isRetryable: false };
+}

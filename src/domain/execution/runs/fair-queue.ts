@@ -1,0 +1,138 @@
+import type { Context } from '../../context.ts';
+
+/** How long after its end a lease still counts: its worker must have stopped its agents by then. */
+export const graceMs = 5_000;
+
+/** The most lanes that one look at the queue reads, and the most looks of one claim. */
+const maxGroups = 256;
+const maxPolls = 8;
+
+/** The sessions of one user in one organization that have their workspace on one worker, or on none. */
+interface QueueGroup {
+  readonly organizationId: string;
+  readonly principalId: string;
+  /** The worker's id; empty: none. */
+  readonly home: string;
+}
+
+/** Where the next look at the queue begins. One for each worker; it matters only with more than {@link maxGroups} lanes. */
+export interface QueueCursor {
+  after: QueueGroup | null;
+}
+
+/** A session that may be claimed now. */
+export interface Candidate {
+  readonly sessionId: string;
+  /** As of the look. */
+  readonly generation: number;
+}
+
+/** The worker that looks at the queue. */
+export interface QueuePoller {
+  readonly workerId: string;
+  /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
+  readonly affinityMs: number;
+  readonly cursor?: QueueCursor;
+}
+
+const groupColumns = `organization_id, principal_id, coalesce(home_worker_id, '')`;
+
+// A loose index scan: each step goes straight to the next lane in the index, over all the rows of the lane before.
+const readGroups = `
+  with recursive lane(o, p, h) as (
+    (select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > ($1, $2, $3) order by ${groupColumns} limit 1)
+    union all
+    select n.* from lane cross join lateral (
+      select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > (lane.o, lane.p, lane.h)
+       order by ${groupColumns} limit 1) n)
+  select o as "organizationId", p as "principalId", h as home from lane limit $4`;
+
+/**
+ * The running sessions of each user in each organization. A session counts while a worker holds it and it has work: also
+ * when it waits for the answer to a question, since its agent keeps its slot, but not when its agent is only kept warm.
+ * $2: {@link graceMs}.
+ */
+export const runningSessions = `
+  select r.organization_id, r.principal_id, count(*)::int as n from lease l join run r on r.session_id = l.session_id
+   where l.expires_at >= now() - $2::int * interval '1 millisecond' and r.queued_at is not null group by 1, 2`;
+
+/** An organization's limit: its own, where 0 means none, or else that of the variable, an expression. */
+export const organizationLimit = (variable: string): string =>
+  `nullif(coalesce(o.max_concurrent_sessions, ${variable}), 0)`;
+
+// A session whose question is open and not answered has no work for an agent: it may be claimed once there is an answer.
+const isForUserToAnswer = `
+  s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')
+  and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
+    and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
+
+// Each session is ranked as if those before it ran already: first within its user, by age, then within its organization,
+// by the rank within its user. So the order is that of choosing, again and again, the organization with the fewest running
+// sessions, in it the user with the fewest, and of that user the oldest session. The oldest session decides a tie.
+// Another worker's sessions are taken only when that worker is not alive, and only after the time that they wait for it.
+const ranked = `
+  with running as materialized (${runningSessions}),
+  organization_running as (select organization_id, sum(n)::int as n from running group by 1),
+  lane as (
+    select x.*, coalesce(u.n, 0) as user_n, coalesce(g.n, 0) as organization_n,
+           ${organizationLimit('$9::int')} as organization_limit
+      from unnest($5::text[], $6::text[], $7::text[]) as x(organization_id, principal_id, home)
+      join organization o on o.id = x.organization_id and o.deleted_at is null
+      left join running u on u.organization_id = x.organization_id and u.principal_id = x.principal_id
+      left join organization_running g on g.organization_id = x.organization_id
+     where x.home in ('', $3) or not exists (select 1 from worker h where h.id = x.home
+             and h.expires_at > now() - $4::int * interval '1 millisecond')),
+  by_user as (
+    select lane.*, c.*, lane.user_n + row_number() over (
+             partition by lane.organization_id, lane.principal_id order by c.queued_at, c.session_id) as user_rank
+      from lane cross join lateral (
+        select r.session_id, r.generation, r.queued_at
+          from run r join session s on s.id = r.session_id left join lease l on l.session_id = r.session_id
+         where r.queued_at is not null and r.organization_id = lane.organization_id
+           and r.principal_id = lane.principal_id and coalesce(r.home_worker_id, '') = lane.home
+           and r.queued_at <= $1::timestamptz
+             - case when lane.home in ('', $3) then 0 else $4::int end * interval '1 millisecond'
+           and (l.session_id is null or l.expires_at < now()
+             - ($2::int + case when lane.home in ('', $3) then 0 else $4::int end) * interval '1 millisecond')
+           and not (${isForUserToAnswer})
+         order by r.queued_at limit $8) c
+     where ($10::int is null or lane.user_n < $10::int)
+       and (lane.organization_limit is null or lane.organization_n < lane.organization_limit)),
+  by_organization as (
+    select b.*, b.organization_n + row_number() over (
+             partition by b.organization_id order by b.user_rank, b.queued_at, b.session_id) as organization_rank
+      from by_user b where $10::int is null or b.user_rank <= $10::int)
+  select session_id as "sessionId", generation from by_organization
+   where organization_limit is null or organization_rank <= organization_limit
+   order by organization_rank, queued_at, session_id limit $8`;
+
+/**
+ * Reads sessions that the worker may claim now, at most `max`, in the order of fair shares and within the limits of
+ * concurrent sessions. One look reads at most {@link maxGroups} times `max` waiting sessions, however many wait, beside those
+ * that run or whose question is open.
+ */
+export async function readCandidates(
+  context: Context,
+  query: Context['store']['query'],
+  { workerId, affinityMs, cursor = { after: null } }: QueuePoller,
+  max: number,
+): Promise<Candidate[]> {
+  const { perOrganization, perUser } = context.concurrencyLimits;
+  for (let poll = 0; poll < maxPolls; poll++) {
+    const { after } = cursor;
+    const from = after ?? { organizationId: '', principalId: '', home: '' };
+    const groups = await query<QueueGroup>(readGroups, [from.organizationId, from.principalId, from.home, maxGroups]);
+    cursor.after = groups.length < maxGroups ? null : (groups.at(-1) ?? null);
+    const columns = [groups.map((l) => l.organizationId), groups.map((l) => l.principalId), groups.map((l) => l.home)];
+    const found =
+      groups.length === 0
+        ? []
+        : await query<Candidate>(ranked, [
+            ...[context.now(), graceMs, workerId, affinityMs, ...columns],
+            ...[max, perOrganization, perUser],
+          ]);
+    // Nothing follows, and nothing was left out at the beginning.
+    if (found.length > 0 || (cursor.after === null && after === null)) return found;
+  }
+  return [];
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+
+/** A name and an email address for Git. */
+export interface GitIdentity {
+  readonly name: string;
+  readonly email: string;
+}
+
+const fileName = 'gitconfig';
+
+/**
+ * The variables that lead Git to {@link writeGitConfig}'s file, by its name in the runtime directory. It is Git's system
+ * configuration, which everything else goes before: the agent's own `git config --global` and each repository's.
+ */
+export const gitVariables: Readonly<Record<string, string>> = { GIT_CONFIG_SYSTEM: fileName };
+
+/** The domain of addresses that no mail can be sent to (RFC 2606). */
+const noreplyDomain = 'noreply.switchyard.invalid';
+
+const systemIdentity: GitIdentity = { name: 'Switchyard', email: `switchyard@${noreplyDomain}` };
+
+interface AuthorRow {
+  userName: string | null;
+  userEmail: string | null;
+  serviceUserId: string | null;
+  serviceUserName: string | null;
+}
+
+/**
+ * Reads who commits: the author of the message with this number, or who created the session where the message has no author, or
+ * there is no message. A service user gets an address that no mail can be sent to; where nobody asked, the service commits.
+ */
+export async function readGitIdentity(context: Context, sessionId: string, seq: number | null): Promise<GitIdentity> {
+  const [row] = await context.store.query<AuthorRow>(
+    `select u.name as "userName", u.email as "userEmail", x.id as "serviceUserId", x.name as "serviceUserName"
+       from (select user_id, service_user_id, 1 as priority from log_entry
+              where session_id = $1 and seq = $2::int and coalesce(user_id, service_user_id) is not null
+             union all
+             select user_id, service_user_id, 2 from session where id = $1
+              order by priority limit 1) asker
+       left join user_account u on u.id = asker.user_id
+       left join service_user x on x.id = asker.service_user_id`,
+    [sessionId, seq],
+  );
+  if (row?.userEmail != null) return { name: row.userName ?? '', email: row.userEmail };
+  if (row?.serviceUserId == null) return systemIdentity;
+  return { name: row.serviceUserName ?? '', email: `${row.serviceUserId}@${noreplyDomain}` };
+}
+
+/**
+ * Writes an identity into the runtime directory of a run, as Git's system configuration. The host's own one is included after
+ * it. Rejects when the file cannot be written.
+ */
+export async function writeGitConfig(runtimeDir: string, identity: GitIdentity): Promise<void> {
+  // The agent may write in this directory too: a link that it laid in the way is replaced, not followed.
+  const draft = join(runtimeDir, `.gitconfig-${randomUUID()}`);
+  await writeFile(draft, gitConfigOf(identity), { flag: 'wx', mode: 0o644 });
+  await rename(draft, join(runtimeDir, fileName));
+}
+
+/** The configuration that sets an identity, made from names that users chose. */
+export function gitConfigOf(identity: GitIdentity): string {
+  const email = plain(identity.email).replaceAll(' ', '') || systemIdentity.email;
+  const name = plain(identity.name) || plain(email.replace(/@.*$/, '')) || systemIdentity.name;
+  return `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n[include]\n\tpath = /etc/gitconfig\n`;
+}
+
+const maxCharacters = 200;
+
+// Git refuses a name of nothing but these characters, and drops some of them wherever they stand. Control characters, line
+// breaks and marks that turn the direction of writing have no place in a commit.
+function plain(text: string): string {
+  const line = text.replace(/[\p{C}\s<>]+/gu, ' ');
+  return [...line.replace(edges, '')].slice(0, maxCharacters).join('').replace(edges, '');
+}
+
+const edges = /^[ .,:;"'\\]+|[ .,:;"'\\]+$/g;
+
+function quoted(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&')}"`;
+}

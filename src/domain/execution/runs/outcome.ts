@@ -1,0 +1,31 @@
+import type { AgentProfile } from '../../../agents/agent.ts';
+import type { StatusChange } from '../../sessions/change-session.ts';
+import type { NewEntry } from '../../sessions/log.ts';
+import type { TurnOutcome } from '../reports/reports.ts';
+
+// A question, a refusal and a limit of the model leave the session waiting for the user (pinned 3).
+const stopMessages: Partial<Record<string, string>> = {
+  'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
+  'max_turn_requests':
+    'The agent stopped because it reached the limit of requests in one turn. Send a message to let it go on.',
+  'max_turn_time':
+    'The agent was stopped because its turn took longer than its profile allows. Send a message to let it go on.',
+  refusal: 'The agent refused to go on.',
+};
+
+/** What the end of a turn makes of a session, unless messages wait, and what is said about it. */
+export function outcomeOf(
+  stopReason: string,
+  reported: TurnOutcome,
+  profile: Pick<AgentProfile, 'onEndTurn'>,
+): { entries: NewEntry[]; change: StatusChange } {
+  const finished: StatusChange = { status: 'exit', statusDetail: 'finished', endedBy: 'finished', isFresh: false };
+  const blocked: StatusChange = { status: 'running', statusDetail: 'waiting_for_user', isFresh: false };
+  const body = stopMessages[stopReason];
+  if (body !== undefined)
+    return { entries: [{ kind: 'MESSAGE', messageType: 'agent_message', body }], change: blocked };
+  if (reported.isWaiting) return { entries: [], change: { ...blocked, pendingQuestionId: reported.questionId } };
+  if (stopReason === 'cancelled') return { entries: [], change: blocked };
+  const isFinished = reported.isFinished || profile.onEndTurn === 'finished';
+  return { entries: [], change: isFinished ? finished : blocked };
+}

@@ -1,0 +1,57 @@
+import type { AgentPaths, PromptBlock } from '../../../agents/agent.ts';
+import { assembleTurn } from '../prompts/assemble-turn.ts';
+import { transcriptDigest } from '../prompts/transcript-digest.ts';
+import type { LaunchPlan } from './launch.ts';
+import type { LeasedRun } from './leased-run.ts';
+import type { InboxMessage } from './turns.ts';
+
+/** What a turn of a run is made of. */
+export interface PromptInput {
+  readonly plan: LaunchPlan;
+  readonly messages: readonly InboxMessage[];
+  /** The turn was sent before, and its end was never written. */
+  readonly isInterrupted: boolean;
+  /** The agent's own session is new and knows nothing yet. */
+  readonly isFirst: boolean;
+  /** What the session has done before is unknown to the agent: its own memory of that could not be taken up. */
+  readonly isForgetful: boolean;
+  /** The user stopped the turn before this one by suspending the session. */
+  readonly isAfterSuspension: boolean;
+  readonly paths: AgentPaths;
+  readonly tools: readonly string[];
+}
+
+const interruptedText =
+  'The agent process was interrupted. What the user had said for this turn follows. Check the workspace, where some of it may be done already, and continue.';
+
+const suspendedText =
+  'The user suspended the session and so stopped your previous turn before its end. That turn is over: do not continue it unless the user asks you to. The workspace is as the turn left it.';
+
+/** The blocks of a turn: what the agent must know, then the user's words. */
+export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Promise<PromptBlock[]> {
+  const { plan, messages, isFirst, paths, tools } = input;
+  const { sessionId } = leasedRun.run;
+  const turn = { sessionId, plan, messages, isFirst, paths, tools };
+  const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
+  const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
+  const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';
+  const texts = [digest, input.isAfterSuspension ? suspendedText : '', input.isInterrupted ? interruptedText : ''];
+  const prefaces = texts.filter((text) => text !== '').map(preface);
+  const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
+  return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];
+}
+
+async function digestOf({ context, run }: LeasedRun, beforeSeq: number | null): Promise<string> {
+  const digest = await transcriptDigest(context, run.sessionId, beforeSeq);
+  if (digest === '') return '';
+  const workspaceText = run.isWorkspaceDeleted
+    ? 'Your workspace is empty: it was deleted, because nobody had used this session for long or an administrator asked for it.'
+    : run.isMoved
+      ? 'Your workspace is empty: it stayed on another machine.'
+      : 'Your workspace is as you left it.';
+  return `You have worked on this before, in a session of yours that could not be taken up again. ${workspaceText} What happened so far:\n\n${digest}`;
+}
+
+function preface(text: string): PromptBlock {
+  return { type: 'text', text, isPreface: true };
+}

@@ -1,0 +1,118 @@
+import { withAgentLinks } from '../../attachments/attach.ts';
+import type { Context } from '../../context.ts';
+import { changeSession, lockSession } from '../../sessions/change-session.ts';
+import { FencedError, type NewEntry } from '../../sessions/log.ts';
+import type { ClaimedRun } from './claims.ts';
+import { endTurn, type InboxMessage, isUsers, lockRun, waiting, working } from './turns.ts';
+
+/** A user's answer to an open question, which the agent has not been given yet. */
+export interface Answer extends InboxMessage {
+  /** Null: the words are the answer. */
+  readonly optionId: string | null;
+}
+
+const answerTo = `
+  select e.seq, e.body, e.data->>'optionId' as "optionId"
+    from log_entry q join log_entry e on e.session_id = q.session_id and e.seq > q.seq join run r on r.session_id = e.session_id
+   where q.session_id = $1 and q.id = $2 and ${waiting} and e.data->>'questionId' = q.id order by e.seq limit 1`;
+
+/** Reads the answer to a question, by the id of its entry. Null: there is none, or the agent was given it. */
+export async function readAnswer(context: Context, sessionId: string, questionId: string): Promise<Answer | null> {
+  const answers = await context.store.query<Answer>(answerTo, [sessionId, questionId]);
+  const [answer] = await withAgentLinks(context, sessionId, answers);
+  return answer ?? null;
+}
+
+/** Notes that the agent is given an answer to a question that is open inside a turn. FencedError. */
+export async function recordAnswer(context: Context, run: ClaimedRun, { seq }: Answer): Promise<void> {
+  await context.store.transact(async (tx) => {
+    await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    await tx.query(
+      `update run set answered_seqs = array_append(answered_seqs, $2::int), turn_seqs = array_append(turn_seqs, $2::int)
+        where session_id = $1`,
+      [run.sessionId, seq],
+    );
+    await changeSession(context, tx, session, working);
+  });
+}
+
+/** Takes an answer back from a question that was not open any more: its words are the next turn's. FencedError. */
+export async function takeBackAnswer(context: Context, run: ClaimedRun, { seq }: Answer): Promise<void> {
+  const rows = await context.store.execute(
+    `update run set answered_seqs = array_remove(answered_seqs, $3::int), turn_seqs = array_remove(turn_seqs, $3::int)
+      where session_id = $1 and generation = $2 returning session_id`,
+    [run.sessionId, run.generation, seq],
+  );
+  if (rows.length === 0) throw new FencedError(run.sessionId);
+}
+
+// The same question, with the same options, that was open when the turn was interrupted: it still stands, and so does an
+// answer to it that the agent was not given. A question whose answer the agent was given does not stand: who asks for a
+// permission once more must not be given the earlier one.
+const stillOpen = `
+  select q.id, exists (select 1 from log_entry e where e.session_id = $1 and e.seq > q.seq and ${isUsers}
+           and q.id in (e.data->>'questionId', e.data->>'cancelledQuestionId')) as "isClosed"
+    from log_entry q
+   where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2 and q.data = $3::jsonb
+     and q.seq > coalesce((select max(t.seq) from log_entry t
+           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
+     and q.seq < (select max(t.seq) from log_entry t
+           where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'started')
+     and not exists (select 1 from run r join log_entry e on e.session_id = r.session_id
+           where r.session_id = $1 and e.seq = any(r.answered_seqs) and e.data->>'questionId' = q.id)
+   order by q.seq desc limit 1`;
+
+/** A question as it is written: its entry, with its id, and the message that people read. Both have a body. */
+export type QuestionEntries = readonly [question: NewEntry & { readonly id: string }, message: NewEntry];
+
+/**
+ * Writes a question that the agent waits for, inside its turn; one that was open when the turn was interrupted is not written
+ * again. From here on the session's answer is one to this question. Gives the id of the question's entry. FencedError.
+ */
+export async function recordQuestion(
+  context: Context,
+  run: ClaimedRun,
+  entries: QuestionEntries,
+  statusDetail: 'waiting_for_user' | 'waiting_for_approval',
+): Promise<string> {
+  const [{ id, body, data }] = entries;
+  return context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const values = [run.sessionId, body ?? '', JSON.stringify(data ?? null)];
+    const [before] = await tx.query<{ id: string; isClosed: boolean }>(stillOpen, values);
+    const pendingQuestionId = before?.isClosed ? null : (before?.id ?? id);
+    const change = { status: 'running', statusDetail, pendingQuestionId } as const;
+    await changeSession(context, tx, session, change, before ? [] : entries);
+    return before?.id ?? id;
+  });
+}
+
+/** The messages that wait while a turn runs, as far as they bear on it. */
+export interface WaitingMessages {
+  /** One of them has cancelled a question of the turn, which therefore ends. */
+  readonly areInterrupting: boolean;
+  /** One of them is no answer to a question. */
+  readonly areThere: boolean;
+}
+
+const waitingMessages = `
+  select coalesce(bool_or(e.data->>'cancelledQuestionId' is not null), false) as "areInterrupting",
+         coalesce(bool_or(e.data->>'questionId' is null), false) as "areThere"
+    from log_entry e join run r on r.session_id = e.session_id where e.session_id = $1 and ${waiting}`;
+
+/** Reads what the messages that wait are to a turn that runs. */
+export async function readWaitingMessages(context: Context, sessionId: string): Promise<WaitingMessages> {
+  const [messages] = await context.store.query<WaitingMessages>(waitingMessages, [sessionId]);
+  return messages ?? { areInterrupting: false, areThere: false };
+}
+
+/**
+ * Ends an interrupted turn, which is then not resumed, where a message has cancelled its question. True: it has ended, and the
+ * message is the next turn's. FencedError.
+ */
+export async function endCancelledTurn(context: Context, run: ClaimedRun): Promise<boolean> {
+  const { areInterrupting } = await readWaitingMessages(context, run.sessionId);
+  if (areInterrupting) await endTurn(context, run, 'cancelled', [], {});
+  return areInterrupting;
+}

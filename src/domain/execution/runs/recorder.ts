@@ -1,0 +1,115 @@
+import type { AgentUpdate, QuestionOption } from '../../../agents/agent.ts';
+import type { Context } from '../../context.ts';
+import { newId } from '../../ids.ts';
+import { maxTitleLength } from '../../input.ts';
+import { appendEntries, type NewEntry } from '../../sessions/log.ts';
+import type { ClaimedRun } from './claims.ts';
+import { type Mask, maskDeep } from './masking.ts';
+import { type QuestionEntries, recordQuestion } from './questions.ts';
+import { recordTitle } from './turns.ts';
+
+/** A question that an agent waits for: its id for the agent, and that of its entry in the log. */
+export interface OpenQuestion {
+  readonly id: string;
+  readonly entryId: string;
+}
+
+/** Where an agent's updates go: into the log, masked, in order. */
+export interface Recorder {
+  record(update: AgentUpdate): Promise<void>;
+  /** A prompt begins. `isHidden`: what the agent says to it is no message, only a thought in the log. */
+  begin(isHidden: boolean): void;
+  /** The question that the agent waits for an answer to, if any. */
+  openQuestion(): OpenQuestion | null;
+  closeQuestion(): void;
+  /** The last message since {@link Recorder.begin}, whole. */
+  lastMessage(): string | null;
+}
+
+type Loggable = Exclude<AgentUpdate, { type: 'title' } | { type: 'question' }>;
+
+// What each update is in the log (agents.md 5.3). Tool calls and plans are new entries each time: the log is append-only.
+const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }>) => NewEntry } = {
+  message: ({ text }) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text }),
+  thought: ({ text }) => ({ kind: 'THOUGHT', body: text }),
+  notice: ({ text }) => ({ kind: 'NOTICE', body: text }),
+  toolCall: ({ type: _type, ...data }) => ({ kind: 'TOOL_CALL', data }),
+  plan: ({ type: _type, ...data }) => ({ kind: 'PLAN', data }),
+  usage: ({ type: _type, ...data }) => ({ kind: 'USAGE', data }),
+  permission: ({ type: _type, ...data }) => ({ kind: 'PERMISSION', data }),
+};
+
+type QuestionUpdate = Extract<AgentUpdate, { type: 'question' }>;
+type PermissionUpdate = Extract<AgentUpdate, { type: 'permission' }>;
+
+// The meaning of an answer depends on ids, kinds and decisions: these stay as they are, whatever a secret's value is.
+function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
+  const update = maskDeep(raw, mask);
+  const named = (option: QuestionOption) => ({ ...option, name: mask(option.name) });
+  if (raw.type === 'question')
+    return { ...raw, text: (update as QuestionUpdate).text, options: raw.options.map(named) };
+  if (raw.type !== 'permission') return update;
+  const { toolCallId, title } = update as PermissionUpdate;
+  return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
+}
+
+/** A recorder for one run. `onQuestion` is called once a question is in the log. Throws FencedError when the run is lost. */
+export function createRecorder(
+  context: Context,
+  run: ClaimedRun,
+  organizationId: string,
+  mask: Mask,
+  onQuestion: () => void,
+): Recorder {
+  let question: OpenQuestion | null = null;
+  let lastQuestion: OpenQuestion | null = null;
+  let lastMessage: string | null = null;
+  let isHidden = false;
+
+  const ask = async ({ questionId, text, options, reason }: QuestionUpdate) => {
+    const message = [text, ...options.map(({ id, name }) => `${id}. ${name}`)].join('\n');
+    const entries: QuestionEntries = [
+      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options } },
+      { kind: 'MESSAGE', messageType: 'agent_message', body: message },
+    ];
+    const statusDetail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
+    question = { id: questionId, entryId: await recordQuestion(context, run, entries, statusDetail) };
+    lastQuestion = question;
+    onQuestion();
+  };
+
+  const loggedAs = (update: Loggable): Loggable => {
+    if (isHidden && update.type === 'message') return { ...update, type: 'thought' };
+    if (update.type !== 'permission') return update;
+    // The log knows a question by its entry; one that was never put to the user has none.
+    return { ...update, questionId: lastQuestion?.id === update.questionId ? (lastQuestion?.entryId ?? null) : null };
+  };
+
+  return {
+    async record(raw) {
+      const update = maskUpdate(raw, mask);
+      if (update.type === 'title') {
+        await recordTitle(context, run, update.title.slice(0, maxTitleLength));
+        context.notifier.notify(`session:${run.sessionId}`);
+        context.notifier.notify(`organization:${organizationId}`);
+        return;
+      }
+      if (update.type === 'question') return ask(update);
+      if (update.type === 'message') lastMessage = (update.isMore ? (lastMessage ?? '') : '') + update.text;
+      const logged = loggedAs(update);
+      const entry = (entryOf[logged.type] as (update: Loggable) => NewEntry)(logged);
+      await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
+      context.notifier.notify(`session:${run.sessionId}`);
+      if (logged.type === 'message') context.notifier.notify(`organization:${organizationId}`);
+    },
+    begin(hidden) {
+      isHidden = hidden;
+      lastMessage = null;
+    },
+    openQuestion: () => question,
+    closeQuestion: () => {
+      question = null;
+    },
+    lastMessage: () => lastMessage,
+  };
+}

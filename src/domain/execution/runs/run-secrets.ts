@@ -1,0 +1,151 @@
+import type { AgentProfile } from '../../../agents/agent.ts';
+import { parseUrl } from '../../../parse-url.ts';
+import type { Context } from '../../context.ts';
+import { type OpenSecret, readSecrets, secretAssociatedData } from '../../library/secrets/secrets.ts';
+import { environmentNameOf } from '../../secret-names.ts';
+
+/** The secrets of one run. Never for a log, an error or a door. */
+export interface RunSecrets {
+  /** For the environment of the agent's process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The variables that were not given, because they are the profile's to set. */
+  readonly leftOut: readonly string[];
+  /** Cookies: files for the agent, by the secrets' keys. */
+  readonly secretFiles: readonly SecretFile[];
+  /** The keys of the seeds of one-time passwords, for which the agent may ask for codes; it never has the seeds. */
+  readonly totpKeys: readonly string[];
+  /** The values to blot out of everything that is stored. */
+  readonly secretValues: readonly string[];
+}
+
+/** A secret that is a file. */
+export interface SecretFile {
+  readonly key: string;
+  readonly content: string;
+}
+
+/** A session's own secret as it is stored. */
+export interface SessionSecretRow {
+  readonly key: string;
+  readonly sealed: string;
+  readonly isSensitive: boolean;
+}
+
+/** Whose secrets, and for which agent. */
+export interface SecretsOfRun {
+  readonly sessionId: string;
+  readonly organizationId: string;
+  /** Of the organization's secrets; null: all, empty: none. */
+  readonly secretIds: readonly string[] | null;
+  readonly own: readonly SessionSecretRow[];
+  /** Null: it is not known here, so that nothing will be started. */
+  readonly profile: AgentProfile | null;
+}
+
+/**
+ * Opens the secrets that a run has: those of the organization that the session selects, and over them the session's own. None
+ * takes the place of a variable that the agent's profile sets, or that holds its provider's key.
+ */
+export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Promise<RunSecrets> {
+  const { sessionId, organizationId, secretIds, profile } = wanted;
+  const shared = await readSecrets(context, organizationId, secretIds);
+  const own = wanted.own.map(
+    ({ key, sealed, isSensitive }): OpenSecret => ({
+      key,
+      type: 'key-value',
+      isSensitive,
+      value: context.keyring.open(sealed, secretAssociatedData(sessionId, key)),
+    }),
+  );
+  const ofType = (type: OpenSecret['type']) => shared.filter((secret) => secret.type === type);
+  const variables = new Map([
+    ...environmentOf(ofType('key-value')),
+    ...own.map(({ key, value }): [string, string] => [key, value]),
+  ]);
+  const leftOut = [...new Set(profile ? namesOf(profile) : [])].filter((name) => variables.delete(name));
+  return {
+    env: Object.fromEntries(variables),
+    leftOut,
+    secretFiles: ofType('cookie').map(({ key, value }) => ({ key, content: value })),
+    totpKeys: ofType('totp').map(({ key }) => key),
+    secretValues: [
+      ...[...shared, ...own].filter(({ isSensitive }) => isSensitive).flatMap(maskedOf),
+      ...(profile ? keysOf(profile) : []),
+    ],
+  };
+}
+
+// Two keys may come to one name (`api-key`, `api_key`): the one that is written so wins, then the older.
+function environmentOf(secrets: readonly OpenSecret[]): Map<string, string> {
+  const env = new Map<string, string>();
+  for (const { key, value } of secrets) {
+    const name = environmentNameOf(key);
+    if (name !== null && (name === key || !env.has(name))) env.set(name, value);
+  }
+  return env;
+}
+
+/** The variables that are the profile's to set. */
+function namesOf({ env, provider }: AgentProfile): string[] {
+  return [...Object.keys(env), ...(provider?.variables ?? []), ...Object.keys(provider?.gateway?.env ?? {})];
+}
+
+/** What the profile itself has to be kept quiet about: its provider's keys, and what is named like one. */
+function keysOf({ env, provider }: AgentProfile): string[] {
+  const isKey = (name: string) =>
+    provider?.variables.includes(name) === true || /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name);
+  const set = Object.entries(env).filter(([name]) => isKey(name));
+  return [...set.map(([, value]) => value), ...(provider?.key ? [provider.key] : [])];
+}
+
+/** The texts that must not be seen of a secret. */
+function maskedOf({ type, value }: OpenSecret): string[] {
+  if (type === 'cookie') return [value, ...cookieValues(value)];
+  if (type === 'totp') return [value, ...seedsOf(value)];
+  return [value];
+}
+
+// A seed is read with its groups joined; an address holds it among words that are no secret.
+function seedsOf(value: string): string[] {
+  const url = parseUrl(value);
+  const seed = url === null ? value : (url.searchParams.get('secret') ?? '');
+  const joined = seed.replaceAll(/[ -]/g, '').replace(/=+$/, '');
+  return [seed, joined.toUpperCase(), joined.toLowerCase()];
+}
+
+/** The values in a file of cookies: JSON as browsers export it, the lines of Netscape's format, or a header's pairs. */
+function cookieValues(file: string): string[] {
+  const json = parsed(file);
+  if (json !== null) return stringsIn(json);
+  return file.split(/[\r\n]+/).flatMap((line) => {
+    const columns = line.split('\t');
+    if (columns.length >= 7) return [columns.slice(6).join('\t')];
+    return line.split(';').flatMap((pair) => {
+      const [, name = '', value = ''] = /^\s*([^=]+)=(.*)$/.exec(pair) ?? [];
+      return attributes.test(name) ? [] : [value.trim()];
+    });
+  });
+}
+
+const attributes = /^(path|domain|expires|max-age|samesite)$/i;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// [{name, value, domain …}], or {name: value}: of the former only the values, a domain is no secret.
+function stringsIn(json: unknown): string[] {
+  const list = Array.isArray(json) ? json : [json];
+  return list.flatMap((item: unknown) => {
+    if (typeof item === 'string') return [item];
+    if (typeof item !== 'object' || item === null) return [];
+    const { value, cookies } = item as { value?: unknown; cookies?: unknown };
+    if (cookies !== undefined) return stringsIn(cookies);
+    const values = value === undefined ? Object.values(item) : [value];
+    return values.filter((each) => typeof each === 'string');
+  });
+}

@@ -1,0 +1,264 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../../agents/agent.ts';
+import { removeTree } from '../../../store/delete-tree.ts';
+import type { Context } from '../../context.ts';
+import { FencedError } from '../../sessions/log.ts';
+import type { UsageUpdate } from '../../usage/metering/counter.ts';
+import type { LimitReached } from '../../usage/metering/limits.ts';
+import { createMeter, type Meter } from '../../usage/metering/meter.ts';
+import { suspendForLimit } from '../../usage/metering/suspend-for-limit.ts';
+import { validateUsage } from '../../usage/metering/validate-usage.ts';
+import { clearSecretFiles } from '../prompts/session-files.ts';
+import { createReports, type Reports } from '../reports/reports.ts';
+import { type ClaimedRun, releaseLease } from './claims.ts';
+import { type Commands, createCommands } from './commands.ts';
+import { failureOf, MissingProfile } from './failures.ts';
+import { gitVariables } from './git-identity.ts';
+import { type LaunchPlan, planLaunch } from './launch.ts';
+import { LeasedRun } from './leased-run.ts';
+import { createMask, type Mask } from './masking.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { createSafeLength } from './safe-length.ts';
+import { createSpanFinder } from './secret-spans.ts';
+import { runTurns } from './turn-loop.ts';
+import { recordAgentSession, recordCrash } from './turns.ts';
+
+/** One session at work in this process, as the worker sees it. */
+export interface ActiveRun extends ClaimedRun {
+  /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
+  idleSince(): number | null;
+  /** Ends it: the agent is stopped, and what was open stays open for the next holder. Resolves when all is done. */
+  end(): Promise<void>;
+  /** {@link end} for a session that this worker no longer holds: its agent calls its model no more from now on. */
+  revoke(): Promise<void>;
+  /** {@link end} for a session that may be somebody else's at any moment: the agent is killed at once. */
+  abandon(): Promise<void>;
+  /** Resolves when it has ended by itself, through {@link end} or {@link abandon}. Never rejects. */
+  readonly done: Promise<void>;
+}
+
+/** What {@link runSession} is given beside the context. */
+export interface RunOptions {
+  readonly agents: Agents;
+  readonly dataDir: string;
+  /** The agent begins to have nothing to do: it may give way to another. */
+  onIdle(): void;
+}
+
+/** Starts to work on a claimed session: its agent, its turns, until it is idle for long, over, lost or crashed. */
+export function runSession(context: Context, run: ClaimedRun, options: RunOptions): ActiveRun {
+  const leasedRun = new LeasedRun(context, run, () => options.onIdle());
+  const done = new SessionRun(leasedRun, options).conduct();
+  return {
+    ...run,
+    idleSince: () => leasedRun.idleSince,
+    end() {
+      leasedRun.end();
+      return done;
+    },
+    revoke() {
+      leasedRun.revoke();
+      leasedRun.end();
+      return done;
+    },
+    abandon() {
+      leasedRun.abandon();
+      return done;
+    },
+    done,
+  };
+}
+
+/** How long an agent that is stopped for a limit may still say what it was at: the session stops within ten seconds. */
+const interruptGraceMs = 2_000;
+
+/** How much of what an agent wrote last to its stderr is told. */
+const maxStderrCharacters = 2_000;
+
+/** The waits before new tries where no profile says them. */
+const defaultRetryDelaysMs = [5_000, 15_000, 60_000];
+
+/** What is made of a launch plan. */
+interface Parts {
+  readonly profile: AgentProfile;
+  readonly mask: Mask;
+  /** See {@link createSafeLength}. */
+  readonly safeLength: (text: string) => number;
+  readonly recorder: Recorder;
+  readonly reports: Reports;
+  readonly meter: Meter;
+}
+
+class SessionRun {
+  readonly #leasedRun: LeasedRun;
+  readonly #options: RunOptions;
+  readonly #commands: Commands;
+  #parts: Parts | null = null;
+  #mask: Mask = (text) => text;
+  #halting: Promise<void> = Promise.resolve();
+  /** It is known that figures of this run's agent are left out. */
+  #hasRefusedUsage = false;
+
+  constructor(leasedRun: LeasedRun, options: RunOptions) {
+    this.#leasedRun = leasedRun;
+    this.#options = options;
+    this.#commands = createCommands(leasedRun, () => this.#parts);
+  }
+
+  /** Never rejects. */
+  async conduct(): Promise<void> {
+    const { context, run } = this.#leasedRun;
+    const unsubscribe = context.notifier.subscribe(`command:${run.sessionId}`, () => this.#commands.poll());
+    // In the reverse of their order, once the agent has stopped.
+    const cleanups: (() => unknown)[] = [];
+    try {
+      const plan = await planLaunch(context, run, this.#options.dataDir);
+      cleanups.push(() => removeTree(plan.runtimeDir));
+      cleanups.push(() => clearSecretFiles(plan));
+      const parts = await this.#prepare(plan);
+      await this.#work(plan, parts, cleanups);
+    } catch (error) {
+      await this.#fail(error);
+    } finally {
+      unsubscribe();
+      await this.#tidy('An agent could not be stopped.', () => this.#leasedRun.agent?.stop());
+      await this.#commands.settled();
+      await this.#halting;
+      await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
+      for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
+      await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
+    }
+  }
+
+  async #tidy(failed: string, act: () => unknown): Promise<void> {
+    const { context, run } = this.#leasedRun;
+    try {
+      await act();
+    } catch (error) {
+      context.log.warn({ err: error, sessionId: run.sessionId }, failed);
+    }
+  }
+
+  async #prepare(plan: LaunchPlan): Promise<Parts> {
+    const { context, run } = this.#leasedRun;
+    const profile = context.agentProfiles.get(plan.agent);
+    if (!profile) throw new MissingProfile(plan.agent);
+    const findSpans = createSpanFinder(plan.secretValues);
+    this.#mask = createMask(plan.secretValues, findSpans);
+    const mask = this.#mask;
+    const poll = () => this.#commands.poll();
+    const onReached = (reached: LimitReached) => {
+      this.#halting = this.#halt(reached).catch((error: unknown) => this.#leasedRun.lose(error));
+    };
+    const onLost = (error: FencedError) => this.#leasedRun.lose(error);
+    const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
+    this.#parts = {
+      profile,
+      mask,
+      safeLength: createSafeLength(plan.secretValues, findSpans),
+      recorder: createRecorder(context, run, plan.organizationId, mask, poll),
+      reports: await createReports(context, run, plan, { mask, mcp: profile.mcp, askTool: profile.askTool }),
+      meter: createMeter(context, run, { isWaiting, onReached, onLost }),
+    };
+    return this.#parts;
+  }
+
+  async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
+    const leasedRun = this.#leasedRun;
+    const { context, run } = leasedRun;
+    const { profile, safeLength, reports, meter } = parts;
+    const reached = await meter.check();
+    if (reached !== null) return suspendForLimit(context, run, reached);
+    const served = await reports.serve();
+    if (served) cleanups.push(() => served.close());
+    if (leasedRun.isOver) return;
+    const { workspaceDir, homeDir, runtimeDir, env } = plan;
+    const agent = await this.#options.agents.launch({
+      profile,
+      workspaceDir,
+      homeDir,
+      runtimeDir,
+      env,
+      runtimeFiles: gitVariables,
+      runId: run.sessionId,
+      onUpdate: (update) => this.#take(parts, update),
+      safeLength,
+      maskOf: createMask,
+      revoked: leasedRun.revoked,
+    });
+    leasedRun.agent = agent;
+    if (leasedRun.isOver) return;
+    const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
+    // An id that holds a secret is not kept: the agent begins anew next time.
+    const hasSecret = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
+    await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);
+    await meter.opened(opened.how);
+    const { how } = opened;
+    await runTurns(leasedRun, { ...parts, plan, commands: this.#commands, agent, how });
+  }
+
+  async #take({ recorder, reports, meter }: Parts, rawUpdate: AgentUpdate): Promise<void> {
+    // What a call used that was cut is used, whoever holds the session now. An agent's own words need a run to stand in.
+    if (this.#leasedRun.isLost) {
+      if (rawUpdate.type === 'usage' && rawUpdate.source === 'gateway') meter.usage(this.#checkUsage(rawUpdate));
+      return;
+    }
+    try {
+      const update = rawUpdate.type === 'usage' ? this.#checkUsage(rawUpdate) : rawUpdate;
+      if (update.type === 'usage') meter.usage(update);
+      await recorder.record(update);
+      meter.waitingChanged();
+      await reports.observe(update);
+    } catch (error) {
+      this.#leasedRun.lose(error);
+    }
+  }
+
+  #checkUsage(rawUsage: UsageUpdate): UsageUpdate {
+    const { usage, refused } = validateUsage(rawUsage);
+    if (refused.length > 0 && !this.#hasRefusedUsage) {
+      this.#hasRefusedUsage = true;
+      const { context, run } = this.#leasedRun;
+      // Once for a run, and without the figures: an agent may say them often, and anything by them.
+      const fields = { sessionId: run.sessionId, source: rawUsage.source, refused };
+      context.log.warn(fields, 'An agent says that it used what nothing can have used; that is left out.');
+    }
+    return usage;
+  }
+
+  // A limit was reached in the middle of a turn. What the agent at work still says in a moment is kept; the turn stays open.
+  async #halt(reached: LimitReached): Promise<void> {
+    const leasedRun = this.#leasedRun;
+    if (leasedRun.isOver) return;
+    leasedRun.isOver = true;
+    const timeoutController = new AbortController();
+    const timeout = wait(interruptGraceMs, undefined, { signal: timeoutController.signal }).catch(() => undefined);
+    const interrupted = leasedRun.agent?.interrupt();
+    // It is told first, so that it takes the end of its calls for that of its turn.
+    leasedRun.revoke();
+    await Promise.race([interrupted, timeout]);
+    timeoutController.abort();
+    await this.#parts?.meter.turnEnded();
+    await suspendForLimit(leasedRun.context, leasedRun.run, reached);
+    leasedRun.isLost = true;
+    leasedRun.end();
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { context, run, isOver, agent } = this.#leasedRun;
+    if (isOver || error instanceof FencedError) return;
+    const { sessionId } = run;
+    const failure = failureOf(error);
+    const message = this.#mask(failure.message);
+    const stderr =
+      error instanceof AgentCrash ? this.#mask(error.stderrTail, true).slice(-maxStderrCharacters).trim() : null;
+    if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');
+    else context.log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
+    await agent?.stop();
+    const delays = failure.isRetryable ? (this.#parts?.profile.retryDelaysMs ?? defaultRetryDelaysMs) : [];
+    await recordCrash(context, run, { ...failure, message, stderr }, delays).catch((failed: unknown) => {
+      if (!(failed instanceof FencedError))
+        context.log.error({ err: failed, sessionId }, 'A crash could not be written.');
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import { bareForms, decodedForms, decodedGaps, decodings } from './decoded-forms.ts';
+import { unfinishedAt, unfinishedQuoteAt } from './encoded-characters.ts';
+import { formsOf } from './masked-forms.ts';
+import { escapedGaps, hasEscapedGaps, markedGaps, project, textGaps, withoutOpenMark } from './projection.ts';
+import { pieceLength } from './secret-finder.ts';
+import { createSpanFinder } from './secret-spans.ts';
+
+/** An encoded character rarely takes more than this: how far back encoded secrets are looked for. */
+const maxEncodedLength = 16;
+
+/** Marks between the lines of a secret are not white space: so many times its length is searched, which fits lines of eight. */
+const maxMarkShare = 2;
+
+/** So many characters before the end of what is stored a whole secret is looked for, or the last piece of a long one. */
+const maxPieceLength = pieceLength * maxEncodedLength;
+
+/**
+ * Tells how much of a text may be stored while the rest of it is still to come: what it ends with may be the beginning of a
+ * secret, in any of its forms, with any of its characters encoded, and would no longer be recognised in two pieces. Nor does it end
+ * inside of a whole secret, whose end may be the beginning of another one. `findSpans`: of the same values, where there is one already.
+ */
+export function createSafeLength(
+  values: readonly string[],
+  findSpans = createSpanFinder(values),
+): (text: string) => number {
+  const plain = createPlainTail(values);
+  const forms = [...decodedForms(values)];
+  const views = decodedGaps.map((gaps) => ({ gaps, find: createTailFinder(bareForms(forms, gaps)) }));
+  const maxLength = Math.max(0, ...forms.map((form) => form.length));
+  if (maxLength === 0 || findSpans === null) return (text) => text.length;
+  const lengthOf = (text: string) => {
+    // More may follow what begins like an encoded character.
+    const whole = unfinishedAt(text);
+    const start = startOfLast(text.slice(0, whole), maxLength * maxEncodedLength);
+    const starts = decodings(text.slice(start, whole)).flatMap((pass) =>
+      views.map(({ gaps, find }) => {
+        const open = gaps === escapedGaps ? withoutOpenMark(pass.bytes) : pass.bytes;
+        const { text: bytes, at } = project(open, gaps);
+        // What was encoded twice may be unfinished too.
+        const inner = unfinishedAt(bytes);
+        const tail = find(bytes.slice(0, inner)) ?? inner;
+        return tail < bytes.length ? start + pass.startOf(at(tail)) : whole;
+      }),
+    );
+    return Math.min(plain(text.slice(0, whole)) ?? whole, plain(text) ?? whole, ...starts);
+  };
+  return (text) => {
+    const quote = unfinishedQuoteAt(text);
+    const beforeQuote = quote < text.length ? lengthOf(text.slice(0, quote)) : quote;
+    const length = beforeQuote < quote ? Math.min(beforeQuote, lengthOf(text)) : lengthOf(text);
+    if (length === text.length) return length;
+    const start = startOfLast(text.slice(0, length), maxPieceLength);
+    const covering = findSpans(text.slice(start), false).filter(
+      ([from, to]) => start + from < length && start + to > length,
+    );
+    return Math.min(length, ...covering.map(([from]) => start + from));
+  };
+}
+
+/**
+ * Finds where the end of a text begins that may be the first part of a secret, its gaps aside: before the first of its lines.
+ * Null: there is none.
+ */
+function createPlainTail(values: readonly string[]): (text: string) => number | null {
+  const forms = [...new Set(values.flatMap((value) => [...formsOf(value)]))];
+  const views = [...textGaps, markedGaps, escapedGaps].map((gaps) => {
+    const isMarked = gaps === markedGaps || gaps === escapedGaps;
+    const bare = bareForms(gaps === textGaps[1] ? forms.filter((form) => /\s/.test(form)) : forms, gaps);
+    return { gaps, isMarked, find: createTailFinder(bare), maxLength: Math.max(0, ...bare.map((form) => form.length)) };
+  });
+  return (text) => {
+    const starts = views.flatMap(({ gaps, isMarked, find, maxLength }) => {
+      if (maxLength === 0) return [];
+      const start = startOfLast(text, isMarked ? maxLength * maxMarkShare : maxLength);
+      if (gaps === escapedGaps && !hasEscapedGaps.test(text.slice(start))) return [];
+      // A line break as JSON writes it may follow the backslashes.
+      const end = isMarked ? withoutOpenMark(text.slice(start)) : text.slice(start);
+      const { text: bare, at } = project(end, gaps);
+      const tail = find(bare);
+      return tail === null ? [] : [start + at(tail)];
+    });
+    return starts.length === 0 ? null : Math.min(...starts);
+  };
+}
+
+/** The index of the first of the last `count` characters that are not white space: gaps may be of any length. */
+function startOfLast(text: string, count: number): number {
+  let index = text.length;
+  for (let left = count; index > 0 && left > 0; ) if (!isSpace(text, --index)) left--;
+  return index;
+}
+
+// Control characters count as white space here: to look a little further back does no harm.
+const isSpace = (text: string, index: number) => {
+  const code = text.charCodeAt(index);
+  return code <= 0x20 || (code >= 0xa0 && /\s/.test(text.charAt(index)));
+};
+
+/** Finds where the longest end of a text begins that is the beginning of one of these forms; null: there is none. */
+function createTailFinder(forms: Iterable<string>): (text: string) => number | null {
+  const byFirst = new Map<string, string[]>();
+  let maxLength = 0;
+  for (const form of new Set(forms)) {
+    const first = form.charAt(0);
+    byFirst.set(first, [...(byFirst.get(first) ?? []), form]);
+    maxLength = Math.max(maxLength, form.length);
+  }
+  return (text) => {
+    for (let from = Math.max(0, text.length - maxLength + 1); from < text.length; from++) {
+      const same = byFirst.get(text.charAt(from));
+      if (!same) continue;
+      const end = text.slice(from);
+      if (same.some((form) => form.length > end.length && form.startsWith(end))) return from;
+    }
+    return null;
+  };
+}

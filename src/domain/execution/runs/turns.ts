@@ -1,0 +1,262 @@
+import type { Transaction } from '../../../store/store.ts';
+import { withAgentLinks } from '../../attachments/attach.ts';
+import type { Context } from '../../context.ts';
+import { changeSession, lockSession, type StatusChange } from '../../sessions/change-session.ts';
+import { FencedError, type NewEntry } from '../../sessions/log.ts';
+import { openToolCalls } from '../../sessions/open-tool-calls.ts';
+import type { ClaimedRun } from './claims.ts';
+import type { Failure } from './failures.ts';
+
+/** A user's message that the agent has not been given yet. */
+export interface InboxMessage {
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** The most messages that one turn takes. */
+const inboxLimit = 100;
+
+/** SQL: of a `log_entry` aliased `e`, that it is a user's message. */
+export const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
+
+/** SQL: {@link isUsers}, and of the session's `run` aliased `r`, that its agent has not been given the message. */
+export const waiting = `${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)`;
+
+// With the permission that a message was the answer to.
+const messages = `
+  select e.seq, e.body, q.body as permission from log_entry e join run r on r.session_id = e.session_id
+    left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
+   where e.session_id = $1 and`;
+
+const undelivered = `${messages} ${waiting} order by e.seq limit $2`;
+const ofTurn = `${messages} ${isUsers} and e.seq = any(r.turn_seqs) order by e.seq limit $2`;
+
+// "Allow once" by itself would be leave for anything.
+async function readMessages(context: Context, sql: string, sessionId: string): Promise<InboxMessage[]> {
+  const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, [sessionId, inboxLimit]);
+  // Before the agent's own words stand there: it must not name files that it was not given.
+  const linked = await withAgentLinks(context, sessionId, rows);
+  return linked.map(({ seq, body, permission }) => ({
+    seq,
+    body: permission === null ? body : `My answer to your question "${permission}" was: ${body}`,
+  }));
+}
+
+/** The user's messages that wait, in order, as the agent is given them. */
+export function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return readMessages(context, undelivered, sessionId);
+}
+
+/** Reads the messages of an interrupted turn: those that it was sent with, and the answers to its questions. */
+export function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
+  return readMessages(context, ofTurn, sessionId);
+}
+
+interface RunRow {
+  generation: number;
+  turnCount: number;
+  crashCount: number;
+  lastCrashAt: Date | null;
+}
+
+/** Locks the row of a run that a worker holds: first of a session's rows. FencedError. */
+export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
+  const [row] = await tx.query<RunRow>(
+    'select generation, turn_count as "turnCount", crash_count as "crashCount", last_crash_at as "lastCrashAt" from run where session_id = $1 for update',
+    [run.sessionId],
+  );
+  if (row?.generation !== run.generation) throw new FencedError(run.sessionId);
+  return row;
+}
+
+/**
+ * Tells whether the turn before the next one was stopped because the user suspended the session. An interrupted turn
+ * (`isInterrupted`) is the next one itself, and was started before.
+ */
+export async function isAfterSuspension(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
+  const [last] = await context.store.query<{ data: { stopReason?: string; isAfterSuspension?: boolean } }>(
+    `select data from log_entry where session_id = $1 and kind = 'TURN' order by seq desc limit 1`,
+    [sessionId],
+  );
+  return isInterrupted ? last?.data.isAfterSuspension === true : last?.data.stopReason === 'suspended';
+}
+
+/** A turn that is about to be sent. */
+export interface TurnStart {
+  /** The new messages of the user. Empty for an interrupted turn, which keeps the messages that it had. */
+  readonly messages: readonly InboxMessage[];
+  /** See {@link isAfterSuspension}. */
+  readonly isAfterSuspension: boolean;
+}
+
+/** Records a turn before it is sent: after a crash it is known to have been open. */
+export async function startTurn(
+  context: Context,
+  run: ClaimedRun,
+  { messages, isAfterSuspension: isAfter }: TurnStart,
+): Promise<void> {
+  await context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const turn = row.turnCount + 1;
+    await tx.query(
+      `update run set turn_after_seq = case when $2::int = 0 then turn_after_seq else delivered_seq end,
+              delivered_seq = greatest(delivered_seq, $2::int),
+              answered_seqs = array(select seq from unnest(answered_seqs) as seq where seq > greatest(delivered_seq, $2::int)),
+              turn_seqs = case when $2::int = 0 then turn_seqs else $4::int[] end,
+              turn_count = $3, is_turn_open = true where session_id = $1`,
+      [run.sessionId, messages.at(-1)?.seq ?? 0, turn, messages.map((message) => message.seq)],
+    );
+    // Who ran it, for whoever looks for a turn that two have run.
+    const { generation, workerId } = run;
+    const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterSuspension: true }) };
+    const started: NewEntry = { kind: 'TURN', data };
+    // A question that an interrupted turn waited with still stands.
+    const pendingQuestionId = messages.length > 0 ? null : session.pendingQuestionId;
+    const change = { ...working, pendingQuestionId, isFresh: session.status === 'resuming' || session.isFresh };
+    await changeSession(context, tx, session, change, [started]);
+  });
+}
+
+/** The status of a session whose agent works. */
+export const working = {
+  status: 'running',
+  statusDetail: 'working',
+  request: null,
+  requestFrom: null,
+} as const satisfies StatusChange;
+
+/**
+ * Writes the end of a turn. With messages waiting the session stays at work, otherwise it becomes what `change` says and
+ * leaves the queue. True: there is more to do.
+ */
+export async function endTurn(
+  context: Context,
+  run: ClaimedRun,
+  stopReason: string,
+  entries: readonly NewEntry[],
+  change: StatusChange,
+): Promise<boolean> {
+  return context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const hasMore = (await tx.query(undelivered, [run.sessionId, 1])).length > 0;
+    await tx.query(
+      `update run set is_turn_open = false, crash_count = 0, queued_at = case when $2::boolean then queued_at else null end
+        where session_id = $1`,
+      [run.sessionId, hasMore],
+    );
+    // Another session of the same user or organization may have waited for this one.
+    if (!hasMore) tx.afterCommit(() => context.notifier.notify('runs'));
+    // What was cancelled says no more of its tools.
+    const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
+    const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
+    const isFresh = session.status === 'resuming' || session.isFresh;
+    const next = hasMore ? { ...working, isFresh } : { request: null, requestFrom: null, ...change };
+    await changeSession(context, tx, session, { pendingQuestionId: null, ...next }, [...open, ...entries, end]);
+    return hasMore;
+  });
+}
+
+/** What became of a crash: when the session is tried again, or null when its budget is spent. */
+export interface CrashOutcome {
+  readonly retryAt: Date | null;
+}
+
+/** Crashes further apart than this do not add up. */
+const crashWindowMs = 10 * 60_000;
+
+/**
+ * Writes an agent's crash: tool calls that were open are closed as failed, and the session goes back to the queue after
+ * the delay that is due, or ends in `error` when `retryDelaysMs` has no more (agents.md 5.6). `stderr` is what the agent
+ * wrote last, masked and short, for the team to read.
+ */
+export async function recordCrash(
+  context: Context,
+  run: ClaimedRun,
+  failure: Failure & { readonly stderr: string | null },
+  retryDelaysMs: readonly number[],
+): Promise<CrashOutcome> {
+  const { code, message, stderr, isRetryable } = failure;
+  const data = { code, ...(stderr ? { stderr } : {}) };
+  return context.store.transact(async (tx) => {
+    const row = await lockRun(tx, run);
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const now = context.now();
+    const isRecent = row.lastCrashAt !== null && now.getTime() - row.lastCrashAt.getTime() < crashWindowMs;
+    const crashes = isRecent ? row.crashCount : 0;
+    const delayMs = retryDelaysMs[crashes];
+    const retryAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
+    await tx.query(
+      `update run set crash_count = $2, last_crash_at = $3::timestamptz, queued_at = $4::timestamptz,
+              is_turn_open = is_turn_open and $4::timestamptz is not null where session_id = $1`,
+      [run.sessionId, crashes + 1, now, retryAt],
+    );
+    const interrupted = await openToolCalls(tx, run.sessionId);
+    if (retryAt) {
+      const isAsking = session.status === 'running' && session.statusDetail !== 'working';
+      const when = isAsking ? ' once its question is answered' : delayMs ? ` in ${delayMs / 1_000} s` : '';
+      const body = `${message} Trying again${when}.`;
+      await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body, data }]);
+    } else {
+      const error: NewEntry = { kind: 'ERROR', body: message, data };
+      // What a new try would not help with says by itself what would.
+      const advice = isRetryable ? ' Send a message to try again.' : '';
+      const errorMessage: NewEntry = {
+        kind: 'MESSAGE',
+        messageType: 'agent_message',
+        body: `The session stopped with an error: ${message}${advice}`,
+      };
+      const failed = { status: 'error', statusDetail: null, pendingQuestionId: null } as const;
+      const change = { ...failed, request: null, requestFrom: null, isFresh: false } as const;
+      await changeSession(context, tx, session, change, [...interrupted, error, errorMessage]);
+    }
+    return { retryAt };
+  });
+}
+
+// That the turn is tried again was said by noteCrash, with the reason; a refusal has interrupted nothing.
+const retryNotice = `
+  select 1 from log_entry n where n.session_id = $1 and n.kind = 'NOTICE' and n.data->>'code' is not null
+     and n.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0) limit 1`;
+
+/** Closes the tool calls of an interrupted turn, for a worker that takes it over. */
+export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {
+  await context.store.transact(async (tx) => {
+    const session = await lockSession(tx, run.sessionId, run.generation);
+    const hasRetryNotice = (await tx.query(retryNotice, [run.sessionId])).length > 0;
+    const notice: NewEntry = { kind: 'NOTICE', body: 'The agent process was interrupted and is being started again.' };
+    const entries = [...(await openToolCalls(tx, run.sessionId)), ...(hasRetryNotice ? [] : [notice])];
+    await changeSession(context, tx, session, {}, entries);
+  });
+}
+
+/** Remembers the agent's own session id, for load or resume. Null: there is none to be taken up. */
+export async function recordAgentSession(
+  context: Context,
+  run: ClaimedRun,
+  agentSessionId: string | null,
+): Promise<void> {
+  const rows = await context.store.execute(
+    'update run set agent_session_id = $3 where session_id = $1 and generation = $2 returning session_id',
+    [run.sessionId, run.generation, agentSessionId],
+  );
+  if (rows.length === 0) throw new FencedError(run.sessionId);
+}
+
+/** The agent's own title, where the session's is only the prompt's first line. */
+export async function recordTitle(context: Context, run: ClaimedRun, title: string): Promise<void> {
+  await context.store.execute(
+    `update session set title = $3, is_title_derived = false from session_head h
+      where session.id = $1 and h.session_id = $1 and h.generation = $2 and session.is_title_derived returning session.id`,
+    [run.sessionId, run.generation, title],
+  );
+}
+
+/** Whether the run is still this worker's. */
+export async function isStillLeased(context: Context, run: ClaimedRun): Promise<boolean> {
+  const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [
+    run.sessionId,
+  ]);
+  return rows[0]?.generation === run.generation;
+}

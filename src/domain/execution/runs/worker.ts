@@ -1,0 +1,187 @@
+import type { Agents } from '../../../agents/agent.ts';
+import type { Context } from '../../context.ts';
+import type { WorkspaceTimes } from '../workspaces/deletable.ts';
+import { createSweeper } from '../workspaces/sweeper.ts';
+import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
+import { clearLeftSecrets } from './left-secrets.ts';
+import { type ActiveRun, runSession } from './run-session.ts';
+
+/** How a worker works. */
+export interface WorkerOptions {
+  /** Lives in the worker's locked data directory. */
+  readonly workerId: string;
+  readonly agents: Agents;
+  readonly dataDir: string;
+  /** Sessions with an agent process at once, warm ones included. */
+  readonly slots: number;
+  /** What their agents may take together, by their profiles. */
+  readonly memoryMb: number;
+  /** How long a session waits for the worker that has its workspace. */
+  readonly affinityMs: number;
+  /** How long a claim holds without a heartbeat; a heartbeat comes about every quarter of it. */
+  readonly leaseMs: number;
+  /** How often the queue is looked at without a ring. */
+  readonly pollMs: number;
+  /** When sessions lose their workspaces. */
+  readonly workspaceTimes: WorkspaceTimes;
+}
+
+/** Claims waiting sessions and runs their agents, until it is stopped. */
+export interface Worker {
+  start(): Promise<void>;
+  /** Stops every agent and gives the sessions back. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Sessions with an agent process in this worker. */
+  active(): number;
+}
+
+/** How often secrets that runs could not take away are looked for. */
+const sweepMs = 10 * 60_000;
+
+/** A worker on the context's store; the context's viewer is the service itself. */
+export function createWorker(context: Context, options: WorkerOptions): Worker {
+  const runs = new Map<string, ActiveRun>();
+  /** Those that give way: each of them makes room for one that waits. */
+  const leaving = new Set<ActiveRun>();
+  const { log, agentProfiles, defaultAgent } = context;
+  const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
+  const claimant = { ...options, cursor: { after: null } };
+  let isStopping = false;
+  // Some may wait for which there is no room: the first agent that has nothing to do gives way.
+  let isFull = false;
+  let isAgain = false;
+  let claiming: Promise<void> | null = null;
+  let timers: NodeJS.Timeout[] = [];
+  let unsubscribe: () => void = () => undefined;
+  let lastRenewedAt = performance.now();
+  let isRenewing = false;
+
+  const { dataDir, workerId, workspaceTimes } = options;
+  const sweeper = createSweeper(context, {
+    dataDir,
+    workerId,
+    ...workspaceTimes,
+    isLeased: (id) => runs.has(id),
+  });
+
+  const adopt = (run: ActiveRun) => {
+    runs.set(run.sessionId, run);
+    void run.done.then(() => {
+      if (runs.get(run.sessionId) === run) runs.delete(run.sessionId);
+      poll();
+      sweeper.deleteRequested();
+    });
+  };
+
+  // Warm agents give way, longest idle first, as soon as a session waits and there is no room for it.
+  const evict = () => {
+    const idle = [...runs.values()].filter((run) => run.idleSince() !== null);
+    idle.sort((a, b) => (a.idleSince() ?? 0) - (b.idleSince() ?? 0));
+    const [candidate] = idle;
+    if (!candidate) return;
+    leaving.add(candidate);
+    void candidate.end().finally(() => leaving.delete(candidate));
+  };
+
+  const claim = async () => {
+    do {
+      isAgain = false;
+      const slots = options.slots - runs.size;
+      isFull = slots <= 0;
+      if (slots <= 0) {
+        const waiting = await countWaiting(context, claimant, leaving.size + 1);
+        // Meanwhile one may have left: then there is room.
+        if (runs.size >= options.slots && waiting > leaving.size) evict();
+        continue;
+      }
+      const takenMb = [...runs.values()].reduce((sum, run) => sum + memoryOf(run.agent), 0);
+      const room = { slots, memoryMb: options.memoryMb - takenMb, isEmpty: runs.size === 0, memoryOf };
+      const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
+      isFull = isShort || claimed.length === slots;
+      if (hasMore && claimed.length > 0) isAgain = true;
+      for (const run of claimed) adopt(runSession(context, run, { ...options, onIdle }));
+      if (isShort && leaving.size === 0) evict();
+    } while (isAgain && !isStopping);
+  };
+
+  const poll = () => {
+    if (isStopping) return;
+    isAgain = true;
+    claiming ??= claim()
+      .catch((error: unknown) => log.error({ err: error }, 'Waiting sessions could not be claimed.'))
+      .finally(() => {
+        claiming = null;
+      });
+  };
+
+  const onIdle = () => {
+    if (isFull) poll();
+  };
+
+  const heartbeat = async () => {
+    if (isRenewing) return;
+    isRenewing = true;
+    const startedAt = performance.now();
+    try {
+      const activeRuns = [...runs.values()];
+      if (activeRuns.length > 0) {
+        const still = await renewLeases(context, options.workerId, options.leaseMs, activeRuns);
+        for (const run of activeRuns)
+          if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) void run.revoke();
+      }
+      lastRenewedAt = startedAt;
+    } catch (error) {
+      log.error({ err: error }, 'The leases could not be renewed.');
+    } finally {
+      isRenewing = false;
+    }
+  };
+
+  // Self-fencing: a worker that could not renew for a whole lease, or was not even answered, must assume that its sessions
+  // are somebody else's in a moment.
+  const fence = () => {
+    if (runs.size === 0 || performance.now() - lastRenewedAt <= options.leaseMs) return;
+    log.error({ sessions: runs.size }, 'The leases have run out without being renewed: their agents are killed.');
+    for (const run of runs.values()) void run.abandon();
+  };
+
+  const sweep = async (isClaiming: boolean) => {
+    try {
+      const taken = await clearLeftSecrets(options.dataDir, { isLeased: (id) => runs.has(id), isClaiming });
+      if (taken > 0) log.info({ files: taken }, 'Files of secrets that runs had left were taken away.');
+    } catch (error) {
+      log.warn({ err: error }, 'Secrets that runs may have left could not be looked for.');
+    }
+  };
+
+  return {
+    async start() {
+      await voidOwnLeases(context, options.workerId);
+      await sweep(false);
+      sweeper.start();
+      unsubscribe = context.notifier.subscribe('runs', poll);
+      timers = [
+        setInterval(poll, options.pollMs).unref(),
+        setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
+        setInterval(fence, 500).unref(),
+        setInterval(() => void sweep(true), sweepMs).unref(),
+      ];
+      poll();
+    },
+    async stop() {
+      isStopping = true;
+      unsubscribe();
+      for (const timer of timers) clearInterval(timer);
+      await claiming;
+      await Promise.all([...runs.values()].map((run) => run.end()));
+      await sweeper.stop();
+      await leaveQueue(context, options.workerId).catch((error: unknown) => {
+        log.warn(
+          { err: error },
+          'It could not be told that this worker stops: its sessions wait until its leases would have ended.',
+        );
+      });
+    },
+    active: () => runs.size,
+  };
+}

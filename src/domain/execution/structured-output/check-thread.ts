@@ -1,0 +1,33 @@
+// The program of a thread that checks one output against one schema and ends. A user's schema is only ever compiled and
+// run here: its patterns could take for ever, and its size all memory.
+import { Ajv, type ErrorObject } from 'ajv';
+import addFormats from 'ajv-formats';
+import { serveTasks } from '../../../threads/serve-tasks.ts';
+import type { CheckAnswer, CheckQuestion } from './check-output.ts';
+
+const ajv = new Ajv({ strict: false, allErrors: true, ownProperties: true, logger: false });
+addFormats.default(ajv);
+serveTasks(check);
+
+function check({ schema, output }: CheckQuestion): CheckAnswer {
+  // Whatever it says it is, it is read as Draft 7, and its name is nobody's.
+  const { $schema: _schema, $id: _id, ...rest } = JSON.parse(schema) as Record<string, unknown>;
+  let isValid: ReturnType<typeof ajv.compile>;
+  try {
+    isValid = ajv.compile(rest);
+  } catch (error) {
+    return { broken: (error as Error).message };
+  }
+  return { problems: isValid(JSON.parse(output)) ? [] : (isValid.errors ?? []).slice(0, 20).map(describe) };
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  const { allowedValues, additionalProperty } = params as { allowedValues?: unknown; additionalProperty?: unknown };
+  const detail =
+    allowedValues === undefined
+      ? additionalProperty === undefined
+        ? ''
+        : ` (${JSON.stringify(additionalProperty)})`
+      : `: ${JSON.stringify(allowedValues)}`;
+  return `at "${instancePath || '/'}" it ${message ?? 'is wrong'}${detail}`;
+}

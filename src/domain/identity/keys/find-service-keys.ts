@@ -1,0 +1,48 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import type { Context } from '../../context.ts';
+import { inOrderOf } from '../../find-by-ids.ts';
+
+/** A service key as a principal: what anybody may know of it who can read what it made. */
+export interface ServiceKeyRecord {
+  readonly id: string;
+  readonly name: string;
+  /** The one organization that it acts in; null: the enterprise. */
+  readonly organizationId: string | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+// A key is seen as a service user is: from its organization, and by those who see the service users or the members of the
+// enterprise. As an author one that was revoked, or whose organization is deleted, is there for everybody who can read what
+// it made.
+const visible = `
+  select k.id, k.name, k.organization_id as "organizationId", k.created_at as "createdAt", k.revoked_at as "revokedAt"
+    from api_key k left join organization o on o.id = k.organization_id
+   where k.id = any($1::text[]) and k.kind = 'SERVICE' and k.enterprise_id = $2
+     and case when k.revoked_at is not null or o.deleted_at is not null then $6::boolean
+         else $3::boolean or k.id = $4 or k.organization_id = any($5::text[])
+           or ($7::boolean and k.organization_id is not null) end`;
+
+async function findVisible(
+  { store, viewer }: Context,
+  ids: readonly string[],
+  asAuthors: boolean,
+): Promise<(ServiceKeyRecord | null)[]> {
+  const granted = viewer.enterprisePermissions;
+  const seesAll =
+    granted.has(permissionFor.viewEnterpriseMembers) || granted.has(permissionFor.viewEnterpriseServiceUsers);
+  const organizations = [...viewer.organizations.keys()];
+  const sharesAll = viewer.everywhere.size > 0;
+  const values = [ids, viewer.enterpriseId, seesAll, viewer.apiKeyId, organizations, asAuthors, sharesAll];
+  return inOrderOf(ids, await store.query<ServiceKeyRecord>(visible, values));
+}
+
+/** The live service keys of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+export function findServiceKeys(context: Context, ids: readonly string[]): Promise<(ServiceKeyRecord | null)[]> {
+  return findVisible(context, ids, false);
+}
+
+/** {@link findServiceKeys}, and ended ones. Only for ids that stand on something which the viewer can read. */
+export function findServiceKeyAuthors(context: Context, ids: readonly string[]): Promise<(ServiceKeyRecord | null)[]> {
+  return findVisible(context, ids, true);
+}

@@ -1,0 +1,159 @@
+import { findViewers } from '../../../auth/authenticate.ts';
+import type { Viewer } from '../../../auth/viewer.ts';
+import type { Notifier } from '../../../realtime/notifier.ts';
+import type { Store } from '../../../store/store.ts';
+import { createSettlement } from './settlement.ts';
+
+/** How late a process learns of a revocation whose ring was lost. */
+const epochMs = 500;
+/** After this time without an answer the keys are read again. */
+const stuckMs = 5_000;
+/** Keys read at once. */
+const batchSize = 1_000;
+/** Node's longest timer, 24 days: a longer one would fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Somebody who has something open: a socket or a stream. */
+export interface LiveViewer {
+  /** What it may do now: after a change of its roles another viewer than the one that opened it. */
+  current(): Viewer;
+  /** To be called when it has closed by itself. */
+  release(): void;
+}
+
+/** Whose sockets and streams this process has open, so that none of them outlives its key. */
+export interface LiveViewers {
+  /**
+   * Follows a viewer. `onEnd` is called once, when its key expires, is revoked, loses its owner, or may not be used from
+   * the address any more: in the process that does it at once, in others with the ring, or by the epoch.
+   */
+  follow(viewer: Viewer, address: string | null, onEnd: () => void): LiveViewer;
+  /**
+   * Waits until the changes of keys that this process has heard of so far are applied to the viewers; null when none is
+   * pending. Streams await it between reading an entry and delivering it. No entry that was written after a revocation then
+   * reaches the viewer who lost access, unless the ring was lost.
+   */
+  settled(): Promise<void> | null;
+  /** How many are followed. */
+  count(): number;
+  start(): void;
+  stop(): void;
+}
+
+interface Followed {
+  viewer: Viewer;
+  readonly apiKeyId: string;
+  readonly address: string | null;
+  readonly consoleSessionId: string | undefined;
+  /** False until it was read after it was followed: its key may have ended between the two. */
+  isChecked: boolean;
+  end(): void;
+}
+
+/** What {@link createLiveViewers} needs. */
+export interface LiveViewerServices {
+  readonly store: Store;
+  readonly notifier: Notifier;
+  readonly now: () => Date;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** See {@link LiveViewers}. */
+export function createLiveViewers(services: LiveViewerServices): LiveViewers {
+  const followed = new Set<Followed>();
+  let epoch: number | null = null;
+  let isNotified = false;
+  const settlement = createSettlement();
+  /** The read under way. */
+  let reading: { readonly since: number } | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let unsubscribe: () => void = () => undefined;
+
+  const readAgain = async () => {
+    const mustReadAll = isNotified;
+    isNotified = false;
+    // Before the keys: what changes after this is another epoch.
+    const [row] = await services.store.query<{ epoch: number }>('select key_epoch as epoch from installation', []);
+    const isChanged = (row?.epoch ?? 0) !== epoch;
+    const due = [...followed].filter((each) => mustReadAll || isChanged || !each.isChecked);
+    for (let n = 0; n < due.length; n += batchSize) {
+      const batch = due.slice(n, n + batchSize);
+      const viewers = await findViewers(services, batch);
+      for (const [index, each] of batch.entries()) {
+        const viewer = viewers[index] ?? null;
+        each.isChecked = true;
+        if (viewer === null) each.end();
+        else each.viewer = viewer;
+      }
+    }
+    epoch = row?.epoch ?? 0;
+  };
+  const poll = () => {
+    // One that is stuck must not hold up a revocation.
+    if (reading !== null && performance.now() - reading.since < stuckMs) return;
+    const mine = { since: performance.now() };
+    reading = mine;
+    const settle = settlement.begin();
+    readAgain()
+      .then(settle)
+      .catch((error: unknown) => {
+        // Nothing was taken as read: the next look does it all again.
+        epoch = null;
+        services.log.warn({ err: error }, 'The keys of open streams could not be read.');
+      })
+      .finally(() => {
+        if (reading === mine) reading = null;
+        if (isNotified) poll();
+      });
+  };
+
+  return {
+    follow(viewer, address, onEnd) {
+      let expiry: NodeJS.Timeout | null = null;
+      const release = () => {
+        followed.delete(entry);
+        if (expiry) clearTimeout(expiry);
+      };
+      const endInTime = (expiresAt: Date) => {
+        const remainingMs = expiresAt.getTime() - services.now().getTime();
+        if (remainingMs <= 0) entry.end();
+        else expiry = setTimeout(endInTime, Math.min(remainingMs, maxTimerMs), expiresAt).unref();
+      };
+      const entry: Followed = {
+        viewer,
+        apiKeyId: viewer.apiKeyId ?? '',
+        address,
+        consoleSessionId: viewer.consoleSessionId,
+        isChecked: false,
+        end() {
+          if (!followed.has(entry)) return;
+          release();
+          onEnd();
+        },
+      };
+      followed.add(entry);
+      if (viewer.expiresAt !== null) endInTime(viewer.expiresAt);
+      return { current: () => entry.viewer, release };
+    },
+    settled: settlement.wait,
+    count: () => followed.size,
+    start() {
+      unsubscribe = services.notifier.subscribe('keys', () => {
+        isNotified = true;
+        if (followed.size === 0) return;
+        settlement.announce();
+        poll();
+      });
+      timer = setInterval(() => {
+        if (followed.size > 0) poll();
+      }, epochMs).unref();
+    },
+    stop() {
+      if (timer) clearInterval(timer);
+      timer = null;
+      unsubscribe();
+      for (const each of [...followed]) each.end();
+      settlement.begin()();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { type ApiKeyKind, requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { type AuditAction, audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { DomainError } from '../../errors.ts';
+import { announceKeyChange } from './key-changes.ts';
+import { type ApiKeyRecord, apiKeyColumns, getApiKey, type KeyPath } from './key-record.ts';
+
+const revokeAction = {
+  PERSONAL: 'revoke_enterprise_api_key',
+  SERVICE: 'revoke_enterprise_api_key',
+  PERSONAL_ACCESS_TOKEN: 'revoke_pat',
+  SERVICE_USER: 'revoke_service_user_api_key',
+} as const satisfies Record<ApiKeyKind, AuditAction>;
+
+/**
+ * Ends a key for good, also the one that asks: 401 from the next request on, and its sockets and streams close. NOT_FOUND
+ * for one that the viewer may not see, INVALID_STATE for one that was revoked before.
+ */
+export async function revokeApiKey(context: Context, path: KeyPath): Promise<ApiKeyRecord> {
+  const seen = await getApiKey(context, path);
+  return context.store.transact(async (tx) => {
+    const [key] = await tx.query<ApiKeyRecord>(
+      `update api_key k set revoked_at = $2::timestamptz where k.id = $1 and k.revoked_at is null returning ${apiKeyColumns}`,
+      [seen.id, context.now()],
+    );
+    if (!key) throw new DomainError('INVALID_STATE', 'The key has been revoked before.');
+    const { organizationId, id: targetId, name, kind } = key;
+    await audit(context, tx, revokeAction[kind], { organizationId, targetId, data: { name, kind } });
+    await announceKeyChange(context, tx);
+    return key;
+  });
+}
+
+/**
+ * Ends every key of users and every service key in all organizations of the enterprise, the one that asks among them if it
+ * is one; keys of service users stay (pinned 2). Gives how many. FORBIDDEN unless the viewer manages all of these.
+ */
+export async function revokeAllApiKeys(context: Context): Promise<number> {
+  requireKeyAdministrator(context);
+  return context.store.transact(async (tx) => {
+    const [row] = await tx.query<{ count: number }>(
+      `with revoked as (
+         update api_key set revoked_at = $2::timestamptz
+          where enterprise_id = $1 and revoked_at is null and kind in ('PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN')
+         returning 1)
+       select count(*)::int as count from revoked`,
+      [context.viewer.enterpriseId, context.now()],
+    );
+    const count = row?.count ?? 0;
+    await audit(context, tx, 'revoke_all_enterprise_api_keys', { organizationId: null, data: { count } });
+    await announceKeyChange(context, tx);
+    return count;
+  });
+}
+
+/** FORBIDDEN, naming the permission, unless the viewer manages every kind of key of the enterprise, as account_admin does. */
+export function requireKeyAdministrator(context: Context): void {
+  requireEnterprisePermission(context.viewer, permissionFor.revokeAllKeys);
+  requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
+  requireEnterprisePermission(context.viewer, permissionFor.manageEnterpriseServiceKeys);
+}

@@ -1,0 +1,121 @@
+import { requireConfirmation } from '../../../auth/confirmation.ts';
+import { newToken } from '../../../auth/tokens.ts';
+import { type ApiKeyKind, endOfKey, ownerOf } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { type AuditAction, audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { DomainError, notFound } from '../../errors.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import { newId } from '../../ids.ts';
+import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';
+import { requireNotAbove, requireOwnReach } from '../people/role-assignments.ts';
+import { requireAssignableRole } from '../people/roles.ts';
+import { type CreatedApiKey, insertApiKey, type NewApiKey } from './api-keys.ts';
+import { checkExpiry } from './expiry.ts';
+import { announceKeyChange } from './key-changes.ts';
+import { type ApiKeyRecord, apiKeyColumns, getApiKey, isActive, type KeyPath, readApiKey } from './key-record.ts';
+
+// The enumeration has no word for a legacy key's rotation: it is the making of one there.
+const rotateAction = {
+  PERSONAL: 'create_user_api_key',
+  SERVICE: 'create_org_api_key',
+  PERSONAL_ACCESS_TOKEN: 'rotate_pat',
+  SERVICE_USER: 'rotate_service_user_api_key',
+} as const satisfies Record<ApiKeyKind, AuditAction>;
+
+/** How to rotate a key. Left out: the new one lives as long as the present one was meant to, and that one ends now. */
+export interface RotateKeyInput {
+  readonly newExpiresAt?: Date | null | undefined;
+  readonly revokeCurrent?: boolean | null | undefined;
+}
+
+/**
+ * A new key with the name, owner, organization and role of another; that one is revoked unless it shall stay. The token is
+ * in the answer and nowhere else: a second call under the same idempotency key gives the new key without it. NOT_FOUND; INVALID_STATE for one that is not active; FORBIDDEN where its owner may do
+ * more than the caller; INVALID_INPUT at `newExpiresAt`.
+ */
+export function rotateApiKey(context: Context, path: KeyPath, input?: RotateKeyInput): Promise<NewApiKey>;
+export function rotateApiKey(
+  context: Context,
+  path: KeyPath,
+  input: RotateKeyInput,
+  options: CreateOptions,
+): Promise<CreatedApiKey>;
+export async function rotateApiKey(
+  context: Context,
+  path: KeyPath,
+  input: RotateKeyInput = {},
+  options: CreateOptions = {},
+): Promise<CreatedApiKey> {
+  const seen = await getApiKey(context, path);
+  requireConfirmation(context);
+  const revokes = input.revokeCurrent ?? true;
+  const id = newId();
+  return context.store.transact(async (tx) => {
+    const claim = {
+      scope: seen.organizationId ?? context.viewer.enterpriseId,
+      operation: 'rotateApiKey',
+      input: { apiKeyId: seen.id, newExpiresAt: input.newExpiresAt, revokes },
+      resultId: id,
+    };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) {
+      await requireReach(context, tx, seen, revokes);
+      return { apiKey: await readApiKey(tx, replay), token: null };
+    }
+    const [current] = await tx.query<ApiKeyRecord>(
+      `select ${apiKeyColumns} from api_key k where k.id = $1 for update`,
+      [seen.id],
+    );
+    if (!current || !isActive(current, context.now())) {
+      throw new DomainError('INVALID_STATE', 'The key is not active: it has been revoked or has expired.');
+    }
+    const expiresAt = input.newExpiresAt ?? renewed(context, current);
+    checkExpiry(context, expiresAt, 'newExpiresAt');
+    await requireReach(context, tx, current, revokes);
+    const token = newToken(current.kind);
+    const created = await insertApiKey(context, tx, { ...current, id, expiresAt }, token);
+    if (revokes) {
+      await tx.query('update api_key set revoked_at = $2::timestamptz where id = $1', [current.id, context.now()]);
+    }
+    const data = { name: created.name, kind: created.kind, rotated: current.id, isRevoked: revokes };
+    await audit(context, tx, rotateAction[created.kind], {
+      organizationId: created.organizationId,
+      targetId: id,
+      data,
+    });
+    if (revokes) await announceKeyChange(context, tx);
+    return { apiKey: created, token };
+  });
+}
+
+// A key that was made to end is not made to stay by being renewed, nor beyond the end of the key that asks.
+function renewed({ viewer, now }: Context, { createdAt, expiresAt }: ApiKeyRecord): Date | null {
+  const ends = expiresAt && new Date(now().getTime() + expiresAt.getTime() - createdAt.getTime());
+  const own = endOfKey(viewer);
+  return ends && own && own < ends ? own : ends;
+}
+
+// A token is what its owner can do: nobody gets one of who may do more.
+async function requireReach(context: Context, tx: Transaction, key: ApiKeyRecord, revokes: boolean): Promise<void> {
+  const { viewer } = context;
+  const own = ownerOf(viewer);
+  // In the place of itself, no key is more than it was.
+  if (key.id === viewer.apiKeyId && revokes) return;
+  if (key.userId !== null) {
+    if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId }, tx);
+    // One's own, but of another kind or organization: a key of one organization gets none that reaches further.
+    const isAlike = key.kind === 'PERSONAL' && key.organizationId === viewer.homeOrganizationId;
+    if (viewer.keyKind === 'PERSONAL' && !isAlike) await requireOwnReach(context, key.userId, tx);
+    return;
+  }
+  // Beside itself too: a key that leaked must not outlive its rotation through others that it made.
+  requireManagingSome(context);
+  if (!managesServiceUsersOf(context, key.organizationId)) throw notFound('key');
+  if (key.serviceUserId !== null) {
+    if (key.serviceUserId === own.serviceUserId) return;
+    return requireNotAbove(context, { serviceUserId: key.serviceUserId }, tx);
+  }
+  const scope = key.organizationId === null ? 'enterprise' : 'organization';
+  await requireAssignableRole(context, key.roleId ?? '', scope, key.organizationId, { tx });
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { requireAgent } from '../../agents.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { notFound, refuse } from '../../errors.ts';
+import { parseId } from '../../ids.ts';
+import { parseInput, text } from '../../input.ts';
+import { setDefaultTagIn } from '../../sessions/allowed-tags.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { acuLimit } from './organizations.ts';
+import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
+
+/** Changes of an organization, as inputs give them; each member may be left out. */
+export const organizationChangeSchema = z.object({
+  name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
+  maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
+  maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+  maxConcurrentSessions: z
+    .number()
+    .int({ error: '"maxConcurrentSessions" must be an integer.' })
+    .min(0, '"maxConcurrentSessions" must not be negative; 0 means no limit.')
+    .max(1_000_000, '"maxConcurrentSessions" must be at most 1000000.')
+    .nullish(),
+  defaultAgent: z.string().nullish(),
+  defaultTag: z.string().nullish(),
+});
+
+/** A merge patch: what is left out (or undefined) stays, null clears it; a name cannot be cleared. */
+export interface OrganizationChange {
+  readonly name?: string | null | undefined;
+  readonly maxCycleAcuLimit?: number | null | undefined;
+  readonly maxSessionAcuLimit?: number | null | undefined;
+  readonly maxConcurrentSessions?: number | null | undefined;
+  readonly defaultAgent?: string | null | undefined;
+  readonly defaultTag?: string | null | undefined;
+}
+
+/**
+ * Changes an organization of the enterprise, named by an id in any form. The name and the agent need ManageOrganizations;
+ * callers with ManageBilling may also change the limits, which is what their own REST routes ask for; the default tag needs
+ * ManageEnterpriseSettings. FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an agent that does not exist, and for a
+ * tag that is not allowed.
+ */
+export async function updateOrganization(
+  context: Context,
+  id: string,
+  raw: OrganizationChange,
+): Promise<OrganizationRecord> {
+  const { viewer } = context;
+  if (raw.defaultTag !== undefined) requireEnterprisePermission(viewer, permissionFor.changeTags);
+  const others = ownNames.filter((name) => raw[name] !== undefined);
+  const isLimits = !others.includes('name') && !others.includes('defaultAgent');
+  const isForBilling = isLimits && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
+  const isTagAlone = raw.defaultTag !== undefined && others.length === 0;
+  if (!isForBilling && !isTagAlone) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
+  if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
+  const change = parseInput(organizationChangeSchema, raw);
+  requireAgent(context, 'defaultAgent', change.defaultAgent);
+  return writeOrganization(context, id, change);
+}
+
+const ownNames = [
+  'name',
+  'maxCycleAcuLimit',
+  'maxSessionAcuLimit',
+  'maxConcurrentSessions',
+  'defaultAgent',
+] as const satisfies readonly (keyof OrganizationChange)[];
+
+/** {@link updateOrganization} without its question for a permission and its checks of the input. */
+export async function writeOrganization(
+  context: Context,
+  id: string,
+  change: z.output<typeof organizationChangeSchema>,
+): Promise<OrganizationRecord> {
+  return context.store.transact(async (tx) => {
+    if (change.defaultTag !== undefined) await setDefaultTagIn(context, tx, id, change.defaultTag);
+    const before = await lockOrganization(context, tx, id);
+    const names = ownNames.filter((name) => change[name] !== undefined && change[name] !== before[name]);
+    if (names.length === 0) return before;
+    const changes = Object.fromEntries(names.map((name) => [name, change[name]]));
+    const after: OrganizationRecord = { ...before, ...changes, updatedAt: context.now() };
+    await tx.query(
+      `update organization set name = $2, max_cycle_acu_limit = $3::bigint, max_session_acu_limit = $4::bigint,
+              default_agent = $5, updated_at = $6::timestamptz, max_concurrent_sessions = $7::int where id = $1`,
+      [
+        ...[after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent],
+        ...[after.updatedAt, after.maxConcurrentSessions],
+      ],
+    );
+    const data = Object.fromEntries(
+      names.flatMap((name) => [
+        [name, after[name]],
+        [`${name}Before`, before[name]],
+      ]),
+    );
+    if (names.includes('maxConcurrentSessions')) tx.afterCommit(() => context.notifier.notify('runs'));
+    await audit(context, tx, 'update_org', { organizationId: after.id, targetId: after.id, data });
+    return after;
+  });
+}
+
+/**
+ * Deletes an organization of the enterprise, also the viewer's own and the last one: whoever may do this may make another.
+ * From the commit on it and all that is in it answer as if they had never existed, its keys and service users are dead,
+ * its streams end, no worker takes up or keeps its sessions, and these are terminated. The rows stay, for the audit log.
+ * Gives what it was. FORBIDDEN, NOT_FOUND.
+ */
+export async function deleteOrganization(context: Context, id: string): Promise<OrganizationRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.deleteOrganization);
+  return context.store.transact(async (tx) => {
+    const organization = await lockOrganization(context, tx, id);
+    const updatedAt = context.now();
+    await tx.query('update organization set deleted_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1', [
+      organization.id,
+      updatedAt,
+    ]);
+    await audit(context, tx, 'delete_org', {
+      organizationId: organization.id,
+      targetId: organization.id,
+      data: { name: organization.name },
+    });
+    await announceKeyChange(context, tx);
+    tx.afterCommit(() => context.notifier.notify('organizations'));
+    return { ...organization, updatedAt };
+  });
+}
+
+async function lockOrganization(context: Context, tx: Transaction, id: string): Promise<OrganizationRecord> {
+  const [organization] = await tx.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o
+      where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null for update`,
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { parseInput } from '../../input.ts';
+import { acuLimit } from './organizations.ts';
+
+/** The limit of the enterprise, as inputs give it. */
+export const enterpriseLimitSchema = z.object({ maxCycleAcuLimit: acuLimit('maxCycleAcuLimit') });
+
+/** The ACUs that all organizations together may use in a cycle; null: as many as they like. FORBIDDEN without ManageBilling. */
+export async function getEnterpriseAcuLimit(context: Context): Promise<number | null> {
+  requireEnterprisePermission(context.viewer, permissionFor.manageAcuLimits);
+  const [row] = await context.store.query<{ limit: number | null }>(
+    'select max_cycle_acu_limit as limit from enterprise where id = $1',
+    [context.viewer.enterpriseId],
+  );
+  return row?.limit ?? null;
+}
+
+/**
+ * Sets the ACUs that all organizations of the viewer's enterprise together may use in a cycle; null: as many as they like;
+ * left out: as before. Gives the limit as it is then. FORBIDDEN without ManageBilling, INVALID_INPUT.
+ */
+export async function setEnterpriseAcuLimit(
+  context: Context,
+  raw: { readonly maxCycleAcuLimit?: number | null | undefined },
+): Promise<number | null> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.manageAcuLimits);
+  const { maxCycleAcuLimit } = parseInput(enterpriseLimitSchema, raw);
+  return context.store.transact(async (tx) => {
+    const [row] = await tx.query<{ limit: number | null }>(
+      'select max_cycle_acu_limit as limit from enterprise where id = $1 for update',
+      [viewer.enterpriseId],
+    );
+    const before = row?.limit ?? null;
+    if (maxCycleAcuLimit === undefined || maxCycleAcuLimit === before) return before;
+    await tx.query('update enterprise set max_cycle_acu_limit = $2::bigint where id = $1', [
+      viewer.enterpriseId,
+      maxCycleAcuLimit,
+    ]);
+    await audit(context, tx, 'update_enterprise_settings', {
+      organizationId: null,
+      targetId: viewer.enterpriseId,
+      data: { maxCycleAcuLimit, maxCycleAcuLimitBefore: before },
+    });
+    return maxCycleAcuLimit;
+  });
+}

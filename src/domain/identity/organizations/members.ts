@@ -1,0 +1,103 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { organizationsWith } from '../../../auth/viewer.ts';
+import type { Context } from '../../context.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
+import { type NestedList, organizationOwners } from '../../nested-pages.ts';
+import { inOrder, type ListOrder } from '../../timed-pages.ts';
+import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
+import { requireUsable } from './use-organization.ts';
+
+/** A user's membership of an organization: its role assignment there, which gives the id and the time. */
+export interface MemberRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly role: RoleRecord;
+  readonly createdAt: Date;
+}
+
+type MemberRow = RoleColumns & Omit<MemberRecord, 'role'>;
+
+const memberColumns = `a.id, a.organization_id as "organizationId", a.user_id as "userId", a.created_at as "createdAt", ${roleColumns}`;
+// A deleted user has no assignments, but one may be on its way out.
+const members = `
+  select ${memberColumns}
+    from role_assignment a
+    join role r on r.id = a.role_id
+    join user_account u on u.id = a.user_id and u.deleted_at is null`;
+
+function toMember(row: MemberRow): MemberRecord {
+  const { id, organizationId, userId, createdAt } = row;
+  return { id, organizationId, userId, role: toRole(row), createdAt };
+}
+
+/** Conditions of a list of members; ids are bare. `search`: in the name and the address. Times are those of the membership. */
+export interface MemberFilter extends Omit<ListFilter, 'createdBy'> {
+  /** The one with exactly this address, upper and lower case alike. */
+  readonly email?: string | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+/**
+ * The members of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN, INVALID_INPUT.
+ */
+export function membersOf(
+  context: Context,
+  organizationId: string,
+  { search, email, roleIds, ...times }: MemberFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<MemberRecord> {
+  requireUsable(context, organizationId, permissionFor.viewMembers);
+  checkListFilter({ search, email, ...times }, 'email');
+  return {
+    ...inOrder('members', order, {}),
+    key: `members ${JSON.stringify([search, email, roleIds, times, order])}`,
+    ownerId: organizationId,
+    row: 'a',
+    table: 'role_assignment',
+    columns: memberColumns,
+    joins: 'join role r on r.id = a.role_id',
+    toItem: toMember,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: (bind) => {
+      const ofUser = [
+        'u.id = a.user_id',
+        'u.deleted_at is null',
+        ...(email === undefined ? [] : [`lower(u.email) = lower(${bind(email)}::text)`]),
+        ...listFilterConditions('u', { search }, ['name', 'email'], bind),
+      ];
+      return [
+        'a.organization_id = owner.id',
+        `exists (select 1 from user_account u where ${ofUser.join(' and ')})`,
+        ...oneOfConditions('a.role_id', roleIds, bind),
+        ...listFilterConditions('a', times, [], bind),
+      ];
+    },
+  };
+}
+
+/** A user's membership, or null. For the domain's own checks: it asks for no permission. */
+export async function findMember(
+  context: Context,
+  organizationId: string,
+  userId: string,
+): Promise<MemberRecord | null> {
+  const [row] = await context.store.query<MemberRow>(`${members} where a.organization_id = $1 and a.user_id = $2`, [
+    organizationId,
+    userId,
+  ]);
+  return row ? toMember(row) : null;
+}
+
+/** Memberships by their bare ids, of organizations whose members the viewer may see; null for each other. */
+export async function findMembersByIds(context: Context, ids: readonly string[]): Promise<(MemberRecord | null)[]> {
+  const visible = organizationsWith(context.viewer, permissionFor.viewMembers);
+  const rows = await context.store.query<MemberRow>(
+    `${members} join organization o on o.id = a.organization_id and o.enterprise_id = $2 and o.deleted_at is null
+      where a.id = any($1::text[]) and ($3::boolean or o.id = any($4::text[]))`,
+    [ids, visible.enterpriseId, visible.all, visible.ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, toMember(row)]));
+  return ids.map((id) => found.get(id) ?? null);
+}

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import { newId, parseId } from '../../ids.ts';
+import { parseInput, text, wholeAcus } from '../../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
+import type { NestedList } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
+
+/** Which organizations of the enterprise a page is of: all, or those of the viewer; all, or those with a cycle limit. */
+interface OrganizationList {
+  /** What its cursors are of. */
+  readonly list: string;
+  readonly all: boolean;
+  readonly isLimited?: boolean;
+}
+
+/** One page of a list, newest first. For the domain's own lists: it asks for no permission. */
+export async function readOrganizationPage(
+  context: Context,
+  { list, all, isLimited }: OrganizationList,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<OrganizationRecord>> {
+  const { viewer } = context;
+  const values: unknown[] = [viewer.enterpriseId, all, [...viewer.organizations.keys()]];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
+  if (isLimited) where.push('o.max_cycle_acu_limit is not null');
+  const page = timedPage({ name: list, row: 'o' }, request, limits, bind);
+  where.push(...page.beyond);
+  const rows = await context.store.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
+    values,
+  );
+  return page.toPage(rows);
+}
+
+/** Conditions of a list of organizations. `search`: in the name. */
+export type OrganizationFilter = Omit<ListFilter, 'createdBy'>;
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+
+/** An order of a list of organizations. */
+export type OrganizationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/**
+ * Which organizations of the enterprise a list is of. `usable`: those that the viewer may use. `all`: needs ReadAccountMeta.
+ * `limited`: those with a limit of ACUs in a cycle; needs ManageBilling.
+ */
+export type OrganizationScope = 'usable' | 'all' | 'limited';
+
+/** Organizations of the enterprise as a list that can be narrowed, ordered and counted. FORBIDDEN, INVALID_INPUT. */
+export function organizationsOf(
+  { viewer }: Context,
+  scope: OrganizationScope,
+  filter: OrganizationFilter = {},
+  order?: OrganizationOrder | null,
+): NestedList<OrganizationRecord> {
+  if (scope === 'all') requireEnterprisePermission(viewer, permissionFor.listOrganizations);
+  if (scope === 'limited') requireEnterprisePermission(viewer, permissionFor.manageAcuLimits);
+  checkListFilter(filter);
+  const isOfSome = scope === 'usable' && viewer.everywhere.size === 0;
+  return {
+    ...inOrder(scope === 'limited' ? 'acuLimits' : 'organizations', order, texts),
+    key: `organizations ${JSON.stringify([scope, filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'o',
+    table: 'organization',
+    columns: organizationColumns,
+    owners: () => '',
+    where: (bind) => [
+      'o.enterprise_id = owner.id',
+      'o.deleted_at is null',
+      ...(isOfSome ? [`o.id = any(${bind([...viewer.organizations.keys()])}::text[])`] : []),
+      ...(scope === 'limited' ? ['o.max_cycle_acu_limit is not null'] : []),
+      ...listFilterConditions('o', filter, ['name'], bind),
+    ],
+  };
+}
+
+/** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */
+export async function listEnterpriseOrganizations(
+  context: Context,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<OrganizationRecord>> {
+  requireEnterprisePermission(context.viewer, permissionFor.listOrganizations);
+  return readOrganizationPage(context, { list: 'organizations', all: true }, request, limits);
+}
+
+/** One organization of the enterprise, by an id in any form. FORBIDDEN without ReadAccountMeta, NOT_FOUND. */
+export async function getEnterpriseOrganization(context: Context, id: string): Promise<OrganizationRecord> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.listOrganizations);
+  const [organization] = await context.store.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null`,
+    [parseId('organization', id), viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
+}
+
+/** A limit of whole ACUs; null or left out. The messages call it by this name. */
+export const acuLimit = (name: string) => wholeAcus(name).min(0, `"${name}" must not be negative.`).nullish();
+
+/** The values of a new organization, as inputs give them. */
+export const organizationSchema = z.object({
+  name: text('name', { min: 1, max: 200, isBlankRefused: true }),
+  maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
+  maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
+});
+
+/** What an organization is made from. */
+export type CreateOrganizationInput = z.input<typeof organizationSchema>;
+
+/**
+ * Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that
+ * its key had made and that is gone. The key is one of the enterprise: there is no organization yet.
+ */
+export function createOrganization(
+  context: Context,
+  raw: CreateOrganizationInput,
+  options: CreateOptions = {},
+): Promise<OrganizationRecord> {
+  return context.store.transact((tx) => createOrganizationIn(context, tx, raw, options));
+}
+
+/** {@link createOrganization} as a part of a larger act. */
+export async function createOrganizationIn(
+  context: Context,
+  tx: Transaction,
+  raw: CreateOrganizationInput,
+  options: CreateOptions = {},
+): Promise<OrganizationRecord> {
+  const { enterpriseId } = context.viewer;
+  requireEnterprisePermission(context.viewer, permissionFor.createOrganization);
+  const input = parseInput(organizationSchema, raw);
+  const now = context.now();
+  const id = newId();
+  const claim = { scope: enterpriseId, operation: 'createOrganization', input, resultId: id };
+  const replay = await findReplay(context, tx, options, claim);
+  if (replay !== null) return readCreated(tx, replay);
+  const record: OrganizationRecord = {
+    id,
+    enterpriseId,
+    name: input.name,
+    maxCycleAcuLimit: input.maxCycleAcuLimit ?? null,
+    maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
+    maxConcurrentSessions: null,
+    defaultAgent: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await tx.prisma.organization.create({ data: record });
+  await audit(context, tx, 'create_org', {
+    organizationId: record.id,
+    targetId: record.id,
+    data: { name: record.name },
+  });
+  return record;
+}
+
+async function readCreated(tx: Transaction, id: string): Promise<OrganizationRecord> {
+  const [organization] = await tx.query<OrganizationRecord>(
+    `select ${organizationColumns} from organization o where o.id = $1 and o.deleted_at is null`,
+    [id],
+  );
+  if (!organization) throw notFound('organization');
+  return organization;
+}

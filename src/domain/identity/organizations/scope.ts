@@ -1,0 +1,252 @@
+import { z } from 'zod';
+import type { EnterprisePermission, OrganizationPermission, Permission } from '../../../auth/permissions.ts';
+import {
+  hasPermission,
+  missingPermission,
+  organizationsWith,
+  requireAnyPermission,
+  requireEnterprisePermission,
+  type Viewer,
+} from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
+import { type Bind, type NestedList, organizationOwners } from '../../nested-pages.ts';
+import { requireUsable, useOrganization } from './use-organization.ts';
+
+/** Where things are that can belong to an organization or to the whole enterprise. The id is in any form. */
+export type Scope = { readonly organizationId: string } | 'enterprise';
+
+/** A place that the viewer may act in; `organizationId` is bare, null: the enterprise. */
+export interface AuthorizedScope {
+  readonly enterpriseId: string;
+  readonly organizationId: string | null;
+}
+
+/** What one act needs in an organization, and on the enterprise. The latter is enough for all organizations' things. */
+export interface ScopePermissions {
+  readonly organization: OrganizationPermission;
+  readonly enterprise: EnterprisePermission;
+}
+
+/** The place that a path or an input names. Errors as `useOrganization`; FORBIDDEN names a missing permission. */
+export async function useScope(
+  context: Context,
+  scope: Scope,
+  permissions: ScopePermissions,
+): Promise<AuthorizedScope> {
+  const { enterpriseId } = context.viewer;
+  if (scope === 'enterprise') {
+    requireEnterprisePermission(context.viewer, permissions.enterprise);
+    return { enterpriseId, organizationId: null };
+  }
+  const { id } = await useOrganization(context, scope.organizationId, permissions.organization);
+  return { enterpriseId, organizationId: id };
+}
+
+/** Which things a statement may take in: those of all organizations, of some, those of the enterprise itself. */
+export interface ScopeFilter {
+  readonly enterpriseId: string;
+  readonly all: boolean;
+  readonly organizationIds: readonly string[];
+  readonly isShared: boolean;
+}
+
+/**
+ * What can be reached from a place: from an organization its own things and the enterprise's, from the enterprise everything.
+ * Without a place: everything for which the viewer holds any of the acts' permissions somewhere.
+ */
+export function scopeFilterOf(
+  viewer: Viewer,
+  scope: AuthorizedScope | null,
+  ...permissions: readonly ScopePermissions[]
+): ScopeFilter {
+  const { enterpriseId } = viewer;
+  if (scope) {
+    const { organizationId } = scope;
+    if (organizationId === null) return { enterpriseId, all: true, organizationIds: [], isShared: true };
+    return { enterpriseId, all: false, organizationIds: [organizationId], isShared: true };
+  }
+  const { all, ids } = organizationsWith(viewer, ...permissions.map(({ organization }) => organization));
+  const isAll = all || permissions.some(({ enterprise }) => viewer.enterprisePermissions.has(enterprise));
+  return { enterpriseId, all: isAll, organizationIds: ids, isShared: isAll || ids.length > 0 };
+}
+
+/** A {@link ScopeFilter} as the parameters $2 to $5 of a statement. */
+export const scopeFilterValues = (scopeFilter: ScopeFilter): unknown[] => [
+  scopeFilter.enterpriseId,
+  scopeFilter.all,
+  scopeFilter.organizationIds,
+  scopeFilter.isShared,
+];
+
+/** The condition on a row of this alias to be within the reach of $2 to $5. */
+export const matchesScopeFilter = (alias: string): string =>
+  `${alias}.enterprise_id = $2 and ($3::boolean or ${alias}.organization_id = any($4::text[])
+     or ($5::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
+
+/** {@link matchesScopeFilter} in a statement of other parameters. */
+export function scopeFilterCondition(alias: string, scopeFilter: ScopeFilter, bind: Bind): string {
+  const [enterprise, all, organizations, isShared] = scopeFilterValues(scopeFilter).map(bind);
+  return `${alias}.enterprise_id = ${enterprise} and (${all}::boolean or ${alias}.organization_id = any(${organizations}::text[])
+     or (${isShared}::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
+}
+
+/** A text that names one thing of a place: of an organization, by its bare id, or of the enterprise itself for null. */
+export interface ScopedKey {
+  readonly organizationId: string | null;
+  readonly text: string;
+}
+
+/** Where things are found by a {@link ScopedKey}: the alias of their table, their columns, and the one of the text. */
+interface ScopedTable {
+  readonly table: string;
+  readonly row: string;
+  readonly columns: string;
+  readonly key: string;
+  readonly permissions: ScopePermissions;
+  /** Further conditions. */
+  readonly where?: string;
+}
+
+/**
+ * The things of these keys that the viewer may read, upper and lower case alike, in the keys' order; null for each other. One
+ * statement.
+ */
+export async function findByScopedKeys<T>(
+  { viewer, store }: Context,
+  { table, row, columns, key, permissions, where = 'true' }: ScopedTable,
+  keys: readonly ScopedKey[],
+): Promise<(T | null)[]> {
+  const rows = await store.query<WithKeyPosition<T>>(
+    `select k.position::int as "keyPosition", ${columns} from unnest($1::text[], $6::text[]) with ordinality k (text, organization_id, position)
+       join ${table} ${row} on ${row}.enterprise_id = $2 and coalesce(${row}.organization_id, '') = k.organization_id
+        and lower(${row}.${key}) = lower(k.text)
+      where ${matchesScopeFilter(row)} and ${where}`,
+    [
+      keys.map(({ text }) => text),
+      ...scopeFilterValues(scopeFilterOf(viewer, null, permissions)),
+      keys.map(({ organizationId }) => organizationId ?? ''),
+    ],
+  );
+  return inOrderOfKeys(keys.length, rows);
+}
+
+/** The condition on a row of this alias not to be in an organization that was deleted. */
+export const inLivingOrganization = (alias: string): string =>
+  `not exists (select 1 from organization gone where gone.id = ${alias}.organization_id and gone.deleted_at is not null)`;
+
+/** FORBIDDEN unless the viewer may act on what belongs to some organization, or to the enterprise: for acts that name no place. */
+export function requireAnyScopePermission(viewer: Viewer, permissions: ScopePermissions): void {
+  if (viewer.enterprisePermissions.has(permissions.enterprise)) return;
+  requireAnyPermission(viewer, [permissions.organization]);
+}
+
+/** FORBIDDEN, naming the permission, unless the viewer may act on what belongs there. `organizationId` null: the enterprise. */
+export function requireScopePermission(
+  viewer: Viewer,
+  organizationId: string | null,
+  permissions: ScopePermissions,
+): void {
+  const missing = findMissingScopePermission(viewer, organizationId, permissions);
+  if (missing !== null) throw missingPermission(missing);
+}
+
+/** The permission that {@link requireScopePermission} names; null where it refuses nothing. */
+export function findMissingScopePermission(
+  viewer: Viewer,
+  organizationId: string | null,
+  { enterprise, organization }: ScopePermissions,
+): Permission | null {
+  if (viewer.enterprisePermissions.has(enterprise)) return null;
+  if (organizationId === null) return enterprise;
+  return hasPermission(viewer, organization, organizationId) ? null : organization;
+}
+
+/**
+ * Makes the writers of one place take turns until the transaction ends: for rules about several of its rows, such as names
+ * that differ. NOT_FOUND when the organization has been deleted meanwhile.
+ */
+export async function lockScope(tx: Transaction, scope: AuthorizedScope): Promise<void> {
+  const { enterpriseId, organizationId } = scope;
+  const rows =
+    organizationId === null
+      ? await tx.query('select id from enterprise where id = $1 for no key update', [enterpriseId])
+      : await tx.query('select id from organization where id = $1 and deleted_at is null for no key update', [
+          organizationId,
+        ]);
+  if (rows.length === 0) throw notFound('organization');
+}
+
+/** Whose things are meant: an organization's, or those that belong to the enterprise itself. */
+export const accessTypes = ['enterprise', 'org'] as const;
+/** See {@link accessTypes}. */
+export type AccessType = (typeof accessTypes)[number];
+
+/** The conditions on rows of this alias to belong to what an {@link AccessType} says; none when it is left out. */
+export const isOfAccessType = (alias: string, accessType: AccessType | null | undefined): string[] =>
+  accessType == null ? [] : [`${alias}.organization_id is ${accessType === 'enterprise' ? '' : 'not '}null`];
+
+/** An {@link AccessType} of a list. */
+export const accessTypeSchema = z.enum(accessTypes, { error: '"accessType" must be "enterprise" or "org".' });
+
+/**
+ * The conditions on rows of this alias to be in a list of the place: an organization's own unless the `enterprise` ones are
+ * asked for; from the enterprise all, or one kind.
+ */
+export function listConditions(
+  alias: string,
+  { enterpriseId, organizationId }: AuthorizedScope,
+  accessType: AccessType | null,
+  bind: (value: unknown) => string,
+): string[] {
+  if (organizationId !== null && accessType !== 'enterprise') {
+    return [`${alias}.organization_id = ${bind(organizationId)}`];
+  }
+  const where = [`${alias}.enterprise_id = ${bind(enterpriseId)}`];
+  if (accessType === 'enterprise') return [...where, `${alias}.organization_id is null`];
+  where.push(inLivingOrganization(alias));
+  if (accessType === 'org') where.push(`${alias}.organization_id is not null`);
+  return where;
+}
+
+/** A list of the things of a place, and who may read it. */
+interface ScopeList {
+  /** The alias of the table. */
+  readonly row: string;
+  readonly permissions: ScopePermissions;
+  readonly accessType?: AccessType | null | undefined;
+}
+
+/**
+ * What {@link listConditions} are for one list among many: of an organization that has been read, by its bare id, or of the
+ * enterprise for null. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ */
+export function scopeList(
+  context: Context,
+  organizationId: string | null,
+  { row, permissions, accessType = null }: ScopeList,
+): Pick<NestedList<unknown>, 'ownerId' | 'row' | 'owners' | 'where'> {
+  const { viewer } = context;
+  const { enterpriseId } = viewer;
+  if (organizationId === null) {
+    requireEnterprisePermission(viewer, permissions.enterprise);
+    const authorizedScope = { enterpriseId, organizationId: null };
+    return {
+      ownerId: enterpriseId,
+      row,
+      owners: () => '',
+      where: (bind) => listConditions(row, authorizedScope, accessType, bind),
+    };
+  }
+  requireUsable(context, organizationId, permissions.organization);
+  const own = () => [`${row}.organization_id = owner.id`];
+  const shared = (bind: Bind) => listConditions(row, { enterpriseId, organizationId }, 'enterprise', bind);
+  return {
+    ownerId: organizationId,
+    row,
+    owners: organizationOwners(enterpriseId),
+    where: accessType === 'enterprise' ? shared : own,
+  };
+}

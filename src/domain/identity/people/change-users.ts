@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { parseId } from '../../ids.ts';
+import { parseInput } from '../../input.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { type UserRecord, userColumns } from './find-people.ts';
+import { lockPrincipal } from './lock-principal.ts';
+import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
+import { nameSchema } from './users.ts';
+
+/** Changes of a user, as inputs give them. */
+export const userChangeSchema = z.object({ name: nameSchema });
+
+/** What changes of a user: what is left out stays, null clears the name. */
+export type UserChange = z.input<typeof userChangeSchema>;
+
+/** Changes a user's name: one's own, or with ManageAccountMembership that of who may do no more. FORBIDDEN, NOT_FOUND. */
+export async function updateUser(context: Context, id: string, raw: UserChange): Promise<UserRecord> {
+  const { viewer } = context;
+  const isOwn = viewer.principal.type === 'USER' && parseId('user', id) === viewer.principal.id;
+  if (!isOwn) requireEnterprisePermission(viewer, permissionFor.updateUser);
+  const change = parseInput(userChangeSchema, raw);
+  return context.store.transact(async (tx) => {
+    const { id: userId } = await lockPrincipal(context, tx, { userId: id });
+    if (!isOwn) await requireNotAbove(context, { userId: id }, tx);
+    const [before] = await tx.query<UserRecord>(`select ${userColumns} from user_account u where u.id = $1`, [userId]);
+    const name = change.name === undefined ? before?.name : change.name || null;
+    const [user] = await tx.query<UserRecord>(
+      `update user_account u set name = $2 where u.id = $1 returning ${userColumns}`,
+      [userId, name],
+    );
+    if (!user) throw new Error('A locked user is gone.');
+    if (user.name === before?.name) return user;
+    await audit(context, tx, 'update_member', { organizationId: null, targetId: userId });
+    await announceKeyChange(context, tx);
+    return user;
+  });
+}
+
+/**
+ * Deletes a user: its roles and keys are gone at once, and its streams end, also for one's own. What it made stays, with its
+ * name. Gives what it was, and its roles. FORBIDDEN, also where it may do more than the caller; NOT_FOUND.
+ */
+export async function deleteUser(
+  context: Context,
+  id: string,
+): Promise<{ readonly user: UserRecord; readonly roleAssignments: readonly RoleAssignmentRecord[] }> {
+  requireEnterprisePermission(context.viewer, permissionFor.deleteUser);
+  return context.store.transact(async (tx) => {
+    const { id: userId } = await lockPrincipal(context, tx, { userId: id });
+    await requireNotAbove(context, { userId: id }, tx);
+    const assignments = await findRoleAssignments(context, { userIds: [userId] }, undefined, tx);
+    const now = context.now();
+    await tx.query('delete from role_assignment where user_id = $1', [userId]);
+    await tx.query('update api_key set revoked_at = $2::timestamptz where user_id = $1 and revoked_at is null', [
+      userId,
+      now,
+    ]);
+    const [user] = await tx.query<UserRecord>(
+      `update user_account u set deleted_at = $2::timestamptz where u.id = $1 returning ${userColumns}`,
+      [userId, now],
+    );
+    if (!user) throw new Error('A locked user is gone.');
+    await audit(context, tx, 'delete_member', { organizationId: null, targetId: userId, data: { email: user.email } });
+    await announceKeyChange(context, tx);
+    return { user, roleAssignments: assignments.get(userId) ?? [] };
+  });
+}

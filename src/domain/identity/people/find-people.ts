@@ -1,0 +1,152 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import type { Context } from '../../context.ts';
+import { inOrderOf, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
+
+/** A human of the enterprise. */
+export interface UserRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly createdAt: Date;
+  /** Since when it is only the author of what it made; null: it lives. */
+  readonly deletedAt: Date | null;
+}
+
+/** A principal that is no human. `organizationId` null: enterprise-scoped. */
+export interface ServiceUserRecord {
+  readonly id: string;
+  readonly enterpriseId: string;
+  readonly organizationId: string | null;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  /** As {@link UserRecord.deletedAt}. */
+  readonly deletedAt: Date | null;
+}
+
+/** The columns of a {@link UserRecord} of a `user_account` aliased `u`. */
+export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.created_at as "createdAt",
+  u.deleted_at as "deletedAt"`;
+
+/** The columns of a {@link ServiceUserRecord} of a `service_user` aliased `s`. */
+export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
+  s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
+
+// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see those. As an author a deleted
+// one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more. The parameters
+// are those of `sightOf`.
+const userIsVisible = ([enterpriseId, all, self, organizations, asAuthors, sharesAll]: readonly string[]) => `
+  u.enterprise_id = ${enterpriseId}
+     and case when u.deleted_at is not null then ${asAuthors}::boolean else ${all}::boolean or u.id = ${self} or exists (
+       select 1 from role_assignment a where a.user_id = u.id
+         and (a.organization_id = any(${organizations}::text[]) or (${sharesAll}::boolean and a.organization_id is not null))) end`;
+
+const visibleUsers = `select ${userColumns} from user_account u
+  where u.id = any($1::text[]) and ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`;
+
+const visibleServiceUsers = `
+  select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
+   where s.id = any($1::text[]) and s.enterprise_id = $2
+     and case when s.deleted_at is not null or o.deleted_at is not null then $6::boolean
+         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[])
+           or ($7::boolean and s.organization_id is not null) or exists (
+             select 1 from role_assignment a where a.service_user_id = s.id
+               and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
+
+const seesUsers = ({ viewer }: Context) => viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers);
+const seesServiceUsers = (context: Context) =>
+  seesUsers(context) || context.viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
+
+/** Whom the viewer sees, as parameters of the statements above; `all`: whether those of its enterprise. */
+function visibilityValues({ viewer }: Context, all: boolean, asAuthors: boolean): unknown[] {
+  const organizations = [...viewer.organizations.keys()];
+  // Who holds something in every organization shares each of them.
+  const sharesAll = viewer.everywhere.size > 0;
+  return [viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
+}
+
+async function findVisible<T extends { id: string }>(
+  context: Context,
+  sql: string,
+  ids: readonly string[],
+  asAuthors: boolean,
+): Promise<(T | null)[]> {
+  const isOfUsers = sql === visibleUsers;
+  const values = [
+    ids,
+    ...visibilityValues(context, isOfUsers ? seesUsers(context) : seesServiceUsers(context), asAuthors),
+  ];
+  const rows = await context.store.query<T>(sql, values);
+  return inOrderOf(ids, rows);
+}
+
+/** The live users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
+export function findUsers(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
+  return findVisible<UserRecord>(context, visibleUsers, ids, false);
+}
+
+/**
+ * The live users with these addresses, upper and lower case alike, whom the viewer may see, in the addresses' order; null for
+ * each other. One statement.
+ */
+export async function findUsersByEmail(context: Context, emails: readonly string[]): Promise<(UserRecord | null)[]> {
+  const rows = await context.store.query<WithKeyPosition<UserRecord>>(
+    `select k.position::int as "keyPosition", ${userColumns} from unnest($1::text[]) with ordinality k (email, position)
+       join user_account u on u.enterprise_id = $2 and lower(u.email) = lower(k.email) and u.deleted_at is null
+      where ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`,
+    [emails, ...visibilityValues(context, seesUsers(context), false)],
+  );
+  return inOrderOfKeys(emails.length, rows);
+}
+
+/**
+ * The service users of these bare ids whom the viewer may see, in the ids' order; null for each other, deleted ones and
+ * those of a deleted organization among them. One statement.
+ */
+export function findServiceUsers(context: Context, ids: readonly string[]): Promise<(ServiceUserRecord | null)[]> {
+  return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids, false);
+}
+
+/**
+ * {@link findUsers}, and deleted ones. Only for ids that stand on something which the viewer can read: a session, a message,
+ * an entry of the audit log.
+ */
+export function findUserAuthors(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
+  return findVisible<UserRecord>(context, visibleUsers, ids, true);
+}
+
+/**
+ * As a statement for a list that shows them beside its rows: one JSON object, by id, of the emails of {@link findUserAuthors}.
+ * `ids`: a statement that gives the ids, of which some may be null.
+ */
+export function emailsOfAuthors(context: Context, ids: string, bind: (value: unknown) => string): string {
+  const visibility = visibilityValues(context, seesUsers(context), true).map(bind);
+  return `select json_object_agg(u.id, u.email) from user_account u where u.id in (${ids}) and ${userIsVisible(visibility)}`;
+}
+
+/** As {@link findUserAuthors}, of service users. */
+export function findServiceUserAuthors(
+  context: Context,
+  ids: readonly string[],
+): Promise<(ServiceUserRecord | null)[]> {
+  return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids, true);
+}
+
+/**
+ * Who wrote messages or started sessions, by bare id: for lists that show a name or an address beside each row. Deleted
+ * ones too.
+ */
+export async function findNames(
+  context: Context,
+  actors: readonly { userId: string | null; serviceUserId: string | null }[],
+): Promise<ReadonlyMap<string, { name: string; email: string | null }>> {
+  const userIds = [...new Set(actors.flatMap(({ userId }) => (userId ? [userId] : [])))];
+  const serviceUserIds = [...new Set(actors.flatMap(({ serviceUserId }) => (serviceUserId ? [serviceUserId] : [])))];
+  const names = new Map<string, { name: string; email: string | null }>();
+  const users = userIds.length > 0 ? await findUserAuthors(context, userIds) : [];
+  for (const user of users) if (user) names.set(user.id, { name: user.name ?? user.email, email: user.email });
+  const serviceUsers = serviceUserIds.length > 0 ? await findServiceUserAuthors(context, serviceUserIds) : [];
+  for (const user of serviceUsers) if (user) names.set(user.id, { name: user.name, email: null });
+  return names;
+}

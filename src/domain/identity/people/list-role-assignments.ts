@@ -1,0 +1,78 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { organizationsWith } from '../../../auth/viewer.ts';
+import type { Context } from '../../context.ts';
+import { oneOfConditions } from '../../list-filter.ts';
+import type { Bind, NestedList } from '../../nested-pages.ts';
+import { inOrder, type ListOrder } from '../../timed-pages.ts';
+import { inLivingOrganization } from '../organizations/scope.ts';
+import type { RoleAssignmentRecord } from './role-assignments.ts';
+import { type RoleColumns, roleColumns, toRole } from './roles.ts';
+
+/** A role assignment in a list, with what orders it there. */
+export type ListedRoleAssignment = RoleAssignmentRecord & { readonly id: string; readonly createdAt: Date };
+
+// Who sees the roles of others: in an organization, and everywhere.
+const holders = {
+  user: {
+    column: 'user_id',
+    ofOrganization: permissionFor.viewMembers,
+    ofEnterprise: permissionFor.viewEnterpriseMembers,
+  },
+  serviceUser: {
+    column: 'service_user_id',
+    ofOrganization: permissionFor.viewServiceUsers,
+    ofEnterprise: permissionFor.viewEnterpriseServiceUsers,
+  },
+} as const;
+
+/** Who holds the roles of a list. */
+export type RoleHolderKind = keyof typeof holders;
+
+/** Conditions of a list of role assignments; ids are bare. `organizationIds`: in one of these, and not on the enterprise. */
+export interface RoleAssignmentFilter {
+  readonly organizationIds?: readonly string[] | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+type Row = RoleColumns & Omit<ListedRoleAssignment, 'role'>;
+
+/**
+ * The role assignments of a user or service user, by its bare id, as one of many such lists: those that the viewer may see, which
+ * are its own, those in organizations whose members, or service users, it may see, and all for who may see the enterprise's.
+ */
+export function roleAssignmentsOf(
+  { viewer }: Context,
+  kind: RoleHolderKind,
+  holderId: string,
+  filter: RoleAssignmentFilter = {},
+  order?: ListOrder<'createdAt'> | null,
+): NestedList<ListedRoleAssignment> {
+  const { column, ofOrganization, ofEnterprise } = holders[kind];
+  const { all, ids } = organizationsWith(viewer, ofOrganization);
+  const seesEnterprise = viewer.enterprisePermissions.has(ofEnterprise);
+  const isVisible = (bind: Bind) =>
+    `(${bind(seesEnterprise)}::boolean or owner.id = ${bind(viewer.principal.id)}
+      or (a.organization_id is not null and ${bind(all)}::boolean) or a.organization_id = any(${bind(ids)}::text[]))`;
+  return {
+    ...inOrder('role_assignments', order, {}),
+    key: `role assignments ${JSON.stringify([kind, filter, order])}`,
+    ownerId: holderId,
+    row: 'a',
+    table: 'role_assignment',
+    columns: `a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}`,
+    joins: 'join role r on r.id = a.role_id',
+    toItem: (row: Row): ListedRoleAssignment => {
+      const { id, organizationId, createdAt } = row;
+      return { id, organizationId, createdAt, role: toRole(row) };
+    },
+    owners: () => '',
+    where: (bind) => [
+      `a.${column} = owner.id`,
+      `a.enterprise_id = ${bind(viewer.enterpriseId)}`,
+      inLivingOrganization('a'),
+      isVisible(bind),
+      ...oneOfConditions('a.organization_id', filter.organizationIds, bind),
+      ...oneOfConditions('a.role_id', filter.roleIds, bind),
+    ],
+  };
+}

@@ -1,0 +1,161 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Context } from '../../context.ts';
+import { notFound, refuse } from '../../errors.ts';
+import { parseId } from '../../ids.ts';
+import { isStorable } from '../../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
+import type { NestedList } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import { type UserRecord, userColumns } from './find-people.ts';
+
+/** Which users. `email`: the one with exactly this address, however it is written. */
+export interface UserFilter {
+  /** Members of this organization, the newest membership first; all of the enterprise, the newest user first. */
+  readonly organizationId?: string | null | undefined;
+  readonly email?: string | null | undefined;
+}
+
+/** A user in a list, with its place there. */
+export type ListedUser = UserRecord & { readonly cursorAt: Date; readonly cursorId: string };
+
+/** Users of the enterprise, for who may see its members. FORBIDDEN, NOT_FOUND (organization), INVALID_INPUT. */
+export async function listUsers(
+  context: Context,
+  { organizationId, email }: UserFilter,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
+  const organization = organizationId == null ? null : await resolveOrganizationId(context, organizationId);
+  return readPage(context, { organization, email }, request, limits);
+}
+
+/** Conditions of a list of users; ids are bare. `search`: in the name and the address. `roleIds`: who has one of them anywhere. */
+export interface UserListFilter extends Omit<ListFilter, 'createdBy'> {
+  readonly email?: string | undefined;
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+const texts = { email: { member: 'email', column: 'email' } } as const;
+
+/** An order of a list of users. */
+export type UserOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/** The users of the enterprise as a list that can be ordered and counted. FORBIDDEN, INVALID_INPUT. */
+export function usersOf(
+  context: Context,
+  filter: UserListFilter = {},
+  order?: UserOrder | null,
+): NestedList<UserRecord> {
+  const { viewer } = context;
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseMembers);
+  checkListFilter(filter, 'email');
+  const { email, roleIds } = filter;
+  return {
+    ...inOrder('users', order, texts),
+    key: `users ${JSON.stringify([filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'u',
+    table: 'user_account',
+    columns: userColumns,
+    owners: () => '',
+    where: (bind) => [
+      'u.enterprise_id = owner.id',
+      'u.deleted_at is null',
+      ...(email === undefined ? [] : [`lower(u.email) = lower(${bind(email)}::text)`]),
+      ...(roleIds === undefined
+        ? []
+        : [
+            `exists (select 1 from role_assignment a where a.user_id = u.id and a.role_id = any(${bind(roleIds)}::text[]))`,
+          ]),
+      ...listFilterConditions('u', filter, ['name', 'email'], bind),
+    ],
+  };
+}
+
+/** The members of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+export async function listOrganizationUsers(
+  context: Context,
+  organizationId: string,
+  { email }: Pick<UserFilter, 'email'>,
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  const { id } = await useOrganization(context, organizationId, permissionFor.viewMembers);
+  return readPage(context, { organization: id, email }, request, limits);
+}
+
+/** A user of the enterprise, or of one of its organizations where that is given. FORBIDDEN, NOT_FOUND. */
+export async function getUser(context: Context, id: string, organizationId?: string): Promise<UserRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
+  return readUser(
+    context,
+    id,
+    organizationId === undefined ? null : await resolveOrganizationId(context, organizationId),
+  );
+}
+
+/** A member of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+export async function getOrganizationUser(context: Context, organizationId: string, id: string): Promise<UserRecord> {
+  const organization = await useOrganization(context, organizationId, permissionFor.viewMembers);
+  return readUser(context, id, organization.id);
+}
+
+async function readPage(
+  context: Context,
+  { organization, email }: { organization: string | null; email: string | null | undefined },
+  request: PageRequest,
+  limits: PageLimits,
+): Promise<Page<ListedUser>> {
+  if (!isStorable(email)) {
+    throw refuse(['email'], '"email" must be Unicode text without NUL characters and lone surrogates.');
+  }
+  // A membership has a time of its own: by it the members of one organization stand in an index.
+  const [row, name] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
+  const values: unknown[] = [context.viewer.enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['u.enterprise_id = $1', 'u.deleted_at is null'];
+  if (organization !== null) where.push(`a.organization_id = ${bind(organization)}`);
+  if (email != null) where.push(`lower(u.email) = lower(${bind(email)})`);
+  const page = timedPage({ name, row }, request, limits, bind);
+  where.push(...page.beyond);
+  const rows = await context.store.query<ListedUser>(
+    `select ${userColumns}, ${row}.created_at as "cursorAt", ${row}.id as "cursorId" from user_account u
+       ${organization === null ? '' : 'join role_assignment a on a.user_id = u.id'}
+      where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
+    values,
+  );
+  return page.toPage(rows, (user) => ({ at: user.cursorAt, id: user.cursorId }));
+}
+
+/**
+ * A user of the enterprise, or of an organization's bare id. For the answers to acts that were allowed: it asks for no
+ * permission. NOT_FOUND.
+ */
+export async function readUser(
+  context: Context,
+  id: string,
+  organizationId: string | null = null,
+): Promise<UserRecord> {
+  const [user] = await context.store.query<UserRecord>(
+    `select ${userColumns} from user_account u where u.id = $1 and u.enterprise_id = $2 and u.deleted_at is null
+        and ($3::text is null or exists (
+          select 1 from role_assignment a where a.user_id = u.id and a.organization_id = $3))`,
+    [parseId('user', id), context.viewer.enterpriseId, organizationId],
+  );
+  if (!user) throw notFound('user');
+  return user;
+}
+
+// Whoever may see the enterprise's members may see those of organizations that it may not use.
+async function resolveOrganizationId(context: Context, id: string): Promise<string> {
+  const [organization] = await context.store.query<{ id: string }>(
+    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization.id;
+}

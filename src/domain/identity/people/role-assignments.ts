@@ -1,0 +1,222 @@
+import { requireConfirmation } from '../../../auth/confirmation.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { type AuditAction, audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { DomainError, MissingPermissionError, notFound } from '../../errors.ts';
+import { newId, parseId } from '../../ids.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { columnOf, type LockedPrincipal, lockPrincipal, type RoleHolder } from './lock-principal.ts';
+import {
+  findLacking,
+  findRole,
+  type RoleColumns,
+  type RoleRecord,
+  requireAssignableRole,
+  roleColumns,
+  toRole,
+} from './roles.ts';
+
+/** A role in a place: an organization, or the enterprise where `organizationId` is null. */
+export interface RoleAssignmentRecord {
+  readonly organizationId: string | null;
+  readonly role: RoleRecord;
+}
+
+/** Of one principal so many are read at most: those on the enterprise first, then the oldest. */
+const maxAssignments = 1_000;
+
+/**
+ * The role assignments of principals, by the principals' bare ids; deleted organizations are left out. With an
+ * organization's bare id, or null for the enterprise, only those in that place. One statement. For the domain's own lists:
+ * it asks for no permission.
+ */
+export async function findRoleAssignments(
+  context: Context,
+  principals: { readonly userIds?: readonly string[]; readonly serviceUserIds?: readonly string[] },
+  organizationId?: string | null,
+  tx?: Transaction,
+): Promise<ReadonlyMap<string, readonly RoleAssignmentRecord[]>> {
+  const { userIds = [], serviceUserIds = [] } = principals;
+  const found = new Map<string, RoleAssignmentRecord[]>([...userIds, ...serviceUserIds].map((id) => [id, []]));
+  if (found.size === 0) return found;
+  const scopeCondition = organizationId === undefined ? '' : `and a.organization_id is not distinct from $4`;
+  const assignments = (column: string) => `
+    select a.id, a.organization_id, a.role_id, a.created_at from role_assignment a
+      left join organization o on o.id = a.organization_id
+     where a.${column} = p.id and a.enterprise_id = $3 and o.deleted_at is null ${scopeCondition}
+     order by a.organization_id is not null, a.created_at, a.id limit ${maxAssignments}`;
+  const rows = await (tx ?? context.store).query<RoleColumns & { principalId: string; organizationId: string | null }>(
+    `select p.id as "principalId", a.organization_id as "organizationId", ${roleColumns}
+       from (select unnest($1::text[]) as id) p cross join lateral (${assignments('user_id')}) a
+       join role r on r.id = a.role_id
+      union all
+     select p.id, a.organization_id, ${roleColumns}
+       from (select unnest($2::text[]) as id) p cross join lateral (${assignments('service_user_id')}) a
+       join role r on r.id = a.role_id`,
+    [userIds, serviceUserIds, context.viewer.enterpriseId, ...(organizationId === undefined ? [] : [organizationId])],
+  );
+  for (const row of rows) found.get(row.principalId)?.push({ organizationId: row.organizationId, role: toRole(row) });
+  return found;
+}
+
+/** A role to be given. `organizationId` null: on the enterprise. */
+export interface AssignRoleInput {
+  readonly principal: RoleHolder;
+  readonly organizationId: string | null;
+  readonly roleId: string;
+  /** NOT_FOUND unless the principal has a role in that place already. */
+  readonly mustExist?: boolean;
+}
+
+/**
+ * Makes a role the principal's only one in a place; the same role again changes nothing. The giver must hold every
+ * permission of the role, and every one that the principal holds anywhere. FORBIDDEN, NOT_FOUND (organization, principal,
+ * or an assignment that must exist), UNKNOWN_REFERENCE or INVALID_INPUT at `roleId`, INVALID_STATE for a service user of
+ * another organization. A service user of an organization may have a role there and one on the enterprise.
+ */
+export async function assignRole(context: Context, input: AssignRoleInput): Promise<void> {
+  await context.store.transact((tx) => assignRoleIn(context, tx, input));
+}
+
+/** {@link assignRole} as the last part of a larger act. */
+export async function assignRoleIn(context: Context, tx: Transaction, input: AssignRoleInput): Promise<void> {
+  requireAssigning(context, input.principal);
+  requireConfirmation(context);
+  const organizationId = await resolveOrganizationId(context, tx, input.organizationId);
+  const principal = await lockPrincipal(context, tx, input.principal);
+  const before = await findAssignment(tx, principal, organizationId);
+  if (input.mustExist && !before) throw notFound('role assignment');
+  if (!mayHaveRole(principal, organizationId)) {
+    throw new DomainError(
+      'INVALID_STATE',
+      'A service user of an organization can have a role there and on the enterprise, but in no other organization.',
+    );
+  }
+  const scope = organizationId === null ? 'enterprise' : 'organization';
+  const role = await requireAssignableRole(context, input.roleId, scope, organizationId, { tx });
+  await requireNotAbove(context, input.principal, tx);
+  if (before?.roleId === role.id) return;
+  const { id: targetId } = principal;
+  if (before) await tx.query('update role_assignment set role_id = $2 where id = $1', [before.id, role.id]);
+  else await insertAssignment(context, tx, { principal, organizationId, roleId: role.id });
+  const data = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
+  await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data });
+  await announceKeyChange(context, tx);
+}
+
+/**
+ * Takes a principal's role in a place away; for the enterprise `organizationId` is null. Who takes it must hold every
+ * permission that the principal holds anywhere. Gives what was taken away. FORBIDDEN, NOT_FOUND.
+ */
+export async function unassignRole(
+  context: Context,
+  input: { readonly principal: RoleHolder; readonly organizationId: string | null },
+): Promise<RoleAssignmentRecord> {
+  requireAssigning(context, input.principal);
+  return context.store.transact(async (tx) => {
+    const organizationId = await resolveOrganizationId(context, tx, input.organizationId);
+    const principal = await lockPrincipal(context, tx, input.principal);
+    const before = await findAssignment(tx, principal, organizationId);
+    if (!before) throw notFound('role assignment');
+    await requireNotAbove(context, input.principal, tx);
+    const role = await findRole(context, before.roleId, tx);
+    if (!role) throw new Error(`The assignment ${before.id} is of a role that is not its enterprise's.`);
+    await tx.query('delete from role_assignment where id = $1', [before.id]);
+    const target = { organizationId, targetId: principal.id, data: { role: null, roleBefore: before.roleId } };
+    await audit(context, tx, unassignAction(principal, organizationId), target);
+    await announceKeyChange(context, tx);
+    return { organizationId, role };
+  });
+}
+
+/**
+ * FORBIDDEN, naming one, when a principal holds a permission anywhere that the caller lacks there: nobody acts on who may
+ * do more. It says nothing about whether the principal exists.
+ */
+export async function requireNotAbove(context: Context, holder: RoleHolder, tx?: Transaction): Promise<void> {
+  const { column, id } = columnOf(holder);
+  // As many rows as authenticating the principal itself reads.
+  const rows = await (tx ?? context.store).query<RoleColumns & { organizationId: string | null }>(
+    `select a.organization_id as "organizationId", ${roleColumns} from role_assignment a
+       join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
+      where a.${column} = $1 and a.enterprise_id = $2 and o.deleted_at is null`,
+    [id, context.viewer.enterpriseId],
+  );
+  for (const { organizationId, rolePermissions } of rows) {
+    const lacking = findLacking(context.viewer, rolePermissions, organizationId);
+    if (lacking === null) continue;
+    const message = `You cannot act on a principal with a permission that you lack: ${lacking}.`;
+    throw new MissingPermissionError(lacking, message);
+  }
+}
+
+/**
+ * FORBIDDEN, naming one, when the user of a PERSONAL key holds a permission in another organization that the key does not
+ * reach: such a key makes none that does. An enterprise role that holds organization permissions holds them there too, and
+ * its user's key carries what is on the enterprise.
+ */
+export function requireOwnReach(context: Context, userId: string, tx?: Transaction): Promise<void> {
+  const { viewer } = context;
+  return requireNotAbove(
+    { ...context, viewer: { ...viewer, everywhere: viewer.enterprisePermissions } },
+    { userId },
+    tx,
+  );
+}
+
+function requireAssigning(context: Context, holder: RoleHolder): void {
+  const act = 'userId' in holder ? permissionFor.assignRole : permissionFor.assignServiceUserRole;
+  requireEnterprisePermission(context.viewer, act);
+}
+
+async function resolveOrganizationId(context: Context, tx: Transaction, id: string | null): Promise<string | null> {
+  if (id === null) return null;
+  const [organization] = await tx.query<{ id: string }>(
+    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
+    [parseId('organization', id), context.viewer.enterpriseId],
+  );
+  if (!organization) throw notFound('organization');
+  return organization.id;
+}
+
+function mayHaveRole(principal: LockedPrincipal, organizationId: string | null): boolean {
+  const { homeOrganizationId } = principal;
+  return homeOrganizationId === null || organizationId === null || homeOrganizationId === organizationId;
+}
+
+async function findAssignment(
+  tx: Transaction,
+  { column, id }: LockedPrincipal,
+  organizationId: string | null,
+): Promise<{ id: string; roleId: string } | null> {
+  const [row] = await tx.query<{ id: string; roleId: string }>(
+    `select id, role_id as "roleId" from role_assignment where ${column} = $1 and organization_id is not distinct from $2`,
+    [id, organizationId],
+  );
+  return row ?? null;
+}
+
+async function insertAssignment(
+  context: Context,
+  tx: Transaction,
+  input: { principal: LockedPrincipal; organizationId: string | null; roleId: string },
+): Promise<void> {
+  await tx.query(
+    `insert into role_assignment (id, enterprise_id, organization_id, ${input.principal.column}, role_id, created_at)
+     values ($1, $2, $3, $4, $5, $6::timestamptz)`,
+    [newId(), context.viewer.enterpriseId, input.organizationId, input.principal.id, input.roleId, context.now()],
+  );
+}
+
+function assignAction({ column }: LockedPrincipal, organizationId: string | null, isFirst: boolean): AuditAction {
+  if (column === 'service_user_id') return 'assign_service_user_role';
+  if (!isFirst) return 'assign_roles';
+  return organizationId === null ? 'add_members_to_enterprise' : 'add_members_to_org';
+}
+
+function unassignAction({ column }: LockedPrincipal, organizationId: string | null): AuditAction {
+  if (column === 'service_user_id') return 'remove_service_user_role';
+  return organizationId === null ? 'assign_roles' : 'remove_members_from_org';
+}

@@ -1,0 +1,125 @@
+import {
+  manageOwnSessions,
+  type OrganizationPermission,
+  organizationPermissions,
+  type RolePermission,
+} from '../../../auth/permissions.ts';
+import { hasPermission, type Viewer } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { MissingPermissionError, refuse } from '../../errors.ts';
+import { parseId } from '../../ids.ts';
+
+/** A named set of permissions. Built-in ones have a word as their id and belong to no enterprise. */
+export interface RoleRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'enterprise' | 'organization';
+  readonly permissions: readonly RolePermission[];
+  readonly isBuiltIn: boolean;
+  /** 1 when it was created; each change adds 1. */
+  readonly version: number;
+  readonly createdAt: Date;
+}
+
+/** The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can stand beside those of other things. */
+export const roleColumns = `r.id as "roleId", r.name as "roleName", r.scope as "roleScope",
+  r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.version as "roleVersion", r.created_at as "roleCreatedAt"`;
+
+/** A row with {@link roleColumns}. */
+export interface RoleColumns {
+  readonly roleId: string;
+  readonly roleName: string;
+  readonly roleScope: RoleRecord['scope'];
+  readonly rolePermissions: readonly RolePermission[];
+  readonly roleIsBuiltIn: boolean;
+  readonly roleVersion: number;
+  readonly roleCreatedAt: Date;
+}
+
+/** The role in a row with {@link roleColumns}. */
+export function toRole(row: RoleColumns): RoleRecord {
+  return {
+    id: row.roleId,
+    name: row.roleName,
+    scope: row.roleScope,
+    permissions: row.rolePermissions,
+    isBuiltIn: row.roleIsBuiltIn,
+    version: row.roleVersion,
+    createdAt: row.roleCreatedAt,
+  };
+}
+
+/**
+ * The role of an id in any form that this enterprise knows: built in or its own; null when there is none. With a
+ * transaction it stays as it is until that ends; `for update` also keeps others from giving it.
+ */
+export async function findRole(
+  context: Context,
+  id: string,
+  tx?: Transaction,
+  lock: 'for share' | 'for update' = 'for share',
+): Promise<RoleRecord | null> {
+  const bare = parseId('role', id);
+  if (bare === null) return null;
+  const [row] = await (tx ?? context.store).query<RoleColumns>(
+    `select ${roleColumns} from role r where r.id = $1 and (r.enterprise_id is null or r.enterprise_id = $2)
+      ${tx ? lock : ''}`,
+    [bare, context.viewer.enterpriseId],
+  );
+  return row ? toRole(row) : null;
+}
+
+/**
+ * The role to be given in a place (organization null: the enterprise), checked: it exists, has the scope, and gives nothing
+ * that the giver does not hold itself, so that nobody raises itself through a key or a service user. UNKNOWN_REFERENCE,
+ * INVALID_INPUT (at `roleId`, or what `path` calls it) or FORBIDDEN. With a transaction the role stays as it was checked until that ends.
+ */
+export async function requireAssignableRole(
+  context: Context,
+  id: string,
+  scope: RoleRecord['scope'],
+  organizationId: string | null,
+  { tx, path: name = 'roleId' }: { readonly tx?: Transaction; readonly path?: string } = {},
+): Promise<RoleRecord> {
+  const role = await findRole(context, id, tx);
+  const path = [name];
+  if (!role) throw refuse(path, `"${name}" is not a role of this enterprise.`, 'UNKNOWN_REFERENCE');
+  if (role.scope !== scope)
+    throw refuse(path, `"${name}" must be a role of ${scope} scope, but "${role.id}" has ${role.scope} scope.`);
+  const lacking = findLacking(context.viewer, role.permissions, organizationId);
+  if (lacking !== null) {
+    throw new MissingPermissionError(lacking, `You cannot give a role with a permission that you lack: ${lacking}.`);
+  }
+  return role;
+}
+
+/**
+ * The first of some permissions that the viewer lacks in a place, or null. An organization's permission that is held on
+ * the enterprise (organization null) is held in every organization, so only who holds it everywhere has it.
+ */
+export function findLacking(
+  viewer: Viewer,
+  permissions: readonly RolePermission[],
+  organizationId: string | null,
+): RolePermission | null {
+  return permissions.find((permission) => !hasIn(viewer, permission, organizationId)) ?? null;
+}
+
+function hasIn(viewer: Viewer, permission: RolePermission, organizationId: string | null): boolean {
+  if (permission === manageOwnSessions) return hasOwnSessions(viewer, organizationId);
+  if (!isOrganizationPermission(permission)) return viewer.enterprisePermissions.has(permission);
+  return organizationId === null
+    ? viewer.everywhere.has(permission)
+    : hasPermission(viewer, permission, organizationId);
+}
+
+function hasOwnSessions(viewer: Viewer, organizationId: string | null): boolean {
+  if (organizationId !== null) return hasPermission(viewer, 'ManageOrgSessions', organizationId, true);
+  return viewer.everywhere.has('ManageOrgSessions') || viewer.everywhere.has(manageOwnSessions);
+}
+
+/** Whether a permission is one on an organization. */
+export function isOrganizationPermission(permission: RolePermission): permission is OrganizationPermission {
+  return (organizationPermissions as readonly string[]).includes(permission);
+}

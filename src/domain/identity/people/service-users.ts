@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { requireConfirmation } from '../../../auth/confirmation.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import { newId } from '../../ids.ts';
+import { parseInput, text } from '../../input.ts';
+import { checkExpiry } from '../keys/expiry.ts';
+import { announceKeyChange } from '../keys/key-changes.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
+import { managesServiceUsersOf, requireManagingSome } from './list-service-users.ts';
+import { lockPrincipal } from './lock-principal.ts';
+import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
+import { requireAssignableRole } from './roles.ts';
+
+const nameSchema = text('name', { min: 1, max: 256 });
+
+/** The values of a new service user, as inputs give them. */
+export const serviceUserSchema = z.object({
+  name: nameSchema,
+  organizationId: z.string().nullable(),
+  roleId: z.string(),
+  expiresAt: z.date().nullish(),
+});
+
+/** Input that a service user is created from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
+export type CreateServiceUserInput = z.input<typeof serviceUserSchema>;
+
+/**
+ * How a service user is made: under a key, or with what is made within the same transaction. Never both: what is made with it
+ * is a token, which is shown once, and a key's second call gives the first one's answer.
+ */
+export type CreateServiceUserOptions =
+  | CreateOptions
+  | { readonly within: (tx: Transaction, created: ServiceUserRecord) => Promise<void> };
+
+/**
+ * Makes a service user with its role; it has no key yet. FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE; IDEMPOTENCY_CONFLICT, and
+ * NOT_FOUND for one that its idempotency key had made and that is gone. That key is one of its organization, or of the
+ * enterprise.
+ */
+export async function createServiceUser(
+  context: Context,
+  raw: CreateServiceUserInput,
+  options: CreateServiceUserOptions = {},
+): Promise<ServiceUserRecord> {
+  const input = parseInput(serviceUserSchema, raw);
+  checkExpiry(context, input.expiresAt ?? null);
+  const organization =
+    input.organizationId === null
+      ? null
+      : await useOrganization(context, input.organizationId, permissionFor.createServiceUser);
+  if (!organization) requireEnterprisePermission(context.viewer, permissionFor.createEnterpriseServiceUser);
+  requireConfirmation(context);
+  const organizationId = organization?.id ?? null;
+  const scope = organization ? 'organization' : 'enterprise';
+  const now = context.now();
+  const id = newId();
+  const { roleId } = input;
+  const claim = {
+    scope: organizationId ?? context.viewer.enterpriseId,
+    operation: 'createServiceUser',
+    // Not the organization: it is the scope, however it was named.
+    input: { name: input.name, roleId, expiresAt: input.expiresAt ?? null },
+    resultId: id,
+  };
+  return context.store.transact(async (tx) => {
+    const replay = 'within' in options ? null : await findReplay(context, tx, options, claim);
+    if (replay !== null) return readCreated(tx, replay);
+    const role = await requireAssignableRole(context, roleId, scope, organizationId, { tx });
+    const serviceUser: ServiceUserRecord = {
+      id,
+      enterpriseId: context.viewer.enterpriseId,
+      organizationId,
+      name: input.name,
+      createdAt: now,
+      expiresAt: input.expiresAt ?? null,
+      deletedAt: null,
+    };
+    await tx.prisma.serviceUser.create({ data: serviceUser });
+    const { id: serviceUserId, enterpriseId } = serviceUser;
+    await tx.prisma.roleAssignment.create({
+      data: { id: newId(), enterpriseId, organizationId, serviceUserId, roleId: role.id, createdAt: now },
+    });
+    const data = { name: serviceUser.name, role: role.id };
+    await audit(context, tx, 'create_service_user', { organizationId, targetId: serviceUserId, data });
+    if ('within' in options) await options.within(tx, serviceUser);
+    return serviceUser;
+  });
+}
+
+async function readCreated(tx: Transaction, id: string): Promise<ServiceUserRecord> {
+  const [serviceUser] = await tx.query<ServiceUserRecord>(
+    `select ${serviceUserColumns} from service_user s where s.id = $1 and s.deleted_at is null`,
+    [id],
+  );
+  if (!serviceUser) throw notFound('service user');
+  return serviceUser;
+}
+
+/** Changes a service user's name. FORBIDDEN, also where it may do more than the caller; NOT_FOUND; INVALID_INPUT. */
+export async function updateServiceUser(
+  context: Context,
+  id: string,
+  raw: { readonly name: string },
+): Promise<ServiceUserRecord> {
+  const { name } = parseInput(z.object({ name: nameSchema }), raw);
+  return changing(context, id, async (tx, serviceUserId) => {
+    const [serviceUser] = await tx.query<ServiceUserRecord>(
+      `update service_user s set name = $2 where s.id = $1 returning ${serviceUserColumns}`,
+      [serviceUserId, name],
+    );
+    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const { organizationId } = serviceUser;
+    await audit(context, tx, 'update_service_user', { organizationId, targetId: serviceUserId, data: { name } });
+    await announceKeyChange(context, tx);
+    return serviceUser;
+  });
+}
+
+/**
+ * Deletes a service user: its roles and keys are gone at once, and its streams end. What it made stays, with its name. Gives
+ * what it was, and its roles. FORBIDDEN, also where it may do more than the caller; NOT_FOUND.
+ */
+export async function deleteServiceUser(
+  context: Context,
+  id: string,
+): Promise<{ readonly serviceUser: ServiceUserRecord; readonly roleAssignments: readonly RoleAssignmentRecord[] }> {
+  return changing(context, id, async (tx, serviceUserId) => {
+    const assignments = await findRoleAssignments(context, { serviceUserIds: [serviceUserId] }, undefined, tx);
+    const values = [serviceUserId, context.now()];
+    await tx.query('delete from role_assignment where service_user_id = $1', [serviceUserId]);
+    await tx.query(
+      'update api_key set revoked_at = $2::timestamptz where service_user_id = $1 and revoked_at is null',
+      values,
+    );
+    const [serviceUser] = await tx.query<ServiceUserRecord>(
+      `update service_user s set deleted_at = $2::timestamptz where s.id = $1 returning ${serviceUserColumns}`,
+      values,
+    );
+    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const { organizationId, name } = serviceUser;
+    await audit(context, tx, 'delete_service_user', { organizationId, targetId: serviceUserId, data: { name } });
+    await announceKeyChange(context, tx);
+    return { serviceUser, roleAssignments: assignments.get(serviceUserId) ?? [] };
+  });
+}
+
+async function changing<T>(
+  context: Context,
+  id: string,
+  change: (tx: Transaction, serviceUserId: string) => Promise<T>,
+): Promise<T> {
+  requireManagingSome(context);
+  return context.store.transact(async (tx) => {
+    const locked = await lockPrincipal(context, tx, { serviceUserId: id });
+    if (!managesServiceUsersOf(context, locked.homeOrganizationId)) throw notFound('service user');
+    await requireNotAbove(context, { serviceUserId: id }, tx);
+    return change(tx, locked.id);
+  });
+}

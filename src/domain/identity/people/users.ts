@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { requireConfirmation } from '../../../auth/confirmation.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { audit } from '../../audit/record-audit.ts';
+import type { Context } from '../../context.ts';
+import { notFound, refuse } from '../../errors.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import { newId } from '../../ids.ts';
+import { parseInput, text } from '../../input.ts';
+import { useOrganization } from '../organizations/use-organization.ts';
+import { type UserRecord, userColumns } from './find-people.ts';
+import { requireAssignableRole } from './roles.ts';
+
+const emailSchema = z
+  .email({ error: '"email" must be an email address.' })
+  .max(320, '"email" must be at most 320 characters.');
+/** A user's name; null and an empty one: none. */
+export const nameSchema = text('name', { max: 200 }).nullish();
+
+/** The values of a new user, as inputs give them. */
+export const userSchema = z.object({
+  email: emailSchema,
+  name: nameSchema,
+  organizationId: z.string().nullable(),
+  roleId: z.string(),
+});
+
+/** Input that a user is created from. `organizationId`: where it gets its first role, in any form; null: on the enterprise. */
+export type CreateUserInput = z.input<typeof userSchema>;
+
+/**
+ * Makes a user of the viewer's enterprise and gives it its first role. FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at `email`;
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone. The key is one of the organization, with
+ * a role on the enterprise one of that.
+ */
+export async function createUser(
+  context: Context,
+  raw: CreateUserInput,
+  options: CreateOptions = {},
+): Promise<UserRecord> {
+  requireEnterprisePermission(context.viewer, permissionFor.createUser);
+  const input = parseInput(userSchema, raw);
+  const { roleId } = input;
+  const organization =
+    input.organizationId === null
+      ? null
+      : await useOrganization(context, input.organizationId, permissionFor.viewMembers);
+  const scope = organization ? 'organization' : 'enterprise';
+  const organizationId = organization?.id ?? null;
+  requireConfirmation(context);
+  const id = newId();
+  return context.store.transact(async (tx) => {
+    const claim = {
+      scope: organizationId ?? context.viewer.enterpriseId,
+      operation: 'createUser',
+      // Not the organization: it is the scope, however it was named.
+      input: { email: input.email, name: input.name || null, roleId },
+      resultId: id,
+    };
+    const replay = await findReplay(context, tx, options, claim);
+    if (replay !== null) return readCreated(tx, replay);
+    const role = await requireAssignableRole(context, roleId, scope, organizationId, { tx });
+    const [user] = await insertUsers(context, tx, [{ id, email: input.email, name: input.name || null }]);
+    if (!user) throw refuse(['email'], '"email" already belongs to a user of this enterprise.', 'NOT_UNIQUE');
+    await insertRoles(context, tx, [user], { organizationId, roleId: role.id });
+    await audit(context, tx, 'add_member', { organizationId, targetId: user.id, data: { role: role.id } });
+    return user;
+  });
+}
+
+async function readCreated(tx: Transaction, id: string): Promise<UserRecord> {
+  const [user] = await tx.query<UserRecord>(
+    `select ${userColumns} from user_account u where u.id = $1 and u.deleted_at is null`,
+    [id],
+  );
+  if (!user) throw notFound('user');
+  return user;
+}
+
+/** The most addresses that are invited at once (wire-facts 6.2). */
+const maxInvited = 100;
+
+/** An invitation of users, as inputs give it. */
+export const inviteSchema = z.object({
+  emails: z.array(emailSchema).max(maxInvited, `"emails" must have at most ${maxInvited} items.`),
+  enterpriseRoleId: z.string(),
+});
+
+/** Whom to invite, and with which role of enterprise scope. */
+export type InviteUsersInput = z.input<typeof inviteSchema>;
+
+/**
+ * Makes a user of each address that has none yet, with a role on the enterprise: all or, when anything is refused, none. One
+ * that has a user already gives that user, as it is. The users, each once, in the order of the addresses. FORBIDDEN,
+ * INVALID_INPUT at `emails` and its index, UNKNOWN_REFERENCE or INVALID_INPUT at `enterpriseRoleId`.
+ */
+export async function inviteUsers(
+  context: Context,
+  raw: InviteUsersInput,
+  options: CreateOptions = {},
+): Promise<readonly UserRecord[]> {
+  requireEnterprisePermission(context.viewer, permissionFor.createUser);
+  const input = parseInput(inviteSchema, raw);
+  requireConfirmation(context);
+  const isFirst = (email: string, index: number, all: readonly string[]) =>
+    all.findIndex((other) => other.toLowerCase() === email.toLowerCase()) === index;
+  const emails = input.emails.filter(isFirst);
+  const claim = { scope: context.viewer.enterpriseId, operation: 'inviteUsers', input, resultId: newId() };
+  return context.store.transact(async (tx) => {
+    if ((await findReplay(context, tx, options, claim)) === null) await invite(context, tx, emails, input);
+    return tx.query<UserRecord>(
+      `select ${userColumns} from unnest($2::text[]) with ordinality wanted(email, position)
+         join user_account u on u.enterprise_id = $1 and lower(u.email) = lower(wanted.email) and u.deleted_at is null
+        order by wanted.position`,
+      [context.viewer.enterpriseId, emails],
+    );
+  });
+}
+
+async function invite(
+  context: Context,
+  tx: Transaction,
+  emails: readonly string[],
+  { enterpriseRoleId }: InviteUsersInput,
+): Promise<void> {
+  const role = await requireAssignableRole(context, enterpriseRoleId, 'enterprise', null, {
+    tx,
+    path: 'enterpriseRoleId',
+  });
+  const created = await insertUsers(
+    context,
+    tx,
+    emails.map((email) => ({ id: newId(), email, name: null })),
+  );
+  await insertRoles(context, tx, created, { organizationId: null, roleId: role.id });
+  const target = { organizationId: null, data: { role: role.id } };
+  for (const { id } of created) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
+}
+
+/** Those that were made: an address that a live user has, however it is written, is left out. */
+function insertUsers(
+  context: Context,
+  tx: Transaction,
+  users: readonly { id: string; email: string; name: string | null }[],
+): Promise<UserRecord[]> {
+  return tx.query<UserRecord>(
+    `insert into user_account as u (id, enterprise_id, email, name, created_at)
+     select id, $1, email, name, $5::timestamptz from unnest($2::text[], $3::text[], $4::text[]) input(id, email, name)
+     on conflict do nothing returning ${userColumns}`,
+    [
+      context.viewer.enterpriseId,
+      users.map(({ id }) => id),
+      users.map(({ email }) => email),
+      users.map(({ name }) => name),
+      context.now(),
+    ],
+  );
+}
+
+async function insertRoles(
+  context: Context,
+  tx: Transaction,
+  users: readonly UserRecord[],
+  assignment: { organizationId: string | null; roleId: string },
+): Promise<void> {
+  await tx.query(
+    `insert into role_assignment (id, enterprise_id, organization_id, user_id, role_id, created_at)
+     select id, $1, $2, user_id, $3, $6::timestamptz from unnest($4::text[], $5::text[]) input(id, user_id)`,
+    [
+      context.viewer.enterpriseId,
+      assignment.organizationId,
+      assignment.roleId,
+      users.map(newId),
+      users.map(({ id }) => id),
+      context.now(),
+    ],
+  );
+}

@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import { ownerOf } from '../../../auth/viewer.ts';
+import type { Transaction } from '../../../store/store.ts';
+import { audit } from '../../audit/record-audit.ts';
+import { changedBy, editorValues, setEditor } from '../../authors.ts';
+import type { Context } from '../../context.ts';
+import { notFound, refuse } from '../../errors.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import {
+  type AuthorizedScope,
+  lockScope,
+  matchesScopeFilter,
+  requireAnyScopePermission,
+  requireScopePermission,
+  type Scope,
+  scopeFilterOf,
+  scopeFilterValues,
+  useScope,
+} from '../../identity/organizations/scope.ts';
+import { newId, parseId } from '../../ids.ts';
+import { parseInput, text } from '../../input.ts';
+import { requireVersion, type VersionCondition } from '../../versions.ts';
+import { changeNotes } from './change-notes.ts';
+import { maxFolderDepth } from './folder-paths.ts';
+import { type FolderRecord, folderColumns, maxFolders } from './folders.ts';
+import { viewNotes } from './notes.ts';
+
+/** The values of a folder, as inputs give them. */
+export const folderSchema = z.object({
+  name: text('name', { min: 1, max: 200 }).refine((name) => !name.includes('/'), {
+    error: '"name" must not contain "/", which stands between folders in a path.',
+  }),
+  description: text('description', { max: 2_000 }).nullish(),
+  parentId: z.string().nullish(),
+});
+
+/** What a folder is made from. `parentId` in any form, of a folder of the same place; null: in no other. */
+export type CreateFolderInput = z.input<typeof folderSchema>;
+
+/**
+ * Makes a folder. Errors: those of {@link useScope}, INVALID_INPUT, UNKNOWN_REFERENCE at `parentId`, NOT_UNIQUE at `name` where
+ * another folder beside it has it (upper and lower case are alike), LIMIT_EXCEEDED beyond {@link maxFolders} or
+ * {@link maxFolderDepth}, IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
+ */
+export async function createFolder(
+  context: Context,
+  scope: Scope,
+  raw: CreateFolderInput,
+  options: CreateOptions = {},
+): Promise<FolderRecord> {
+  const authorizedScope = await useScope(context, scope, changeNotes);
+  const input = parseInput(folderSchema, raw);
+  const now = context.now();
+  const id = newId();
+  return context.store.transact(async (tx) => {
+    const claim = {
+      scope: authorizedScope.organizationId ?? authorizedScope.enterpriseId,
+      operation: 'createKnowledgeFolder',
+      input: raw,
+    };
+    const replay = await findReplay(context, tx, options, { ...claim, resultId: id });
+    if (replay !== null) return readOwnFolder(tx, replay);
+    const siblings = await lockFolders(tx, authorizedScope);
+    if (siblings.size >= maxFolders) {
+      throw refuse(['name'], `There are ${maxFolders} folders here already, which is the most.`, 'LIMIT_EXCEEDED');
+    }
+    const folder: FolderRecord = {
+      id,
+      ...authorizedScope,
+      parentId: parentFor(siblings, input.parentId ?? null),
+      name: input.name,
+      description: input.description ?? null,
+      ...ownerOf(context.viewer),
+      ...changedBy(context),
+      createdAt: now,
+      updatedAt: now,
+    };
+    requireFits(siblings, folder);
+    await tx.prisma.knowledgeFolder.create({ data: folder });
+    await auditFolder(context, tx, 'create_folder', folder);
+    return folder;
+  });
+}
+
+async function readOwnFolder(tx: Transaction, id: string): Promise<FolderRecord> {
+  const [folder] = await tx.query<FolderRecord>(`select ${folderColumns} from knowledge_folder f where f.id = $1`, [
+    id,
+  ]);
+  if (!folder) throw notFound('folder');
+  return folder;
+}
+
+const changeSchema = folderSchema.partial();
+
+/** What changes: what is left out (or undefined) stays. null clears the description, and moves out of every folder. */
+export type FolderChange = { readonly [Name in keyof CreateFolderInput]?: CreateFolderInput[Name] | undefined };
+
+/**
+ * Changes or moves the folder of an id in any form, with all that is in it; nothing is written when nothing would change.
+ * Without a place: wherever the viewer can see it. NOT_FOUND, CONFLICT, INVALID_INPUT for a move into itself, and the errors of
+ * {@link createFolder}.
+ */
+export async function updateFolder(
+  context: Context,
+  id: string,
+  raw: FolderChange & VersionCondition,
+  scope?: Scope,
+): Promise<FolderRecord> {
+  const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
+  const change = parseInput(changeSchema, raw);
+  return context.store.transact(async (tx) => {
+    const before = await readFolder(context, tx, id, authorizedScope);
+    requireVersion(before, raw);
+    const folders = await lockFolders(tx, before);
+    const after: FolderRecord = {
+      ...before,
+      name: change.name ?? before.name,
+      description: change.description === undefined ? before.description : change.description,
+      parentId: change.parentId === undefined ? before.parentId : parentFor(folders, change.parentId),
+    };
+    const changed = (Object.keys(after) as (keyof FolderRecord)[]).filter((name) => after[name] !== before[name]);
+    if (changed.length === 0) return before;
+    requireFits(folders, after);
+    const by = changedBy(context, before);
+    await tx.query(
+      `update knowledge_folder set name = $2, description = $3, parent_id = $4, ${setEditor(5)} where id = $1`,
+      [after.id, after.name, after.description, after.parentId, ...editorValues(by)],
+    );
+    await auditFolder(context, tx, 'update_folder', after, { changed: changed.join(' ') });
+    return { ...after, ...by };
+  });
+}
+
+/**
+ * Deletes the folder of an id in any form and the folders in it; their notes are then in no folder. Gives what it was. Needs and
+ * errors as {@link updateFolder}.
+ */
+export async function deleteFolder(
+  context: Context,
+  id: string,
+  scope?: Scope,
+  condition?: VersionCondition,
+): Promise<FolderRecord> {
+  const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
+  return context.store.transact(async (tx) => {
+    const folder = await readFolder(context, tx, id, authorizedScope);
+    requireVersion(folder, condition);
+    const deletedIds = subtreeOf(await lockFolders(tx, folder), folder.id).map((each) => each.id);
+    await tx.query('delete from knowledge_folder where id = any($1::text[])', [deletedIds]);
+    const moved = await tx.query(
+      `update knowledge_note set folder_id = null, ${setEditor(2)} where folder_id = any($1::text[]) returning id`,
+      [deletedIds, ...editorValues(changedBy(context))],
+    );
+    await auditFolder(context, tx, 'delete_folder', folder, { folders: deletedIds.length, notes: moved.length });
+    return folder;
+  });
+}
+
+type Folders = ReadonlyMap<string, Pick<FolderRecord, 'id' | 'parentId' | 'name'>>;
+
+// All folders of the place, at most maxFolders, which nobody else changes until the transaction ends.
+async function lockFolders(tx: Transaction, scope: AuthorizedScope): Promise<Folders> {
+  await lockScope(tx, scope);
+  const rows = await tx.query<Pick<FolderRecord, 'id' | 'parentId' | 'name'>>(
+    `select f.id, f.parent_id as "parentId", f.name from knowledge_folder f
+      where f.enterprise_id = $1 and coalesce(f.organization_id, '') = coalesce($2::text, '')`,
+    [scope.enterpriseId, scope.organizationId],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function readFolder(
+  context: Context,
+  tx: Transaction,
+  id: string,
+  scope: AuthorizedScope | null,
+): Promise<FolderRecord> {
+  if (scope === null) requireAnyScopePermission(context.viewer, changeNotes);
+  const [folder] = await tx.query<FolderRecord>(
+    `select ${folderColumns} from knowledge_folder f where f.id = $1 and ${matchesScopeFilter('f')} for update of f`,
+    [parseId('folder', id), ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewNotes, changeNotes))],
+  );
+  if (!folder) throw notFound('folder');
+  requireScopePermission(context.viewer, folder.organizationId, changeNotes);
+  return folder;
+}
+
+function parentFor(folders: Folders, parentId: string | null): string | null {
+  if (parentId === null) return null;
+  const bare = parseId('folder', parentId);
+  if (bare !== null && folders.has(bare)) return bare;
+  const shown = JSON.stringify(parentId.slice(0, 80));
+  throw refuse(['parentId'], `"parentId" refers to ${shown}, which is no folder here.`, 'UNKNOWN_REFERENCE');
+}
+
+/** The rules that a folder must keep beside the others of its place: no ring, not too deep, a name of its own. */
+function requireFits(folders: Folders, folder: FolderRecord): void {
+  const below = subtreeOf(folders, folder.id);
+  if (below.some(({ id }) => id === folder.parentId)) {
+    throw refuse(['parentId'], '"parentId" must not be the folder itself or one inside it.');
+  }
+  let depth = 0;
+  for (let id: string | null = folder.parentId; id !== null; id = folders.get(id)?.parentId ?? null) depth += 1;
+  depth += Math.max(1, ...below.map((each) => each.depth));
+  if (depth > maxFolderDepth) {
+    const message = `Folders nest at most ${maxFolderDepth} deep, but this would be ${depth}.`;
+    throw refuse(['parentId'], message, 'LIMIT_EXCEEDED');
+  }
+  for (const { id, parentId, name } of folders.values()) {
+    if (id === folder.id || parentId !== folder.parentId || name.toLowerCase() !== folder.name.toLowerCase()) continue;
+    throw refuse(['name'], `"name" is taken: there is a folder ${JSON.stringify(name)} beside it.`, 'NOT_UNIQUE');
+  }
+}
+
+/** A folder, with depth 1, and all inside it; empty when there is none of the id. */
+function subtreeOf(folders: Folders, id: string): { readonly id: string; readonly depth: number }[] {
+  const children = new Map<string | null, string[]>();
+  for (const folder of folders.values()) {
+    children.set(folder.parentId, [...(children.get(folder.parentId) ?? []), folder.id]);
+  }
+  const found: { id: string; depth: number }[] = [];
+  let level = folders.has(id) ? [id] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    found.push(...level.map((each) => ({ id: each, depth })));
+    level = level.flatMap((each) => children.get(each) ?? []);
+  }
+  return found;
+}
+
+function auditFolder(
+  context: Context,
+  tx: Transaction,
+  action: 'create_folder' | 'update_folder' | 'delete_folder',
+  folder: FolderRecord,
+  more: Record<string, string | number> = {},
+): Promise<void> {
+  const { id: targetId, organizationId, name } = folder;
+  return audit(context, tx, action, { organizationId, targetId, data: { name, ...more } });
+}

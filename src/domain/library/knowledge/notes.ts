@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { permissionFor } from '../../../auth/permissions.ts';
+import type { Owner } from '../../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { inOrderOf } from '../../find-by-ids.ts';
+import {
+  type AuthorizedScope,
+  accessTypeSchema,
+  findByScopedKeys,
+  isOfAccessType,
+  listConditions,
+  matchesScopeFilter,
+  type Scope,
+  type ScopedKey,
+  type ScopePermissions,
+  scopeFilterCondition,
+  scopeFilterOf,
+  scopeFilterValues,
+  scopeList,
+  useScope,
+} from '../../identity/organizations/scope.ts';
+import { parseId } from '../../ids.ts';
+import { parseInput, text } from '../../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
+import type { Bind, NestedList } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { maxSearchLength } from '../../text-search.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { folderIdsAt } from './folder-paths.ts';
+
+/** What agents should know, and when. */
+export interface NoteRecord extends Owner, Editor {
+  readonly id: string;
+  readonly enterpriseId: string;
+  /** Null: the enterprise's own, for every organization. */
+  readonly organizationId: string | null;
+  readonly folderId: string | null;
+  readonly name: string;
+  readonly body: string;
+  /** When an agent should read it. */
+  readonly trigger: string;
+  /** Null: not pinned; `all`, or `owner/repo`. */
+  readonly pinnedRepo: string | null;
+  readonly macro: string | null;
+  readonly isEnabled: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link NoteRecord} of a `knowledge_note` aliased `n`. */
+export const noteColumns = `n.id, n.enterprise_id as "enterpriseId", n.organization_id as "organizationId",
+  n.folder_id as "folderId", n.name, n.body, n.trigger, n.pinned_repo as "pinnedRepo", n.macro, n.is_enabled as "isEnabled",
+  ${authorColumns('n')}, ${editorColumns('n')}, n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+
+/** What reading notes needs. */
+export const viewNotes: ScopePermissions = {
+  organization: permissionFor.viewKnowledge,
+  enterprise: permissionFor.changeEnterpriseKnowledge,
+};
+
+async function readNotes(
+  context: Context,
+  ids: readonly string[],
+  scope: AuthorizedScope | null,
+): Promise<(NoteRecord | null)[]> {
+  const rows = await context.store.query<NoteRecord>(
+    `select ${noteColumns} from knowledge_note n where n.id = any($1::text[]) and ${matchesScopeFilter('n')}`,
+    [ids, ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewNotes))],
+  );
+  return inOrderOf(ids, rows);
+}
+
+/** The notes of these bare ids that the viewer may read, in the ids' order; null for each other. One statement. */
+export function findNotes(context: Context, ids: readonly string[]): Promise<(NoteRecord | null)[]> {
+  return readNotes(context, ids, null);
+}
+
+/** The notes with these macros, each with its "!", that the viewer may read, in the keys' order; null for each other. */
+export function findNotesByMacro(context: Context, keys: readonly ScopedKey[]): Promise<(NoteRecord | null)[]> {
+  const table = { table: 'knowledge_note', row: 'n', columns: noteColumns, key: 'macro' };
+  return findByScopedKeys(context, { ...table, permissions: viewNotes }, keys);
+}
+
+/**
+ * The note of an id in any form: an organization's own or the enterprise's, from the enterprise every one. NOT_FOUND, and the
+ * errors of {@link useScope}. Without a place: wherever the viewer may read it.
+ */
+export async function getNote(context: Context, id: string, scope?: Scope): Promise<NoteRecord> {
+  const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewNotes);
+  const bare = parseId('note', id);
+  const [note] = bare === null ? [] : await readNotes(context, [bare], authorizedScope);
+  if (!note) throw notFound('note');
+  return note;
+}
+
+/** Conditions of a list of notes, as inputs give it. */
+export const noteFilterSchema = z.object({
+  search: text('search', { max: maxSearchLength }).nullish(),
+  folderId: z.string().nullish(),
+  folderPath: text('folderPath', { max: 5_000 }).nullish(),
+  pinnedRepo: text('pinnedRepo', { max: 300 }).nullish(),
+  accessType: accessTypeSchema.nullish(),
+});
+
+/**
+ * What narrows a list of notes; every condition given must hold. `search`: part of the name, the trigger or the body, upper and
+ * lower case alike. `folderId` and `folderPath`: in this folder itself; the path "/" is the notes in no folder. `accessType`:
+ * in an organization `org` when left out, from the enterprise both.
+ */
+export type NoteFilter = z.input<typeof noteFilterSchema>;
+
+/** Conditions of a list of notes that has an order: {@link NoteFilter} and more. */
+export interface NoteListFilter extends NoteFilter, Omit<ListFilter, 'search'> {
+  readonly isEnabled?: boolean | undefined;
+}
+
+const texts = { name: { member: 'name', column: 'name' } } as const;
+const searched = ['name', 'trigger', 'body'] as const;
+
+/** An order of a list of notes. */
+export type NoteOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/** A page of notes, newest first. Errors: those of {@link useScope} and {@link pageWindow}, INVALID_INPUT. */
+export async function listNotes(
+  context: Context,
+  { scope, filter = {}, ...request }: PageRequest & { readonly scope: Scope; readonly filter?: NoteFilter },
+  limits: PageLimits,
+): Promise<Page<NoteRecord>> {
+  const authorizedScope = await useScope(context, scope, viewNotes);
+  const input = parseInput(noteFilterSchema, filter);
+  const values: unknown[] = [];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = listConditions('n', authorizedScope, input.accessType ?? null, bind);
+  where.push(
+    ...filterConditions(
+      input,
+      authorizedScope.enterpriseId,
+      () => `${bind(authorizedScope.organizationId)}::text`,
+      bind,
+    ),
+  );
+  const list = timedPage({ name: 'notes', row: 'n' }, request, limits, bind);
+  where.push(...list.beyond);
+  const rows = await context.store.query<NoteRecord>(
+    `select ${noteColumns} from knowledge_note n where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
+    values,
+  );
+  return list.toPage(rows);
+}
+
+/**
+ * The notes of an organization that has been read, by its bare id, or of the enterprise for null, as one of many such lists.
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ */
+export function notesOf(
+  context: Context,
+  organizationId: string | null,
+  filter: NoteListFilter = {},
+  order?: NoteOrder | null,
+): NestedList<NoteRecord> {
+  const { enterpriseId } = context.viewer;
+  const {
+    given: input,
+    key,
+    conditions,
+  } = narrowing(enterpriseId, filter, organizationId === null ? 'null' : 'owner.id');
+  const list = scopeList(context, organizationId, { row: 'n', permissions: viewNotes, accessType: input.accessType });
+  return {
+    ...list,
+    ...inOrder('notes', order, texts),
+    key: `notes ${JSON.stringify([organizationId === null, key, order])}`,
+    table: 'knowledge_note',
+    columns: noteColumns,
+    where: (bind) => [...list.where(bind), ...conditions(bind)],
+  };
+}
+
+/** The notes in a folder itself that the viewer may read, as one of many such lists. INVALID_INPUT. */
+export function notesIn(
+  context: Context,
+  folder: { readonly id: string },
+  filter: NoteListFilter = {},
+  order?: NoteOrder | null,
+): NestedList<NoteRecord> {
+  const { viewer } = context;
+  const scopeFilter = scopeFilterOf(viewer, null, viewNotes);
+  const { given: input, key, conditions } = narrowing(viewer.enterpriseId, filter, 'null');
+  return {
+    ...inOrder('notes', order, texts),
+    key: `notes in a folder ${JSON.stringify([key, order])}`,
+    ownerId: folder.id,
+    row: 'n',
+    table: 'knowledge_note',
+    columns: noteColumns,
+    owners: () => '',
+    where: (bind) => [
+      'n.folder_id = owner.id',
+      scopeFilterCondition('n', scopeFilter, bind),
+      ...isOfAccessType('n', input.accessType),
+      ...conditions(bind),
+    ],
+  };
+}
+
+/** The conditions of a filter on a note aliased `n`, after a check. `organization`: that of the list, in SQL. INVALID_INPUT. */
+function narrowing(
+  enterpriseId: string,
+  { isEnabled, createdBy, createdAfter, createdBefore, ...filter }: NoteListFilter,
+  organization: string,
+) {
+  const input = parseInput(noteFilterSchema, filter, ['filter']);
+  const more: ListFilter = { createdBy, createdAfter, createdBefore };
+  checkListFilter(more);
+  return {
+    given: input,
+    key: [input, isEnabled, more],
+    conditions: (bind: Bind): string[] => [
+      ...filterConditions(input, enterpriseId, () => organization, bind),
+      ...(isEnabled === undefined ? [] : [`n.is_enabled = ${bind(isEnabled)}::boolean`]),
+      ...listFilterConditions('n', more, [], bind),
+    ],
+  };
+}
+
+/** The conditions of a filter on a note aliased `n`; `organization`: the organization of the list in SQL, or null. */
+function filterConditions(
+  { search, folderId, folderPath, pinnedRepo }: NoteFilter,
+  enterpriseId: string,
+  organization: () => string,
+  bind: Bind,
+): string[] {
+  const where: string[] = [];
+  if (search != null) where.push(...listFilterConditions('n', { search }, searched, bind));
+  if (folderId != null) where.push(`n.folder_id = ${bind(parseId('folder', folderId) ?? 'none')}`);
+  if (folderPath != null) {
+    const names = folderPath.split('/').filter((name) => name !== '');
+    const isIn = () => `n.folder_id in (${folderIdsAt(names, bind(enterpriseId), organization(), bind)})`;
+    where.push(names.length === 0 ? 'n.folder_id is null' : isIn());
+  }
+  if (pinnedRepo != null) where.push(`lower(n.pinned_repo) = lower(${bind(pinnedRepo)}::text)`);
+  return where;
+}

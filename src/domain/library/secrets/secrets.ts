@@ -1,0 +1,176 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { hasPermission, type Owner, organizationsWith } from '../../../auth/viewer.ts';
+import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import type { Context } from '../../context.ts';
+import { findInOrganizations, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
+import {
+  type OrganizationRecord,
+  requireUsable,
+  useOrganization,
+} from '../../identity/organizations/use-organization.ts';
+import { parseId } from '../../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
+import { type NestedList, organizationOwners } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+
+/** What a secret can be (spec 2.2). */
+export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
+/** See {@link secretTypes}. */
+export type SecretType = (typeof secretTypes)[number];
+
+/** A secret as everybody may see it: its value is written and never read again by any door. */
+export interface SecretRecord extends Owner, Editor {
+  readonly id: string;
+  readonly organizationId: string;
+  /** Unique in the organization. */
+  readonly key: string;
+  readonly type: SecretType;
+  readonly note: string | null;
+  readonly isSensitive: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The columns of a {@link SecretRecord} of a `secret` aliased `x`: never its value. */
+export const secretColumns = `x.id, x.organization_id as "organizationId", x.key, x.type, x.note,
+  x.is_sensitive as "isSensitive", ${authorColumns('x')}, ${editorColumns('x')},
+  x.created_at as "createdAt", x.updated_at as "updatedAt"`;
+
+/** Where a secret's value stands: sealed, it opens nowhere else. */
+export function secretAssociatedData(organizationId: string, secretId: string): string {
+  return `${organizationId}:${secretId}`;
+}
+
+/** The secrets of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+export async function listSecrets(
+  context: Context,
+  request: PageRequest & { readonly organizationId: string },
+  limits: PageLimits,
+): Promise<Page<SecretRecord>> {
+  const { id } = await useSecretsOf(context, request.organizationId);
+  const values: unknown[] = [id];
+  const list = timedPage({ name: 'secrets', row: 'x' }, request, limits, (value) => `$${values.push(value)}`);
+  const where = ['x.organization_id = $1', ...list.beyond];
+  const rows = await context.store.query<SecretRecord>(
+    `select ${secretColumns} from secret x where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
+    values,
+  );
+  return list.toPage(rows);
+}
+
+/** Conditions of a list of secrets. `search`: in the key and the note. */
+export interface SecretFilter extends ListFilter {
+  readonly types?: readonly SecretType[] | undefined;
+  readonly isSensitive?: boolean | undefined;
+}
+
+const texts = { key: { member: 'key', column: 'key' } } as const;
+
+/** An order of a list of secrets. */
+export type SecretOrder = ListOrder<'createdAt' | keyof typeof texts>;
+
+/**
+ * The secrets of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN, INVALID_INPUT.
+ */
+export function secretsOf(
+  context: Context,
+  organizationId: string,
+  filter: SecretFilter = {},
+  order?: SecretOrder | null,
+): NestedList<SecretRecord> {
+  requireUsable(context, organizationId, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  checkListFilter(filter);
+  const { types, isSensitive } = filter;
+  return {
+    ...inOrder('secrets', order, texts),
+    key: `secrets ${JSON.stringify([filter, order])}`,
+    ownerId: organizationId,
+    row: 'x',
+    table: 'secret',
+    columns: secretColumns,
+    owners: organizationOwners(context.viewer.enterpriseId),
+    where: (bind) => [
+      'x.organization_id = owner.id',
+      ...oneOfConditions('x.type', types, bind),
+      ...(isSensitive === undefined ? [] : [`x.is_sensitive = ${bind(isSensitive)}::boolean`]),
+      ...listFilterConditions('x', filter, ['key', 'note'], bind),
+    ],
+  };
+}
+
+// Who may change secrets may see which there are, also without being allowed to use sessions.
+function useSecretsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
+  const bare = parseId('organization', organizationId);
+  const canChange = bare !== null && hasPermission(context.viewer, permissionFor.changeSecrets, bare);
+  return useOrganization(context, organizationId, canChange ? permissionFor.changeSecrets : permissionFor.viewSecrets);
+}
+
+/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+export function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
+  const table = { table: 'secret', row: 'x', columns: secretColumns };
+  return findInOrganizations<SecretRecord>(context, table, ids, permissionFor.viewSecrets, permissionFor.changeSecrets);
+}
+
+/** A secret with its value, for an agent's process: never for a door, a log or an error. */
+export interface OpenSecret {
+  readonly key: string;
+  readonly type: SecretType;
+  readonly value: string;
+  readonly isSensitive: boolean;
+}
+
+/**
+ * The values of an organization's secrets, oldest first, of one type or of all: for null all of them, else those of these bare
+ * ids (spec 2.1: an empty list is none). One that has been deleted since a session named it is left out.
+ */
+export async function readSecrets(
+  context: Pick<Context, 'store' | 'keyring'>,
+  organizationId: string,
+  secretIds: readonly string[] | null,
+  type: SecretType | null = null,
+): Promise<OpenSecret[]> {
+  if (secretIds?.length === 0) return [];
+  const rows = await context.store.query<Omit<OpenSecret, 'value'> & { id: string; sealed: string }>(
+    `select x.id, x.key, x.type, x.sealed, x.is_sensitive as "isSensitive" from secret x
+      where x.organization_id = $1 and ($2::text is null or x.type = $2::text) and ($3::text[] is null or x.id = any($3::text[]))
+      order by x.created_at, x.id`,
+    [organizationId, type, secretIds],
+  );
+  return rows.map(({ id, key, type, sealed, isSensitive }) => ({
+    key,
+    type,
+    isSensitive,
+    value: context.keyring.open(sealed, secretAssociatedData(organizationId, id)),
+  }));
+}
+
+/** Names a secret: its key in an organization, by its bare id. */
+export interface SecretKey {
+  readonly organizationId: string;
+  readonly key: string;
+}
+
+/** The secrets of these keys that the viewer may see, in the keys' order; null for each other. One statement. */
+export async function findSecretsByKey(
+  { viewer, store }: Context,
+  keys: readonly SecretKey[],
+): Promise<(SecretRecord | null)[]> {
+  const organizations = organizationsWith(viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  const rows = await store.query<WithKeyPosition<SecretRecord>>(
+    `select k.position::int as "keyPosition", ${secretColumns}
+       from unnest($1::text[], $2::text[]) with ordinality k (organization_id, key, position)
+       join secret x on x.organization_id = k.organization_id and x.key = k.key
+       join organization o on o.id = x.organization_id
+      where o.enterprise_id = $3 and o.deleted_at is null and ($4::boolean or o.id = any($5::text[]))`,
+    [
+      keys.map(({ organizationId }) => organizationId),
+      keys.map(({ key }) => key),
+      organizations.enterpriseId,
+      organizations.all,
+      organizations.ids,
+    ],
+  );
+  return inOrderOfKeys(keys.length, rows);
+}

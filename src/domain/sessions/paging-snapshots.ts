@@ -1,0 +1,82 @@
+import type { Context } from '../context.ts';
+import type { Bind, RowSource } from '../nested-pages.ts';
+
+/** The time that offsets count from a paging snapshot. */
+const lifeMs = 10 * 60_000;
+/** A snapshot younger than this is not written again when it would be the same, so that a client that polls writes little. */
+const freshMs = 30_000;
+/** No session can be committed later than this after its creation time: transactions end in 30 seconds, clocks differ a little. */
+const settlingMs = 60_000;
+
+/**
+ * Paging snapshot of a list by offset: where the list began when its page at offset 0 was read. The list grows at its head, so
+ * that the 300th session is another one a moment later; offsets count from here instead. `settledAt` and `settledId` are those
+ * of the newest session before which none can be inserted any more, null when there is none; `headCount` sessions were newer.
+ */
+export interface PagingSnapshot {
+  readonly settledAt: Date | null;
+  readonly settledId: string | null;
+  readonly headCount: number;
+}
+
+/** A list, and the key and filter that its paging snapshot belongs to. `conditions` are on a `session` aliased `s`. */
+export interface OffsetList {
+  readonly key: string;
+  readonly organizationId: string;
+  readonly enterpriseId: string;
+  readonly conditions: (bind: Bind) => string[];
+  /** The same sessions, where another table leads to them in their order. */
+  readonly through?: ((bind: Bind) => RowSource) | undefined;
+}
+
+/** The columns of an {@link PagingSnapshot} of a row aliased `w`. */
+const snapshotColumns = 'w.settled_at as "settledAt", w.settled_id as "settledId", w.head_count as "headCount"';
+
+const find = `select ${snapshotColumns} from offset_walk w where w.key = $1 and w.started_at >= $2::timestamptz`;
+
+/**
+ * The paging snapshot that an offset above 0 counts from; null: there is none, and the offset counts from the current list. It
+ * is kept in the database, so that any process can answer.
+ */
+export async function findPagingSnapshot(
+  context: Context,
+  { key }: Pick<OffsetList, 'key'>,
+): Promise<PagingSnapshot | null> {
+  const [snapshot] = await context.store.query<PagingSnapshot>(find, [key, past(context, lifeMs)]);
+  return snapshot ?? null;
+}
+
+/**
+ * CTEs that replace the paging snapshot, for the statement that reads the page at offset 0: page and snapshot are of the same
+ * moment.
+ */
+export function replaceSnapshotSql(context: Context, list: OffsetList, bind: Bind): string {
+  const where = list.conditions(bind).join(' and ');
+  const key = `${bind(list.key)}::text`;
+  const settledBefore = `${bind(past(context, settlingMs))}::timestamptz`;
+  const columns = 'settled_at, settled_id, head_count, started_at';
+  return `
+    settled as (
+      select s.created_at, s.id from session s where ${where} and s.created_at < ${settledBefore}
+       order by s.created_at desc, s.id desc limit 1),
+    walk as (
+      select (select created_at from settled) as settled_at, (select id from settled) as settled_id,
+             (select count(*)::int from session s where ${where} and s.created_at >= ${settledBefore}) as head_count),
+    kept as (
+      insert into offset_walk (key, organization_id, ${columns})
+      select ${key}, ${bind(list.organizationId)}::text, settled_at, settled_id, head_count,
+             ${bind(context.now())}::timestamptz
+        from walk where not exists (
+          select from offset_walk w where w.key = ${key} and w.started_at >= ${bind(past(context, freshMs))}::timestamptz
+             and (w.settled_id, w.head_count) is not distinct from (walk.settled_id, walk.head_count))
+      on conflict (key) do update set (${columns}) = (${columns.replaceAll(/\w+/g, 'excluded.$&')}))`;
+}
+
+function past({ now }: Pick<Context, 'now'>, ms: number): Date {
+  return new Date(now().getTime() - ms);
+}
+
+/** Deletes paging snapshots that are past their time. */
+export async function deleteOldPagingSnapshots(context: Pick<Context, 'store' | 'now'>): Promise<void> {
+  await context.store.execute('delete from offset_walk where started_at < $1::timestamptz', [past(context, lifeMs)]);
+}

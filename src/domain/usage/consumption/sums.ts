@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts';
+import type { DayConsumption } from './consumption.ts';
+import { cycleOf, type Period } from './cycles.ts';
+import { groupByScope, type Ledger, ledgerSource, scopeIdOf } from './ledgers.ts';
+
+/** The same ACUs added up in three ways. Days and cycles without any use are left out. */
+export interface ConsumptionSums {
+  readonly totalAcus: number;
+  /** Days of UTC. */
+  readonly days: readonly DayConsumption[];
+  /** Each with what of it lies in the days that are meant. */
+  readonly cycles: readonly (Period & { readonly acus: number })[];
+}
+
+interface SumRow {
+  readonly scopeId: string;
+  readonly day: number | null;
+  readonly month: Date | null;
+  readonly acus: number;
+}
+
+/** What each of some ledgers adds up to, in their order and in one statement. They differ in their organization only. */
+export async function sumLedgers(context: Context, ledgers: readonly Ledger[]): Promise<ConsumptionSums[]> {
+  const [first, ...others] = ledgers;
+  if (!first) return [];
+  const { scopes, where, values } = ledgerSource(context, [first, ...others]);
+  // Decimal sums: adding up in another order or by another key must not give another number.
+  const rows = await context.store.query<SumRow>(
+    `select d.scope_id as "scopeId", d.day, d.month, sum(d.acus)::float8 as acus
+       from (select p.id as scope_id, floor(extract(epoch from u.used_at) / 86400)::int8 as day,
+                    date_trunc('month', u.used_at, 'UTC') as month, u.acus::numeric as acus
+               from ${scopes} join usage u on ${where}) d
+      group by grouping sets ((d.scope_id, d.day), (d.scope_id, d.month), (d.scope_id))
+      order by d.scope_id, d.day, d.month`,
+    values,
+  );
+  const found = groupByScope(rows);
+  return ledgers.map((ledger) => {
+    const own = found.get(scopeIdOf(ledger)) ?? [];
+    return {
+      totalAcus: own.find(({ day, month }) => day === null && month === null)?.acus ?? 0,
+      days: own.flatMap(({ day, acus }) => (day === null ? [] : [{ startsAt: new Date(day * 86_400_000), acus }])),
+      cycles: own.flatMap(({ month, acus }) => (month === null ? [] : [{ ...cycleOf(month), acus }])),
+    };
+  });
+}

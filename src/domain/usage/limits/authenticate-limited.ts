@@ -1,0 +1,38 @@
+import { type AuthServices, authenticate } from '../../../auth/authenticate.ts';
+import type { Viewer } from '../../../auth/viewer.ts';
+import { DomainError, RateLimitedError } from '../../errors.ts';
+import type { Limits } from './limits.ts';
+import { networkOf } from './network.ts';
+
+type LoginLimit = { readonly limits: Pick<Limits, 'login'> };
+
+/**
+ * The viewer of a token, as `authenticate` gives it, for every door. Tokens that are not good are counted for the address
+ * that they come from, and beyond the limit answered RATE_LIMITED; a good one is never refused for the others of its
+ * address. A request without a token is no attempt.
+ */
+export async function authenticateLimited(
+  services: AuthServices & LoginLimit,
+  token: string | null,
+  address: string | null,
+): Promise<Viewer> {
+  try {
+    return await authenticate(services, token, address);
+  } catch (error) {
+    if (token === null) throw error;
+    if (!(error instanceof DomainError) || error.code !== 'UNAUTHENTICATED') throw error;
+    throw await countFailure(services, address, error);
+  }
+}
+
+/** Counts a failed token, link or confirmation for its address. Returns the error to throw: `refusal`, or RATE_LIMITED. */
+export async function countFailure(
+  services: LoginLimit,
+  address: string | null,
+  refusal: DomainError,
+): Promise<DomainError> {
+  const spending = address === null ? null : await services.limits.login.spend(networkOf(address));
+  if (spending === null || spending.isAllowed) return refusal;
+  const message = 'Too many invalid tokens from this address. Wait and try again.';
+  return new RateLimitedError(message, { resetSeconds: spending.resetSeconds, cause: refusal });
+}

@@ -1,0 +1,121 @@
+import type { AgentUpdate } from '../../../agents/agent.ts';
+
+/** What an agent, its gateway or its answer says that was used. */
+export type UsageUpdate = Extract<AgentUpdate, { type: 'usage' }>;
+
+/** What ACUs come from. Time is from a prompt to its end, without what the agent waited for the user. */
+export interface Measured {
+  readonly activeMs: number;
+  readonly llmCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the input tokens, those from the provider's cache. */
+  readonly cachedTokens: number;
+  readonly costUsd: number;
+}
+
+const counted = ['llmCalls', 'inputTokens', 'outputTokens', 'cachedTokens'] as const;
+const nothing: Measured = {
+  activeMs: 0,
+  llmCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  costUsd: 0,
+};
+
+/** Agents are believed only so far: one update adds at most this. */
+const maxTokens = 1_000_000_000;
+const maxUsd = 10_000;
+
+/** Adds up what one run of a session uses. */
+export interface Counter {
+  /** The agent works from now on. More than once does no harm. */
+  start(): void;
+  /** It does not work any more: its turn is over, or it waits for the user. More than once does no harm. */
+  stop(): void;
+  add(update: UsageUpdate): void;
+  /** What was used up to now, in this run. */
+  total(): Measured;
+  /** Who counted the tokens; null: nobody yet. */
+  source(): UsageUpdate['source'] | null;
+  /** What the agent's own session has cost in all, as it told last. */
+  agentCostUsd(): number;
+  /** The agent's session is another one, or one that had cost so much when it was last metered. */
+  setAgentCostUsd(costUsd: number): void;
+}
+
+/**
+ * A counter that has counted nothing. Once the gateway has counted, agents are not asked for what it counts: their own
+ * figures leave calls out (agents.md 5.7). An agent tells its cost as a sum: only what it grows by counts.
+ */
+export function createCounter(now: () => number = () => performance.now()): Counter {
+  const sum = { ...nothing };
+  let since: number | null = null;
+  let source: UsageUpdate['source'] | null = null;
+  let hasGatewayCost = false;
+  let agentCostUsd = 0;
+
+  const settle = () => {
+    if (since === null) return;
+    const at = now();
+    sum.activeMs += at - since;
+    since = at;
+  };
+  const addTokens = (update: UsageUpdate) => {
+    const { inputTokens, outputTokens, totalTokens } = update;
+    if (update.llmCalls === null && inputTokens === null && outputTokens === null && totalTokens === null) return;
+    if (source === 'gateway' && update.source !== 'gateway') return;
+    source = update.source;
+    const rest = totalTokens === null ? null : totalTokens - (outputTokens ?? 0);
+    const used = { ...update, inputTokens: inputTokens ?? rest };
+    for (const name of counted) sum[name] += Math.round(within(used[name], maxTokens));
+  };
+  const addCost = ({ source: from, costUsd }: UsageUpdate) => {
+    if (costUsd === null) return;
+    if (from === 'gateway') {
+      hasGatewayCost = true;
+      sum.costUsd += within(costUsd, maxUsd);
+      return;
+    }
+    const grown = costUsd - agentCostUsd;
+    agentCostUsd = within(costUsd, Number.MAX_SAFE_INTEGER);
+    if (!hasGatewayCost) sum.costUsd += within(grown, maxUsd);
+  };
+
+  return {
+    start() {
+      since ??= now();
+    },
+    stop() {
+      settle();
+      since = null;
+    },
+    add(update) {
+      addTokens(update);
+      addCost(update);
+    },
+    total() {
+      settle();
+      return { ...sum, activeMs: Math.floor(sum.activeMs) };
+    },
+    source: () => source,
+    agentCostUsd: () => agentCostUsd,
+    setAgentCostUsd(costUsd) {
+      agentCostUsd = costUsd;
+    },
+  };
+}
+
+function within(value: number | null, max: number): number {
+  return value === null || Number.isNaN(value) ? 0 : Math.min(Math.max(value, 0), max);
+}
+
+/** What was used between two totals. */
+export function difference(later: Measured, earlier: Measured): Measured {
+  const names = Object.keys(nothing) as (keyof Measured)[];
+  return Object.fromEntries(names.map((name) => [name, later[name] - earlier[name]])) as unknown as Measured;
+}
+
+/** The beginning of a run: nothing used. */
+export const nothingUsed: Measured = nothing;

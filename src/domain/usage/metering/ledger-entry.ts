@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts';
+import type { ClaimedRun } from '../../execution/runs/claims.ts';
+import { FencedError } from '../../sessions/log.ts';
+import type { Measured, UsageUpdate } from './counter.ts';
+
+/** What a run has used since it last wrote, for the entry of the piece of work that is going on. */
+export interface WorkDone {
+  /** Of the entry: made with its first writing, grown by the others. */
+  readonly entryId: string;
+  /** When the piece of work began: it decides the day and the cycle of the whole entry. */
+  readonly usedAt: Date;
+  readonly acus: number;
+  readonly measured: Measured;
+  readonly source: UsageUpdate['source'] | null;
+  /** What the agent's own session has cost in all; null: as it was. */
+  readonly agentCostUsd: number | null;
+}
+
+// One statement: the fence, the session's own sum, the entry. Decimal arithmetic, as in consumption/ledger.ts. Locks the
+// run, then the session, in the order that holds everywhere.
+const write = `
+  with locked_run as (
+    update run set agent_cost_usd = coalesce($6::float8, agent_cost_usd)
+     where session_id = $1 and (generation = $2::int or not $14::boolean) returning session_id),
+  used as (
+    update session s set acus_consumed = round(s.acus_consumed::numeric + $5::numeric, 6)::float8
+      from locked_run where s.id = locked_run.session_id
+    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.service_key_id, s.playbook_id, s.acus_consumed),
+  entry as (
+    insert into usage as u (id, enterprise_id, organization_id, session_id, user_id, service_user_id, service_key_id,
+                            playbook_id, used_at, acus, active_ms, llm_calls, input_tokens, output_tokens, cached_tokens,
+                            cost_usd, source)
+    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.service_key_id,
+           used.playbook_id, $4::timestamptz, $5::float8, $7::int, $8::int, $9::bigint, $10::bigint, $11::bigint, $12::float8,
+           $13::text
+      from used join organization o on o.id = used.organization_id
+    on conflict (id) do update
+       set acus = round(u.acus::numeric + excluded.acus::numeric, 6)::float8, active_ms = u.active_ms + excluded.active_ms,
+           llm_calls = u.llm_calls + excluded.llm_calls, input_tokens = u.input_tokens + excluded.input_tokens,
+           output_tokens = u.output_tokens + excluded.output_tokens, cached_tokens = u.cached_tokens + excluded.cached_tokens,
+           cost_usd = u.cost_usd + excluded.cost_usd, source = coalesce(excluded.source, u.source)
+    returning id)
+  select used.acus_consumed as acus from used, entry`;
+
+/**
+ * Adds to the ledger and to the session's own sum. FencedError when the run is no longer this worker's and `isFenced`, which
+ * is left out only for work that was done before and nobody else can write.
+ */
+export async function writeWork(
+  context: Context,
+  run: Pick<ClaimedRun, 'sessionId' | 'generation'>,
+  work: WorkDone,
+  isFenced = true,
+): Promise<void> {
+  const { measured } = work;
+  const rows = await context.store.execute<{ acus: number }>(write, [
+    run.sessionId,
+    run.generation,
+    work.entryId,
+    work.usedAt,
+    work.acus,
+    work.agentCostUsd,
+    measured.activeMs,
+    measured.llmCalls,
+    measured.inputTokens,
+    measured.outputTokens,
+    measured.cachedTokens,
+    measured.costUsd,
+    work.source,
+    isFenced,
+  ]);
+  if (rows.length === 0) throw new FencedError(run.sessionId);
+}
+
+/** What the agent's own session had cost when the run was last metered. */
+export async function readAgentCostUsd(context: Context, sessionId: string): Promise<number> {
+  const rows = await context.store.query<{ costUsd: number }>(
+    'select agent_cost_usd as "costUsd" from run where session_id = $1',
+    [sessionId],
+  );
+  return rows[0]?.costUsd ?? 0;
+}

@@ -1,0 +1,106 @@
+import type { Store } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import type { SessionStatusDetail } from '../../sessions/status.ts';
+import { cycleOf } from '../consumption/cycles.ts';
+
+/** A limit of ACUs that leaves nothing for a session. */
+export interface LimitReached {
+  /** What the session sleeps with. */
+  readonly statusDetail: Extract<
+    SessionStatusDetail,
+    | 'usage_limit_exceeded'
+    | 'total_session_limit_exceeded'
+    | 'org_usage_limit_exceeded'
+    | 'no_quota_allocation'
+    | 'out_of_quota'
+  >;
+  /** For the user: what was reached, and what to do. */
+  readonly message: string;
+  /** ACUs; `used` is at or above `limit`. */
+  readonly limit: number;
+  readonly used: number;
+}
+
+interface Limits {
+  used: number;
+  ownLimit: number | null;
+  sessionLimit: number | null;
+  organizationId: string;
+  cycleLimit: number | null;
+  enterpriseId: string;
+  enterpriseLimit: number | null;
+}
+
+const limitsOf = `
+  select s.acus_consumed as used, s.max_acu_limit as "ownLimit", o.max_session_acu_limit as "sessionLimit",
+         o.id as "organizationId", o.max_cycle_acu_limit as "cycleLimit", e.id as "enterpriseId",
+         e.max_cycle_acu_limit as "enterpriseLimit"
+    from session s join organization o on o.id = s.organization_id join enterprise e on e.id = o.enterprise_id
+   where s.id = $1`;
+
+const acus = (amount: number) => `${Math.round(amount * 100) / 100} ${amount === 1 ? 'ACU' : 'ACUs'}`;
+
+/**
+ * The limit that a session has reached; null: it may work. The lower one of its own and its organization's for one session,
+ * and that of the organization where they are equal, since raising only its own would not help; then what its organization and its enterprise may use in the current cycle.
+ */
+export async function findReachedLimit(context: Context, sessionId: string): Promise<LimitReached | null> {
+  const [row] = await context.store.query<Limits>(limitsOf, [sessionId]);
+  if (!row) return null;
+  const { used, ownLimit, sessionLimit, cycleLimit, enterpriseLimit } = row;
+  const isOrganizationsLower = sessionLimit !== null && ownLimit !== null && sessionLimit <= ownLimit;
+  if (ownLimit !== null && used >= ownLimit && !isOrganizationsLower) {
+    const message = `The session has reached its limit: it may use ${acus(ownLimit)}. To let it go on, raise its limit and send a message.`;
+    return { statusDetail: 'usage_limit_exceeded', message, limit: ownLimit, used };
+  }
+  if (sessionLimit !== null && used >= sessionLimit) {
+    const message = `The session has reached its organization’s limit for a session, ${acus(sessionLimit)}. To let it go on, have that raised and send a message.`;
+    return { statusDetail: 'total_session_limit_exceeded', message, limit: sessionLimit, used };
+  }
+  if (cycleLimit !== null) {
+    const spent = await spentInCycle(context, 'organization_id', row.organizationId);
+    if (spent >= cycleLimit) return organizationReached(cycleLimit, spent);
+  }
+  if (enterpriseLimit === null) return null;
+  const spent = await spentInCycle(context, 'enterprise_id', row.enterpriseId);
+  if (spent < enterpriseLimit) return null;
+  const message = `The enterprise has used up what it may use in a month, ${acus(enterpriseLimit)}. To let the session go on, have that raised, or wait for the next month, and send a message.`;
+  return { statusDetail: 'out_of_quota', message, limit: enterpriseLimit, used: spent };
+}
+
+function organizationReached(limit: number, used: number): LimitReached {
+  if (limit === 0) {
+    const message =
+      'The organization may not use any ACUs. To let the session go on, have it given some and send a message.';
+    return { statusDetail: 'no_quota_allocation', message, limit, used };
+  }
+  const message = `The organization has used up what it may use in a month, ${acus(limit)}. To let the session go on, have that raised, or wait for the next month, and send a message.`;
+  return { statusDetail: 'org_usage_limit_exceeded', message, limit, used };
+}
+
+/** How old a sum may be: every session of an organization asks for the same one. */
+const maxSumAgeMs = 2_000;
+
+type Sums = Map<string, { readonly until: number; readonly sum: Promise<number> }>;
+const sumsOf = new WeakMap<Store, Sums>();
+
+function spentInCycle(context: Context, column: 'organization_id' | 'enterprise_id', id: string): Promise<number> {
+  const sums = sumsOf.get(context.store) ?? new Map<string, never>();
+  sumsOf.set(context.store, sums);
+  const { startsAt, endsAt } = cycleOf(context.now());
+  const key = `${id} ${startsAt.getTime()}`;
+  const at = performance.now();
+  const cached = sums.get(key);
+  if (cached && cached.until > at) return cached.sum;
+  for (const [each, { until }] of sums) if (until <= at) sums.delete(each);
+  const sum = context.store
+    .query<{ acus: number }>(
+      `select coalesce(sum(u.acus::numeric), 0)::float8 as acus from usage u
+        where u.${column} = $1 and u.used_at >= $2::timestamptz and u.used_at < $3::timestamptz`,
+      [id, startsAt, endsAt],
+    )
+    .then((rows) => rows[0]?.acus ?? 0);
+  sum.catch(() => sums.delete(key));
+  sums.set(key, { until: at + maxSumAgeMs, sum });
+  return sum;
+}

@@ -1,0 +1,144 @@
+import type { Context } from '../../context.ts';
+import type { ClaimedRun } from '../../execution/runs/claims.ts';
+import { newId } from '../../ids.ts';
+import { FencedError } from '../../sessions/log.ts';
+import { createCounter, difference, nothingUsed, type UsageUpdate } from './counter.ts';
+import { readAgentCostUsd, writeWork } from './ledger-entry.ts';
+import { findReachedLimit, type LimitReached } from './limits.ts';
+import { acusOf } from './rates.ts';
+
+/** What a meter asks of whoever runs the session, and what it tells, each once. */
+export interface MeterHooks {
+  /** Whether the agent waits for the user, and does nothing beside that: such time does not count. */
+  isWaiting(): boolean;
+  /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
+  onReached(reached: LimitReached): void;
+  /** The run is no longer this worker's. */
+  onLost(error: FencedError): void;
+}
+
+/** Meters one run of a session. */
+export interface Meter {
+  /** How the agent's own session was opened: what it says that it cost begins anew, or goes on. */
+  opened(how: 'new' | 'resume' | 'load'): Promise<void>;
+  /** A prompt is about to be sent: from now on time counts, and is written down and compared with the limits now and then. */
+  turnStarted(): void;
+  /** Something happened after which the agent may wait, or not any more. It is looked at now and then without this, too. */
+  waitingChanged(): void;
+  usage(update: UsageUpdate): void;
+  /** The turn is over, however it ended. Resolves when all of it is written; never rejects. */
+  turnEnded(): Promise<void>;
+  /**
+   * Writes the calls of the model that nobody has written, once the agent has stopped: those that its gateway cut, and those
+   * that ended outside a turn. Also when the run is no longer this worker's, since they were made and cost something.
+   */
+  close(): Promise<void>;
+  /** Writes what was used, and says which limit is reached, if any: before an agent is started, and before each turn. */
+  check(): Promise<LimitReached | null>;
+}
+
+/** Entries of the ledger end with the hour, so that each lies in one day and one cycle whatever hour a day begins at. */
+const hourMs = 60 * 60 * 1_000;
+
+/** A meter for one run. A run that was taken over adds nothing any more, except for what {@link Meter.close} writes. */
+export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks): Meter {
+  const { metering: rates, log } = context;
+  const counter = createCounter();
+  let written = nothingUsed;
+  let entry: { id: string; usedAt: Date; source: UsageUpdate['source'] | null } | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  let writing: Promise<void> = Promise.resolve();
+
+  const hourOf = (at: Date) => Math.floor(at.getTime() / hourMs);
+  const write = async () => {
+    const total = counter.total();
+    const now = context.now();
+    const work = difference(total, written);
+    if (Object.values(work).every((amount) => amount === 0)) return;
+    entry ??= { id: newId(), usedAt: now, source: null };
+    // Of the sums, not of the difference: what is rounded off each time must not add up.
+    const acus = Math.round((acusOf(total, rates) - acusOf(written, rates)) * 1_000_000) / 1_000_000;
+    const { id: entryId, usedAt } = entry;
+    const agentCostUsd = counter.agentCostUsd();
+    await writeWork(context, run, {
+      entryId,
+      usedAt,
+      acus,
+      measured: work,
+      source: counter.source(),
+      agentCostUsd,
+    });
+    written = total;
+    if (hourOf(context.now()) !== hourOf(usedAt)) entry = null;
+  };
+  // One after another: an entry's first writing comes before the others. What cannot be written is written the next time.
+  const flush = () => {
+    const done = writing.then(write);
+    writing = done.catch(() => undefined);
+    return done;
+  };
+  const settle = () => {
+    if (timer === null) return;
+    if (hooks.isWaiting()) counter.stop();
+    else counter.start();
+  };
+  const check = async () => {
+    await flush();
+    return findReachedLimit(context, run.sessionId);
+  };
+  const poll = async () => {
+    settle();
+    try {
+      const reached = await check();
+      if (reached === null || isOver || timer === null) return;
+      isOver = true;
+      hooks.onReached(reached);
+    } catch (error) {
+      reportFailure(error);
+    }
+  };
+  const reportFailure = (error: unknown) => {
+    if (!(error instanceof FencedError)) {
+      log.error({ err: error, sessionId: run.sessionId }, 'What a session uses could not be written or looked up.');
+      return;
+    }
+    if (isOver) return;
+    isOver = true;
+    hooks.onLost(error);
+  };
+
+  return {
+    async opened(how) {
+      counter.setAgentCostUsd(how === 'new' ? 0 : await readAgentCostUsd(context, run.sessionId));
+    },
+    turnStarted() {
+      entry = null;
+      counter.start();
+      timer ??= setInterval(() => void poll(), rates.everyMs).unref();
+    },
+    waitingChanged: settle,
+    usage(update) {
+      const before = counter.agentCostUsd();
+      counter.add(update);
+      if (timer !== null && rates.acusPerUsd > 0 && before !== counter.agentCostUsd()) void poll();
+    },
+    async turnEnded() {
+      counter.stop();
+      if (timer) clearInterval(timer);
+      timer = null;
+      await flush().catch(reportFailure);
+    },
+    async close() {
+      await writing;
+      const { llmCalls, inputTokens, outputTokens, cachedTokens } = difference(counter.total(), written);
+      const isGateway = counter.source() === 'gateway';
+      if (!isGateway || llmCalls + inputTokens + outputTokens + cachedTokens === 0) return;
+      const { id: entryId, usedAt } = entry ?? { id: newId(), usedAt: context.now() };
+      const calls = { ...nothingUsed, llmCalls, inputTokens, outputTokens, cachedTokens };
+      const work = { entryId, usedAt, acus: 0, measured: calls, source: 'gateway', agentCostUsd: null } as const;
+      await writeWork(context, run, work, false);
+    },
+    check,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Context } from '../../context.ts';
+import type { ClaimedRun } from '../../execution/runs/claims.ts';
+import { lockSession } from '../../sessions/change-session.ts';
+import { FencedError } from '../../sessions/log.ts';
+import { sleepLocked } from '../../sessions/suspend-session.ts';
+import type { LimitReached } from './limits.ts';
+
+/**
+ * Puts a session to sleep because a limit is reached, and says so to the user. The turn stays open: once the limit is
+ * raised, a message wakes the session and it is taken up again. The generation moves, so that nothing the agent still
+ * says is accepted; the ring of `command:` makes whoever runs it stop the agent. A session that has ended meanwhile stays
+ * as it is. FencedError when the run is no longer this worker's.
+ */
+export async function suspendForLimit(
+  context: Context,
+  run: Pick<ClaimedRun, 'sessionId' | 'generation'>,
+  reached: LimitReached,
+): Promise<void> {
+  const { sessionId, generation } = run;
+  await context.store.transact(async (tx) => {
+    const lockedRuns = await tx.query('select 1 from run where session_id = $1 and generation = $2::int for update', [
+      sessionId,
+      generation,
+    ]);
+    if (lockedRuns.length === 0) throw new FencedError(sessionId);
+    const session = await lockSession(tx, sessionId, generation);
+    const isOver = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
+    if (isOver) return;
+    const { statusDetail, message, limit, used } = reached;
+    await sleepLocked(context, tx, session, { statusDetail, requestFrom: null, endsTurn: false }, [
+      { kind: 'LIMIT', body: message, data: { limit: statusDetail, acuLimit: limit, acusUsed: used } },
+      { kind: 'MESSAGE', messageType: 'agent_message', body: message },
+    ]);
+  });
+}

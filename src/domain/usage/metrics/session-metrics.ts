@@ -1,0 +1,63 @@
+import type { Context } from '../../context.ts';
+import { type SessionOrigin, sessionOrigins } from '../../sessions/session.ts';
+import { type MetricsRequest, metricsSource } from './metrics-source.ts';
+
+/** Sizes of sessions, and below how many ACUs each ends (pinned 2). */
+export const sessionSizes = { xs: 1, s: 3, m: 6, l: 12, xl: null } as const;
+/** See {@link sessionSizes}. */
+export type SessionSize = keyof typeof sessionSizes;
+
+/** How sessions came out; `open`: they have not ended. */
+export const sessionOutcomes = ['open', 'finished', 'terminated', 'expired', 'failed'] as const;
+/** See {@link sessionOutcomes}. */
+export type SessionOutcome = (typeof sessionOutcomes)[number];
+
+/** Counts of the sessions that were made in a period. Each by what it is now. */
+export interface SessionMetrics {
+  readonly count: number;
+  /** Null: there are no sessions. */
+  readonly averageAcus: number | null;
+  readonly withPlaybookCount: number;
+  readonly withMergedCount: number;
+  readonly byOrigin: Readonly<Record<SessionOrigin, number>>;
+  readonly bySize: Readonly<Record<SessionSize, number>>;
+  readonly byOutcome: Readonly<Record<SessionOutcome, number>>;
+  /** Of those with a merged pull request. */
+  readonly mergedBySize: Readonly<Record<SessionSize, number>>;
+  /** Of all pull requests of these sessions, by their state. */
+  readonly pullRequests: Readonly<Record<'open' | 'closed' | 'merged', number>>;
+}
+
+const sizes = Object.keys(sessionSizes) as SessionSize[];
+const size = `case ${sizes.map((name) => (sessionSizes[name] === null ? `else '${name}'` : `when s.acus_consumed < ${sessionSizes[name]} then '${name}'`)).join(' ')} end`;
+const outcome = `case s.status when 'error' then 'failed' when 'exit' then coalesce(s.ended_by, 'finished') else 'open' end`;
+const hasMerged = `s.pull_requests @> '[{"state": "merged"}]'`;
+const states = ['open', 'closed', 'merged'] as const;
+
+// Of the code's own words only: each name of a record with the sessions that it counts.
+const counts = (names: readonly string[], condition: (name: string) => string) =>
+  `jsonb_build_object(${names.map((name) => `'${name}', count(*) filter (where ${condition(name)})`).join(', ')})`;
+
+/** The columns of a {@link SessionMetrics}, of sessions aliased `s`. */
+export const sessionMetricsColumns = `
+  count(*)::int as count, round(avg(s.acus_consumed::numeric), 6)::float8 as "averageAcus",
+  count(*) filter (where s.playbook_id is not null)::int as "withPlaybookCount",
+  count(*) filter (where ${hasMerged})::int as "withMergedCount",
+  ${counts(sessionOrigins, (name) => `s.origin = '${name}'`)} as "byOrigin",
+  ${counts(sizes, (name) => `${size} = '${name}'`)} as "bySize",
+  ${counts(sessionOutcomes, (name) => `${outcome} = '${name}'`)} as "byOutcome",
+  ${counts(sizes, (name) => `${hasMerged} and ${size} = '${name}'`)} as "mergedBySize",
+  jsonb_build_object(${states
+    .map(
+      (state) => `'${state}', coalesce(sum((
+         select count(*) from jsonb_array_elements(s.pull_requests) p where p ->> 'state' = '${state}')), 0)`,
+    )
+    .join(', ')}) as "pullRequests"`;
+
+/** What the sessions made in a period are, added up: one statement. The errors of {@link metricsSource}. */
+export async function getSessionMetrics(context: Context, request: MetricsRequest): Promise<SessionMetrics> {
+  const { from, values } = await metricsSource(context, request);
+  const [row] = await context.store.query<SessionMetrics>(`select ${sessionMetricsColumns} from ${from}`, values);
+  if (!row) throw new Error('A sum without groups gave no row.');
+  return row;
+}

@@ -1,5 +1,0 @@
-import type { OrganizationRecord } from '../../domain/organizations/use-organization.ts';
-import { builder } from '../builder.ts';
-
-/** Organization of the contract. Apart from its fields, since sessions and organizations name each other. */
-export const Organization = builder.objectRef<OrganizationRecord>('Organization');

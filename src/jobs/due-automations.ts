@@ -1,0 +1,117 @@
+import { nextDueAt, startDueRuns } from '../domain/automations/runs/start-due-runs.ts';
+import { type Pauses, startQueuedRuns } from '../domain/automations/runs/start-queued-runs.ts';
+import type { Services } from '../domain/context.ts';
+import type { Scheduled } from './retention.ts';
+
+/** A ring may be lost, and a clock may be set forward: so long after the last look there is another. */
+const maxWaitMs = 30_000;
+/** What is due and was not claimed is in another process's hands, which may die. */
+const minWaitMs = 250;
+/** How often runs that wait are looked at without a ring, and after an error. */
+const queueWaitMs = 5_000;
+/** Transactions at once: the embedded database has one connection. */
+const concurrency = { pglite: 1, postgres: 3 } as const;
+/** Of so many organizations the ends of sessions are listened to; the others' waiting runs are looked at now and then. */
+const maxSubscriptions = 1_000;
+
+type Topic = Parameters<Services['notifier']['subscribe']>[0];
+
+/** Fires automations when they are due, and starts runs that wait when others end. */
+export function createDueAutomations(services: Services): Scheduled {
+  const { notifier, log, store } = services;
+  const due = createPoller(async (isStopped) => {
+    try {
+      const each = Array.from({ length: concurrency[store.dialect] }, () => startDueRuns(services, isStopped));
+      // All of them must have come to an end, or they would go on after a stop.
+      for (const result of await Promise.allSettled(each)) if (result.status === 'rejected') throw result.reason;
+      const next = await nextDueAt(services);
+      if (next === null) return maxWaitMs;
+      return Math.max(minWaitMs, Math.min(maxWaitMs, next.getTime() - services.now().getTime()));
+    } catch (error) {
+      log.warn({ err: error }, 'The automations that are due could not be fired.');
+      return queueWaitMs;
+    }
+  });
+  const subscriptions = new Map<Topic, () => void>();
+  const pauses: Pauses = new Map();
+  const queue = createPoller(async (isStopped) => {
+    try {
+      const waiting = await startQueuedRuns(services, pauses, isStopped);
+      const isNew = subscribeTo([...waiting].slice(0, maxSubscriptions).map((id) => `organization:${id}` as const));
+      // A session may have ended before it was listened to.
+      if (isNew) return 0;
+      return waiting.size === 0 ? maxWaitMs : queueWaitMs;
+    } catch (error) {
+      log.warn({ err: error }, 'The runs of automations that wait could not be started.');
+      return queueWaitMs;
+    }
+  });
+
+  const subscribeTo = (topics: readonly Topic[]): boolean => {
+    const wanted = new Set(topics);
+    for (const [topic, unsubscribe] of subscriptions) {
+      if (wanted.has(topic)) continue;
+      unsubscribe();
+      subscriptions.delete(topic);
+    }
+    const added = topics.filter((topic) => !subscriptions.has(topic));
+    for (const topic of added) subscriptions.set(topic, notifier.subscribe(topic, queue.poll));
+    return added.length > 0;
+  };
+
+  let unsubscribe: () => void = () => undefined;
+  return {
+    start() {
+      unsubscribe = notifier.subscribe('automations', () => {
+        due.poll();
+        queue.poll();
+      });
+      due.poll();
+      queue.poll();
+    },
+    async stop() {
+      unsubscribe();
+      await Promise.all([due.stop(), queue.stop()]);
+      subscribeTo([]);
+    },
+  };
+}
+
+interface Poller {
+  /** Looks now, or once more after the look that is going on. */
+  poll(): void;
+  stop(): Promise<void>;
+}
+
+/** Looks when it is told to, one look at a time, and again after as many ms as the last look said. `run` never rejects. */
+function createPoller(run: (isStopped: () => boolean) => Promise<number>): Poller {
+  let timer: NodeJS.Timeout | null = null;
+  let running: Promise<void> | null = null;
+  let isAgain = false;
+  let isStopped = false;
+  const pollUntilIdle = async () => {
+    let waitMs = 0;
+    do {
+      isAgain = false;
+      waitMs = await run(() => isStopped);
+    } while (isAgain && !isStopped);
+    if (!isStopped) timer = setTimeout(poll, waitMs).unref();
+  };
+  const poll = () => {
+    isAgain = true;
+    if (isStopped || running !== null) return;
+    if (timer) clearTimeout(timer);
+    running = pollUntilIdle().finally(() => {
+      running = null;
+      if (isAgain) poll();
+    });
+  };
+  return {
+    poll,
+    async stop() {
+      isStopped = true;
+      if (timer) clearTimeout(timer);
+      await running;
+    },
+  };
+}

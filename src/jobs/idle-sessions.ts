@@ -1,0 +1,29 @@
+import type { Services } from '../domain/context.ts';
+import { expireSessions, suspendIdleSessions } from '../domain/sessions/idle-sessions.ts';
+import { repeated, type Scheduled } from './retention.ts';
+
+/** When sessions are put to sleep and when they are over, in ms without anything happening; null: never. */
+export interface IdleTimes {
+  readonly idleSuspendMs: number | null;
+  readonly sessionExpiryMs: number | null;
+}
+
+const minEveryMs = 200;
+const maxEveryMs = 60_000;
+
+/** Puts sessions to sleep that wait for the user for long, and ends those that sleep for longer still. */
+export function createIdleSessions(services: Services, { idleSuspendMs, sessionExpiryMs }: IdleTimes): Scheduled {
+  const shortest = Math.min(idleSuspendMs ?? Number.POSITIVE_INFINITY, sessionExpiryMs ?? Number.POSITIVE_INFINITY);
+  const everyMs = Math.max(minEveryMs, Math.min(maxEveryMs, shortest / 4));
+  const { log } = services;
+  return repeated(everyMs, async (isStopped) => {
+    try {
+      const asleep = idleSuspendMs === null ? 0 : await suspendIdleSessions(services, idleSuspendMs, isStopped);
+      if (asleep > 0) log.info({ count: asleep }, 'Sessions that waited for long were put to sleep.');
+      const over = sessionExpiryMs === null ? 0 : await expireSessions(services, sessionExpiryMs, isStopped);
+      if (over > 0) log.info({ count: over }, 'Sessions have expired.');
+    } catch (error) {
+      log.warn({ err: error }, 'The sessions that wait or sleep could not be looked through.');
+    }
+  });
+}

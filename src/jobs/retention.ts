@@ -1,0 +1,77 @@
+import { forgetRuns } from '../domain/automations/forget-runs.ts';
+import { forgetRemovals } from '../domain/changes/forget-removals.ts';
+import type { Services } from '../domain/context.ts';
+import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
+import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.ts';
+import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
+import { deleteOldPagingSnapshots } from '../domain/sessions/paging-snapshots.ts';
+import { pruneWebhooks } from '../domain/webhooks/prune-deliveries.ts';
+
+/** How often what is kept for a time only is looked through. */
+const hourMs = 60 * 60 * 1_000;
+
+/** Something that happens by itself, until it is stopped. */
+export interface Scheduled {
+  start(): void;
+  /** Resolves when nothing of it is at work any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Forgets idempotency keys and walks through lists that are past their time, and looks after secrets. Several processes may do it at once: they
+ * delete the same rows.
+ */
+export function createRetention(services: Services): Scheduled {
+  return hourly(async (isStopped) => {
+    await forgetIdempotencyKeys(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old idempotency keys could not be deleted.'),
+    );
+    await deleteOldPagingSnapshots(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old walks through lists could not be deleted.'),
+    );
+    await forgetConsoleSessions(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old sessions of the console could not be deleted.'),
+    );
+    await pruneWebhooks(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),
+    );
+    await forgetRuns(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old runs of automations could not be deleted.'),
+    );
+    await forgetRemovals(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old removals of resources could not be forgotten.'),
+    );
+    await resealSecrets(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),
+    );
+  });
+}
+
+/** {@link repeated} once an hour. */
+export function hourly(run: (isStopped: () => boolean) => Promise<void>): Scheduled {
+  return repeated(hourMs, run);
+}
+
+/** Runs at the start and then again and again, one run at a time. `run` never rejects; it ends soon once it is told to stop. */
+export function repeated(everyMs: number, run: (isStopped: () => boolean) => Promise<void>): Scheduled {
+  let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
+  let running: Promise<void> | null = null;
+  const sweep = () => {
+    running ??= run(() => isStopped).finally(() => {
+      running = null;
+    });
+  };
+  return {
+    start() {
+      sweep();
+      timer = setInterval(sweep, everyMs).unref();
+    },
+    async stop() {
+      isStopped = true;
+      if (timer) clearInterval(timer);
+      timer = null;
+      await running;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { createLocalNotifier } from './local-notifier.ts';
+import type { Notifier } from './notifier.ts';
+import { createPostgresNotifier } from './postgres-notifier.ts';
+
+/** What a bell is made from. */
+export interface NotifierOptions {
+  /** Null: the embedded database, which only this process has. */
+  readonly databaseUrl: string | null;
+  /** Runs one writing statement. */
+  readonly execute: (sql: string, values: readonly unknown[]) => Promise<unknown>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+// Its commit waits for no disk: what it tells of is there already, and a ring may be lost.
+const notifySql = `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+
+/** The bell for the database at hand: within the process, or over LISTEN and NOTIFY. */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { databaseUrl, log } = options;
+  if (databaseUrl === null)
+    return createLocalNotifier((error) => log.warn({ err: error }, 'A listener of the bell failed.'));
+  return createPostgresNotifier({
+    databaseUrl,
+    notify: (channel, payload) => options.execute(notifySql, [channel, payload]),
+    onError: (error, message) => log.warn({ err: error }, message),
+  });
+}

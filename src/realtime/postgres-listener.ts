@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A lost connection is made again after these waits, doubled each time. */
+const reconnectMs = { first: 100, max: 5_000 } as const;
+/** A connection that died in silence (a pulled cable, a forgetful firewall) is found by asking it something. */
+const probe = { everyMs: 15_000, timeoutMs: 10_000 } as const;
+
+/** What to listen to, and whom to tell. */
+export interface PostgresListenerOptions {
+  /** A direct connection: a pooler in transaction mode would swallow LISTEN. */
+  readonly databaseUrl: string;
+  /** A plain identifier. */
+  readonly channel: string;
+  readonly onPayload: (payload: string) => void;
+  /** Called each time that the connection is there: what was sent before, while it was not, is lost. */
+  readonly onListening: () => void;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** A LISTEN that comes back by itself. */
+export interface PostgresListener {
+  /** Resolves when the first attempt has succeeded or failed; after a failure more follow. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Keeps one connection of its own on a channel. */
+export function createPostgresListener(options: PostgresListenerOptions): PostgresListener {
+  let isStopped = false;
+  let failures = 0;
+  let client: pg.Client | null = null;
+  let attempt: Promise<void> = Promise.resolve();
+  let retry: NodeJS.Timeout | null = null;
+
+  const scheduleRetry = () => {
+    const waitMs = Math.min(reconnectMs.first * 2 ** failures, reconnectMs.max);
+    failures += 1;
+    retry = setTimeout(() => {
+      attempt = connect();
+    }, waitMs).unref();
+  };
+
+  const connect = async (): Promise<void> => {
+    const next = openClient(options.databaseUrl);
+    client = next;
+    const onLost = (error: unknown) => {
+      if (client !== next) return;
+      client = null;
+      void close(next);
+      if (isStopped) return;
+      options.onError(error, 'The connection of the bell ended; it is made again.');
+      scheduleRetry();
+    };
+    next.on('error', onLost);
+    next.on('end', () => onLost(new Error('The server closed the connection.')));
+    next.on('notification', ({ payload }) => options.onPayload(payload ?? ''));
+    try {
+      await next.connect();
+      await next.query(`listen ${options.channel}`);
+    } catch (error) {
+      onLost(error);
+      return;
+    }
+    if (client !== next) return;
+    failures = 0;
+    watch(next, onLost);
+    options.onListening();
+  };
+
+  return {
+    start() {
+      attempt = connect();
+      return attempt;
+    },
+    async stop() {
+      isStopped = true;
+      if (retry) clearTimeout(retry);
+      const last = client;
+      client = null;
+      if (last) await close(last);
+      await attempt;
+    },
+  };
+}
+
+function openClient(databaseUrl: string): pg.Client {
+  return new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: probe.timeoutMs,
+    'query_timeout': probe.timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: probe.timeoutMs,
+    'application_name': 'switchyard bell',
+  });
+}
+
+/** Asks the connection something now and then, until it ends. */
+function watch(client: pg.Client, onLost: (error: unknown) => void): void {
+  const timer = setInterval(() => void client.query('select 1').catch(onLost), probe.everyMs).unref();
+  client.on('end', () => clearInterval(timer));
+}
+
+/** Ends a connection. One whose server does not agree within a second is destroyed. */
+async function close(client: pg.Client): Promise<void> {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  const timeout = delay(1_000, undefined, { ref: false }).then(() => stream.destroy());
+  await Promise.race([client.end().catch(() => undefined), timeout]);
+}

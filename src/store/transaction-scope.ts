@@ -1,0 +1,161 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
+
+/** Prisma's side of a database; Prisma exports only the factory's type. */
+export type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
+/** Prisma's side of an open transaction. */
+type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
+
+/** A transaction that a driver has begun. It must be ended, once: until then its connection is nobody else's. */
+export interface Begun {
+  query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** What Prisma runs its statements by. */
+  prismaSide(): Promise<Pick<Adapter, 'queryRaw' | 'executeRaw'>>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** One run of `transact`: found through {@link TransactionScopes} by everything that its function calls. */
+export interface TransactionScope extends Omit<Begun, 'rollback'> {
+  /** Does nothing when the transaction is over. */
+  rollback(): Promise<void>;
+  /** The first statement that failed: from then on PostgreSQL rolls back whatever is asked of it. */
+  readonly failure: { readonly error: unknown } | null;
+  /** Committed, rolled back or timed out: code that still runs is outside again. */
+  readonly isOver: boolean;
+  /** True while `transact` itself lets Prisma in: what it begins then is this transaction. */
+  isPrismaExpected: boolean;
+}
+
+/** Which scope the present code belongs to. */
+export interface TransactionScopes {
+  current(): TransactionScope | undefined;
+  /** Runs `work` within a scope. It must not settle before the transaction is over: what still joins it finds it by this. */
+  run<T>(scope: TransactionScope, work: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Scopes of one database. While an AsyncLocalStorage is in use, Node 20 calls back for each promise of the process, which makes
+ * promises two to three times as slow: so it is in use only as long as a scope has work.
+ */
+export function createTransactionScopes(): TransactionScopes {
+  const storage = new AsyncLocalStorage<TransactionScope>();
+  let atWork = 0;
+  return {
+    current: () => storage.getStore(),
+    async run(scope, work) {
+      atWork += 1;
+      try {
+        return await storage.run(scope, work);
+      } finally {
+        atWork -= 1;
+        if (atWork === 0) storage.disable();
+      }
+    },
+  };
+}
+
+const mustStayInside =
+  'Inside transact() only the transaction itself may be used: anything else could wait for it, and it for that.';
+
+/** Throws when called from inside a `transact` that is still open. */
+export function requireOutsideTransaction(scopes: TransactionScopes): void {
+  const scope = scopes.current();
+  if (scope && !scope.isOver) throw new Error(mustStayInside);
+}
+
+/** Joins Prisma's and our own statements of one transaction in one queue, and remembers the first that fails. */
+export function openTransactionScope(begun: Begun): TransactionScope {
+  let last: Promise<unknown> = Promise.resolve();
+  let failure: TransactionScope['failure'] = null;
+  let isOver = false;
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const result = last.then(run);
+    last = result.catch(() => undefined);
+    return result;
+  };
+  const statement = <T>(run: () => Promise<T>): Promise<T> => {
+    if (isOver) return Promise.reject(new Error('The transaction is over: its statements came too late.'));
+    return inTurn(async () => {
+      try {
+        return await run();
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    });
+  };
+  const end = (run: () => Promise<void>) => {
+    isOver = true;
+    return inTurn(run);
+  };
+  return {
+    get failure() {
+      return failure;
+    },
+    get isOver() {
+      return isOver;
+    },
+    isPrismaExpected: false,
+    query: (sql, values) => statement(() => begun.query(sql, values)),
+    async prismaSide() {
+      const side = await begun.prismaSide();
+      return {
+        queryRaw: (raw) => statement(() => side.queryRaw(raw)),
+        executeRaw: (raw) => statement(() => side.executeRaw(raw)),
+      };
+    },
+    commit: () => end(() => begun.commit()),
+    rollback: () => (isOver ? Promise.resolve() : end(() => begun.rollback())),
+  };
+}
+
+/**
+ * An adapter for Prisma that refuses all that goes around a transaction that is open. It stands below Prisma, so that a
+ * client captured outside cannot slip past it.
+ */
+export function scopedAdapter(
+  factory: SqlDriverAdapterFactory,
+  scopes: TransactionScopes,
+  begin: () => Promise<Begun>,
+): SqlDriverAdapterFactory {
+  const { provider, adapterName } = factory;
+  const outsideTransaction = <Input, Output>(run: (input: Input) => Promise<Output>) => {
+    return async (input: Input) => {
+      requireOutsideTransaction(scopes);
+      return run(input);
+    };
+  };
+  const connect = async (): Promise<Adapter> => {
+    const adapter = await factory.connect();
+    return {
+      provider,
+      adapterName,
+      queryRaw: outsideTransaction((query) => adapter.queryRaw(query)),
+      executeRaw: outsideTransaction((query) => adapter.executeRaw(query)),
+      executeScript: outsideTransaction((script: string) => adapter.executeScript(script)),
+      getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: true },
+      dispose: () => adapter.dispose(),
+      async startTransaction(): Promise<AdapterTransaction> {
+        const scope = scopes.current();
+        const isInside = scope !== undefined && !scope.isOver;
+        if (isInside && !scope.isPrismaExpected) throw new Error(mustStayInside);
+        const open = isInside ? scope : await begin();
+        // Within a scope it is not Prisma that says when the transaction ends, nor how.
+        const ends = isInside ? { commit: nothing, rollback: nothing } : open;
+        return {
+          provider,
+          adapterName,
+          // Phantom: Prisma only pretends to send BEGIN and COMMIT.
+          options: { usePhantomQuery: true },
+          ...(await open.prismaSide()),
+          commit: () => ends.commit(),
+          rollback: () => ends.rollback(),
+        };
+      },
+    };
+  };
+  return { provider, adapterName, connect };
+}
+
+const nothing = () => Promise.resolve();

@@ -1,0 +1,156 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, it as always, beforeEach, expect } from 'vitest';
+import { createNotifier } from '../../src/realtime/create-notifier.ts';
+import type { Notifier } from '../../src/realtime/notifier.ts';
+import type { Topic } from '../../src/realtime/topics.ts';
+import { openTestStore, type TestStore, testDatabase } from '../support/test-store.ts';
+
+const it = always.skipIf(testDatabase !== 'postgres');
+
+let test: TestStore;
+let notifiers: Notifier[] = [];
+/** Every payload that was sent, by all bells. */
+let payloads: string[] = [];
+beforeEach(async () => {
+  test = await openTestStore();
+  payloads = [];
+});
+afterEach(async () => {
+  await Promise.all(notifiers.map((notifier) => notifier.stop()));
+  notifiers = [];
+  await test.close();
+});
+
+async function startNotifier(databaseUrl: string | null = test.databaseUrl): Promise<Notifier> {
+  const notifier = createNotifier({
+    databaseUrl,
+    execute: (sql, values) => {
+      payloads.push(String(values[1]));
+      return test.store.execute(sql, values);
+    },
+    log: { warn: () => undefined },
+  });
+  notifiers.push(notifier);
+  await notifier.start();
+  return notifier;
+}
+
+/** Resolves with the next ring. */
+function nextNotification(notifier: Notifier, topic: Topic): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = notifier.subscribe(topic, () => {
+      unsubscribe();
+      resolve();
+    });
+  });
+}
+
+const topicsSent = () => payloads.map((payload) => payload.split(' ').slice(1));
+
+it('reaches a listener in another process, and calls its own at once and once', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  const notification = nextNotification(remote, 'session:1');
+  let localCalls = 0;
+  local.subscribe('session:1', () => {
+    localCalls += 1;
+  });
+  local.notify('session:1');
+  expect(localCalls).toBe(1);
+  await notification;
+  // The other's answer comes after the first ring's echo would have.
+  const answer = nextNotification(local, 'session:2');
+  remote.notify('session:2');
+  await answer;
+  expect(localCalls).toBe(1);
+});
+
+it('sends the first ring at once, and those close behind it together, each topic once', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  const last = nextNotification(remote, 'session:9');
+  local.notify('session:1');
+  expect(topicsSent()).toEqual([['session:1']]);
+  for (let n = 0; n < 100; n++) for (const id of [1, 2, 9]) local.notify(`session:${id}`);
+  await last;
+  expect(topicsSent()).toEqual([['session:1'], ['session:1', 'session:2', 'session:9']]);
+});
+
+it('never holds back a revocation', async () => {
+  const local = await startNotifier();
+  local.notify('session:1');
+  local.notify('keys');
+  local.notify('keys');
+  expect(topicsSent()).toEqual([['session:1'], ['keys'], ['keys']]);
+});
+
+it('splits what NOTIFY would refuse as too long', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  const ids = Array.from({ length: 1_000 }, (_, n) => `session:${String(n).padStart(32, '0')}` as const);
+  const all = Promise.all(ids.map((id) => nextNotification(remote, id)));
+  for (const id of ids) local.notify(id);
+  await all;
+  expect(payloads.length).toBeGreaterThan(5);
+  expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8_000);
+});
+
+it('sends what waits before it stops, and nothing after', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  const notification = nextNotification(remote, 'session:2');
+  local.notify('session:1');
+  local.notify('session:2');
+  await local.stop();
+  await notification;
+  const sent = payloads.length;
+  local.notify('session:3');
+  expect(payloads).toHaveLength(sent);
+});
+
+it('rings every listener after its connection was lost and is back, and hears again', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  const caughtUp = Promise.all([nextNotification(remote, 'session:1'), nextNotification(remote, 'runs')]);
+  await test.store.execute(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'switchyard bell'`,
+  );
+  await caughtUp;
+  const notification = nextNotification(remote, 'session:3');
+  local.notify('session:3');
+  await notification;
+});
+
+it('begins to hear once a server that was away at the start is there', async () => {
+  const url = new URL(test.databaseUrl ?? '');
+  const proxy = await startProxy(Number(url.port), { isOpen: false });
+  url.port = String(proxy.port);
+  url.search = '';
+  const remote = await startNotifier(url.href);
+  const caughtUp = nextNotification(remote, 'session:1');
+  proxy.isOpen = true;
+  await caughtUp;
+  await proxy.stop();
+});
+
+/** A port that hangs up on everybody while it is not open, and passes everything on while it is. */
+async function startProxy(target: number, state: { isOpen: boolean }) {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    if (!proxy.isOpen) {
+      socket.destroy();
+      return;
+    }
+    const onward = connect(target, '127.0.0.1').on('error', () => socket.destroy());
+    sockets.add(onward);
+    socket.pipe(onward).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const proxy = {
+    ...state,
+    port: typeof address === 'object' && address ? address.port : 0,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { validateAgainstOpenApi } from '../support/openapi-validation.ts';
+import { startApp, type TestApp } from './rest-app.ts';
+
+// Every test app holds its answers to the OpenAPI documents when it closes; here is what that notices.
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+type Answer = { status: number; body: any };
+
+async function validateWith(change: (answer: Answer) => Answer, init: RequestInit = {}): Promise<unknown> {
+  const server = app.app;
+  const changing = {
+    async fetch(request: Request, address: string | null) {
+      const response = await server.fetch(request, address);
+      if (new URL(request.url).pathname.startsWith('/openapi')) return response;
+      const { status, body } = change({ status: response.status, body: await response.json() });
+      return Response.json(body, { status });
+    },
+  } as App;
+  const validation = validateAgainstOpenApi(changing);
+  const length = String(init.body?.toString().length ?? 0);
+  const authorization = `Bearer ${app.adminToken}`;
+  const headers = { authorization, 'content-type': 'application/json', 'content-length': length };
+  const request = new Request(`${app.url}/v3/organizations/${app.organizationId}/knowledge/notes`, {
+    headers,
+    ...init,
+  });
+  await (await changing.fetch(request, null)).text();
+  return validation.requireNone().then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}
+
+test('an answer as it is passes', async () => {
+  expect(await validateWith((answer) => answer)).toBe(null);
+});
+
+test('a property that is not described, one that is missing, one of another type and a status are told', async () => {
+  const note = { note_id: 'note-1' };
+  expect(await validateWith(({ body }) => ({ status: 200, body: { ...body, more: 1 } }))).toContain('"more"');
+  expect(await validateWith(({ body: { items } }) => ({ status: 200, body: { items } }))).toContain('"has_next_page"');
+  expect(await validateWith(({ body }) => ({ status: 200, body: { ...body, total: 'all' } }))).toContain(
+    '/total must be',
+  );
+  expect(await validateWith(({ body }) => ({ status: 200, body: { ...body, items: [note] } }))).toContain(
+    '/items/0 must',
+  );
+  expect(await validateWith(({ body }) => ({ status: 418, body }))).toContain('status 418 is not described');
+});
+
+test('a request that is taken although the document does not allow it is told', async () => {
+  const taken = await validateWith(() => ({ status: 200, body: {} }), { method: 'POST', body: '{"name":5}' });
+  expect(taken).toContain('was taken: /name must be string');
+});

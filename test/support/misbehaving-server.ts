@@ -1,0 +1,24 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** What is done to a connection once it has sent something. */
+export type Misbehavior = (socket: Socket) => void;
+
+/** A server that does to each connection what it likes, until the test ends; how many it has had. */
+export async function startMisbehavingServer(
+  misbehave: Misbehavior,
+): Promise<{ url: string; connections: () => number }> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('data', () => misbehave(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It does not listen.');
+  return { url: `http://127.0.0.1:${address.port}/`, connections: () => sockets.size };
+}

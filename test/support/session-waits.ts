@@ -1,0 +1,58 @@
+import { graphql, type TestApp } from './app.ts';
+import { connect, follow } from './sockets.ts';
+
+const sessionUpdated = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status statusDetail title } }';
+
+/** Resolves with the session once it is as wanted, by subscription: no sleeping, no polling. */
+export async function waitForSession(
+  test: Pick<TestApp, 'url' | 'adminToken'>,
+  id: string,
+  isWanted: (session: { status: string; statusDetail: string | null; title: string }) => boolean,
+): Promise<{ status: string; statusDetail: string | null; title: string }> {
+  const following = follow(connect(test.url, test.adminToken), sessionUpdated, { id });
+  for (;;) {
+    const [payload] = await following.take(1);
+    const session = payload.data?.sessionUpdated;
+    if (!session) throw new Error(JSON.stringify(payload));
+    if (!isWanted(session)) continue;
+    following.stop();
+    return session;
+  }
+}
+
+/** Resolves once the session is over: `EXIT` or `ERROR`. */
+export const waitUntilEnded = (test: Pick<TestApp, 'url' | 'adminToken'>, id: string) =>
+  waitForSession(test, id, ({ status }) => status === 'EXIT' || status === 'ERROR');
+
+/** Resolves once the agent waits for the user. */
+export const waitUntilWaiting = (test: Pick<TestApp, 'url' | 'adminToken'>, id: string) =>
+  waitForSession(test, id, ({ statusDetail }) => statusDetail?.startsWith('WAITING') === true);
+
+/** A session's messages, `type: body`, oldest first. */
+export async function readMessages(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<string[]> {
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    'query($id: ID!) { session(id: $id) { messages(first: 100) { nodes { type body } } } }',
+    { id },
+  );
+  return data.session.messages.nodes.map(({ type, body }: { type: string; body: string }) => `${type}: ${body}`);
+}
+
+const toAcpName = (value: string | null | undefined) => value?.toLowerCase() ?? value;
+
+/** A session's events with what tells them apart; the phases and reasons of turns and the states of tools in the words of ACP. */
+export async function readEvents(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<any[]> {
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!) { session(id: $id) { events(first: 100) { nodes { seq kind __typename
+       ... on StatusEvent { status statusDetail } ... on TurnEvent { turn phase stopReason } ... on ToolCallEvent { title toolStatus output } } } } }`,
+    { id },
+  );
+  return data.session.events.nodes.map((node: any) => ({
+    ...node,
+    ...('phase' in node && { phase: toAcpName(node.phase), stopReason: toAcpName(node.stopReason) }),
+    ...('toolStatus' in node && { toolStatus: toAcpName(node.toolStatus) }),
+  }));
+}

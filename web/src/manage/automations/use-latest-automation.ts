@@ -1,0 +1,77 @@
+import { fetchQuery, graphql, readInlineData, useRelayEnvironment } from 'react-relay';
+import type { useLatestAutomation_automation$key } from '../../__generated__/useLatestAutomation_automation.graphql.ts';
+import type { useLatestAutomationQuery } from '../../__generated__/useLatestAutomationQuery.graphql.ts';
+import type { Values } from '../kit/kit.ts';
+import { type Definition, definitionOf } from './draft.ts';
+
+/** An automation as the service has it now. */
+export interface LatestAutomation {
+  readonly definition: Definition;
+  readonly at: string;
+  readonly version: number;
+}
+
+const fragment = graphql`
+  fragment useLatestAutomation_automation on Automation @inline {
+    deletedAt
+    updatedAt
+    version
+    ...automationFragment_automation @relay(mask: false)
+  }
+`;
+
+const query = graphql`
+  query useLatestAutomationQuery($id: ID!) {
+    node(id: $id) {
+      ...useLatestAutomation_automation @alias(as: "automation")
+    }
+  }
+`;
+
+/** Asks how an automation stands now; null: it is gone. */
+export function useLatestAutomation(): (id: string) => Promise<LatestAutomation | null> {
+  const environment = useRelayEnvironment();
+  return async (id) => {
+    const found = await fetchQuery<useLatestAutomationQuery>(environment, query, { id }).toPromise();
+    const automation = readInlineData<useLatestAutomation_automation$key>(fragment, found?.node?.automation ?? null);
+    if (!automation || automation.deletedAt) return null;
+    return { definition: definitionOf(automation), at: automation.updatedAt, version: automation.version };
+  };
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The parts that are to be changed to one thing, and that somebody else has changed to another since `base`. */
+export function conflictingParts(
+  changes: Partial<Definition>,
+  base: Definition,
+  latest: Definition,
+): readonly (keyof Definition)[] {
+  const names = Object.keys(changes) as (keyof Definition)[];
+  return names.filter((name) => !isSame(latest[name], base[name]) && !isSame(latest[name], changes[name]));
+}
+
+/** Parts of an automation as texts that can be held beside one another. */
+export function textsOf(definition: Definition, names: readonly (keyof Definition)[]): Values {
+  const textOf = (value: unknown) =>
+    typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value, null, 2);
+  return Object.fromEntries(names.map((name) => [name, textOf(definition[name])]));
+}
+
+/** What the parts are called. */
+export const partLabels: Readonly<Record<keyof Definition, string>> = {
+  name: 'Name',
+  triggers: 'When',
+  actions: 'What is done then',
+  runAs: 'In whose name',
+  limits: 'Limits',
+  concurrency: 'How many at once',
+  missedRuns: 'Times that were missed',
+  jitterSeconds: 'Spread',
+  metadata: 'Metadata',
+  notifications: 'Notifications',
+  sessionSettings: 'Settings of sessions',
+  securityProfile: 'Security profile',
+  templateId: 'Template',
+  tools: 'Tools',
+};

@@ -1,0 +1,81 @@
+import { useCallback, useState } from 'react';
+import { useRelayEnvironment } from 'react-relay';
+import {
+  commitMutation,
+  type GraphQLTaggedNode,
+  type MutationParameters,
+  type SelectorStoreUpdater,
+} from 'relay-runtime';
+import { useToasts } from '../ui/toasts.tsx';
+import { whenReachable } from './connectivity.ts';
+import { UnreachableError } from './network.ts';
+
+interface UserError {
+  readonly message: string;
+  readonly path?: readonly string[] | null | undefined;
+}
+
+/**
+ * What a mutation has done: its payload, or why not, in the service's words. `isLost`: no answer came, and it may have been
+ * done all the same.
+ */
+export type Outcome<T> =
+  | { readonly payload: T; readonly errors: null; readonly isLost: false }
+  | { readonly payload: null; readonly errors: readonly UserError[]; readonly isLost: boolean };
+
+type Expected<T extends MutationParameters> = T['response'] | SelectorStoreUpdater<T['response']>;
+type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
+
+/**
+ * A mutation with one field, as all of ours are. Its `userErrors` and what else goes wrong come back as errors and, unless
+ * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way. What is expected, as
+ * an answer or as what writes it, is shown at once, and taken back where the answer is another.
+ */
+export function useMutation<T extends MutationParameters>(
+  mutation: GraphQLTaggedNode,
+  options: { readonly isQuiet?: boolean; readonly updater?: SelectorStoreUpdater<T['response']> } = {},
+): [(variables: T['variables'], expect?: Expected<T>) => Promise<Outcome<PayloadOf<T>>>, boolean] {
+  const environment = useRelayEnvironment();
+  const toasts = useToasts();
+  const [count, setCount] = useState(0);
+  const { isQuiet = false, updater } = options;
+  const commit = useCallback(
+    (variables: T['variables'], expect?: Expected<T>) =>
+      new Promise<Outcome<PayloadOf<T>>>((resolve) => {
+        const settle = (outcome: Outcome<PayloadOf<T>>, until?: Promise<void>) => {
+          setCount((before) => before - 1);
+          if (outcome.errors && !isQuiet) {
+            toasts.fail(outcome.errors.map(({ message }) => message).join(' '), until);
+          }
+          resolve(outcome);
+        };
+        setCount((before) => before + 1);
+        const optimistic =
+          typeof expect === 'function'
+            ? { optimisticUpdater: expect }
+            : expect && { optimisticResponse: expect as never };
+        commitMutation<T>(environment, {
+          mutation,
+          variables,
+          ...(updater ? { updater } : {}),
+          ...optimistic,
+          onCompleted(response) {
+            const [payload] = Object.values(response as Record<string, unknown>) as [
+              (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,
+            ];
+            const errors = payload?.userErrors ?? [];
+            if (payload && errors.length === 0) return settle({ payload, errors: null, isLost: false });
+            const refused = errors.length > 0 ? errors : [{ message: 'Nothing was done.' }];
+            settle({ payload: null, errors: refused, isLost: false });
+          },
+          onError: (error) =>
+            settle(
+              { payload: null, errors: [{ message: error.message }], isLost: true },
+              error instanceof UnreachableError ? whenReachable() : undefined,
+            ),
+        });
+      }),
+    [environment, mutation, toasts, isQuiet, updater],
+  );
+  return [commit, count > 0];
+}

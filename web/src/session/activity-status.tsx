@@ -1,0 +1,42 @@
+import type { Entry } from './entry.ts';
+
+interface ActivityStatusProps {
+  readonly status: string;
+  readonly statusDetail: string | null | undefined;
+  readonly isArchived: boolean;
+  readonly entries: readonly Entry[];
+}
+
+/** What happens now, below the transcript: always as high, so that nothing moves when it changes. */
+export function ActivityStatus(props: ActivityStatusProps) {
+  const text = activityText(props);
+  return (
+    <p className="now" role="status">
+      {text !== null && (
+        <>
+          <i aria-hidden="true" /> <span>{text}</span>
+        </>
+      )}
+    </p>
+  );
+}
+
+function activityText({ status, statusDetail, isArchived, entries }: ActivityStatusProps): string | null {
+  if (isArchived) return null;
+  if (status === 'NEW') return 'Waits for a worker.';
+  if (status === 'CLAIMED') return 'The agent is being started.';
+  if (status === 'RESUMING') return 'The agent is being woken.';
+  if (status !== 'RUNNING' || statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL')
+    return null;
+  return hasWaiting(entries) ? 'The agent works. Your message waits until it is done.' : 'The agent works.';
+}
+
+/** Whether a message came, that is no answer, after the turn began that is under way. */
+function hasWaiting(entries: readonly Entry[]): boolean {
+  const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
+  const turn = entries[start];
+  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'STARTED') return false;
+  return entries
+    .slice(start)
+    .some((entry) => entry.__typename === 'SessionMessage' && entry.type === 'USER_MESSAGE' && entry.answer === null);
+}

@@ -1,0 +1,176 @@
+import { type ReactNode, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type { RecordSourceSelectorProxy } from 'relay-runtime';
+import type { sessionButtons_session$key } from '../__generated__/sessionButtons_session.graphql.ts';
+import type { sessionButtonsArchiveMutation } from '../__generated__/sessionButtonsArchiveMutation.graphql.ts';
+import type { sessionButtonsResumeMutation } from '../__generated__/sessionButtonsResumeMutation.graphql.ts';
+import type { sessionButtonsSuspendMutation } from '../__generated__/sessionButtonsSuspendMutation.graphql.ts';
+import type { sessionButtonsTerminateMutation } from '../__generated__/sessionButtonsTerminateMutation.graphql.ts';
+import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionButtonsUnarchiveMutation.graphql.ts';
+import { useMutation } from '../relay/use-mutation.ts';
+import { Button } from '../ui/button.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { useToasts } from '../ui/toasts.tsx';
+import { DeleteWorkspace } from './delete-workspace.tsx';
+
+/** Buttons for what can be done with a session as it stands: suspend or resume, terminate, archive, delete its workspace. */
+export function SessionButtons({
+  session: reference,
+  children,
+}: {
+  readonly session: sessionButtons_session$key;
+  readonly children?: ReactNode;
+}) {
+  const session = useFragment(
+    graphql`
+      fragment sessionButtons_session on Session {
+        id
+        sessionId
+        status
+        endReason
+        isArchived
+        ...deleteWorkspace_session
+      }
+    `,
+    reference,
+  );
+  const [suspend, isSuspending] = useMutation<sessionButtonsSuspendMutation>(graphql`
+    mutation sessionButtonsSuspendMutation($input: SuspendSessionInput!) {
+      suspendSession(input: $input) {
+        session {
+          ...sessionButtons_session
+          status
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [resume, isResuming] = useMutation<sessionButtonsResumeMutation>(graphql`
+    mutation sessionButtonsResumeMutation($input: ResumeSessionInput!) {
+      resumeSession(input: $input) {
+        session {
+          ...sessionButtons_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [terminate, isTerminating] = useMutation<sessionButtonsTerminateMutation>(graphql`
+    mutation sessionButtonsTerminateMutation($input: TerminateSessionInput!) {
+      terminateSession(input: $input) {
+        session {
+          ...sessionButtons_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [archive, isArchiving] = useMutation<sessionButtonsArchiveMutation>(graphql`
+    mutation sessionButtonsArchiveMutation($input: ArchiveSessionInput!) {
+      archiveSession(input: $input) {
+        session {
+          ...sessionButtons_session
+          statusDetail
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [unarchive, isUnarchiving] = useMutation<sessionButtonsUnarchiveMutation>(graphql`
+    mutation sessionButtonsUnarchiveMutation($input: UnarchiveSessionInput!) {
+      unarchiveSession(input: $input) {
+        session {
+          ...sessionButtons_session
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const toasts = useToasts();
+  const [isAsking, setAsking] = useState(false);
+  const variables = { input: { sessionId: session.sessionId } };
+  const isOver = session.status === 'EXIT';
+  const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
+  const isAwake = !isOver && !isAsleep;
+  const set = (values: Readonly<Record<string, string | boolean>>) => (store: RecordSourceSelectorProxy) => {
+    const record = store.get(session.id);
+    for (const [name, value] of Object.entries(values)) record?.setValue(value, name);
+  };
+  // Each is the other's undoing. What is archived is put to sleep: what was awake is woken then.
+  const put = async (isArchived: boolean, isUndoing = false) => {
+    const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
+    if (errors !== null) return;
+    const text = isArchived ? 'The session is archived.' : 'The session is unarchived.';
+    const undo = async () => {
+      await put(!isArchived, true);
+      if (isArchived && isAwake) await resume(variables);
+    };
+    toasts.say(text, isUndoing ? undefined : () => void undo());
+  };
+  const sleep = async () => {
+    const { payload } = await suspend(variables);
+    // The page shows how it stands, and not yet what will come.
+    if (payload?.session && payload.session.status !== 'SUSPENDED')
+      toasts.say('It is suspended as soon as its agent has stopped.');
+  };
+  return (
+    <div className="actions">
+      {children}
+      {isAwake && (
+        <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
+          Suspend
+        </Button>
+      )}
+      {isAsleep && !session.isArchived && (
+        <Button
+          size="small"
+          icon="play"
+          isBusy={isResuming}
+          onClick={() => void resume(variables, set({ status: 'RESUMING' }))}
+        >
+          Resume
+        </Button>
+      )}
+      {!isOver && (
+        <Button size="small" icon="stop" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
+          Terminate
+        </Button>
+      )}
+      <Button
+        size="small"
+        icon="archive"
+        isBusy={isArchiving || isUnarchiving}
+        onClick={() => void put(!session.isArchived)}
+      >
+        {session.isArchived ? 'Unarchive' : 'Archive'}
+      </Button>
+      {!isAwake && <DeleteWorkspace session={session} />}
+      {isAsking && (
+        <Confirm
+          title="Terminate this session?"
+          text="Its agent is stopped and its secrets are deleted. It takes no further messages. The transcript stays."
+          confirmLabel="Terminate"
+          isBusy={isTerminating}
+          onClose={() => setAsking(false)}
+          onConfirm={() => {
+            setAsking(false);
+            void terminate(variables, set({ status: 'EXIT', endReason: 'TERMINATED' }));
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+import type { Entry, EntryOf } from './entry.ts';
+
+/** A line of the transcript: an entry, or what several entries of the log come to. */
+export type Row =
+  | { readonly key: string; readonly type: 'message'; readonly entry: EntryOf<'SessionMessage'> }
+  | {
+      readonly key: string;
+      readonly type: 'tool';
+      readonly entry: EntryOf<'ToolCallEvent'>;
+      readonly startedAt: string;
+    }
+  | { readonly key: string; readonly type: 'thought'; readonly text: string }
+  | {
+      readonly key: string;
+      readonly type: 'question';
+      readonly entry: EntryOf<'QuestionEvent'>;
+      /** `passed`: something came after it that is no answer, so that it may be open no longer. */
+      readonly state: 'last' | 'answered' | 'passed';
+    }
+  | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
+
+/** How a line of the transcript looks. */
+export type Tone = 'plain' | 'good' | 'warn' | 'bad';
+
+type Line = { readonly tone: Tone; readonly text: string } | null;
+
+const stopped: Readonly<Record<string, string>> = {
+  CANCELLED: 'The turn was stopped.',
+  SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
+  MAX_TOKENS: 'The agent reached the most tokens that it may write in a turn.',
+  MAX_TURN_REQUESTS: 'The agent reached the most requests that it may make in a turn.',
+  REFUSAL: 'The agent refused to go on.',
+};
+
+const statusLines: Readonly<Record<string, Line>> = {
+  SUSPENDED: { tone: 'warn', text: 'The session sleeps.' },
+  RESUMING: { tone: 'plain', text: 'The session is being woken.' },
+  ERROR: { tone: 'bad', text: 'The session has failed.' },
+};
+
+const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
+  NoticeEvent: ({ body }) => ({ tone: 'plain', text: body }),
+  LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
+  ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
+  PermissionEvent: ({ title, decision }) => ({
+    tone: decision === 'ALLOWED' ? 'good' : 'warn',
+    text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
+  }),
+  PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
+  AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
+  StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
+  TurnEvent: ({ phase, stopReason }) => {
+    const text = phase === 'STOPPED' && stopReason ? stopped[stopReason] : undefined;
+    return text ? { tone: 'warn', text } : null;
+  },
+  StatusEvent: (entry, before) => {
+    if (entry.isArchived !== before.isArchived) {
+      return { tone: 'plain', text: entry.isArchived ? 'The session was archived.' : 'The session was unarchived.' };
+    }
+    if (entry.status === before.status && entry.endReason === before.endReason) return null;
+    if (entry.status === 'EXIT') {
+      if (entry.endReason === 'TERMINATED') return { tone: 'warn', text: 'The session was terminated.' };
+      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: 'The session has expired.' };
+      return { tone: 'good', text: 'The session is finished. A message wakes it again.' };
+    }
+    return statusLines[entry.status] ?? null;
+  },
+};
+
+interface Status {
+  readonly status: string | null;
+  readonly endReason: string | null | undefined;
+  readonly isArchived: boolean;
+}
+
+const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'COMPLETED' || toolStatus === 'FAILED';
+
+/**
+ * The lines of a part of a log. Entries of one tool call are one line, where it began, as it stands last; thoughts that
+ * follow one another are one.
+ */
+export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
+  const rows: Row[] = [];
+  const tools = new Map<string, number>();
+  let question: number | null = null;
+  let status: Status = { status: null, endReason: null, isArchived: false };
+  for (const entry of entries) {
+    const key = entry.id;
+    if (entry.__typename === 'ToolCallEvent') {
+      const at = tools.get(entry.toolCallId);
+      const before = at === undefined ? undefined : rows[at];
+      // Some agents count anew in each turn: what begins again is another call.
+      const isSame = before?.type === 'tool' && (isOver(entry) || !isOver(before.entry));
+      if (at !== undefined && isSame) rows[at] = { ...before, entry };
+      else {
+        tools.set(entry.toolCallId, rows.length);
+        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt });
+      }
+      continue;
+    }
+    if (entry.__typename === 'SessionMessage') {
+      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry.answer);
+      // A question is a message too, for those who read messages alone: here it is there already.
+      else if (isQuestion(rows.at(-1), entry.body)) continue;
+      rows.push({ key, type: 'message', entry });
+      continue;
+    }
+    if (entry.__typename === 'ThoughtEvent') {
+      const last = rows.at(-1);
+      if (last?.type === 'thought') rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${entry.body}` };
+      else rows.push({ key, type: 'thought', text: entry.body });
+      continue;
+    }
+    if (entry.__typename === 'QuestionEvent') {
+      close(rows, question);
+      question = rows.length;
+      rows.push({ key, type: 'question', entry, state: 'last' });
+      continue;
+    }
+    const toLine = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
+    const line = toLine?.(entry, status);
+    if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
+    if (entry.__typename === 'StatusEvent') status = entry;
+    if (closesQuestion(entry)) question = close(rows, question);
+  }
+  return rows;
+}
+
+function isQuestion(row: Row | undefined, body: string): boolean {
+  return row?.type === 'question' && row.entry.body.trim() === body.trim();
+}
+
+// A turn that ends by itself may have ended with a question.
+function closesQuestion(entry: Entry): boolean {
+  if (entry.__typename === 'TurnEvent') return entry.phase === 'STOPPED' && entry.stopReason !== 'END_TURN';
+  return entry.__typename === 'StatusEvent' && (entry.status === 'EXIT' || entry.status === 'ERROR');
+}
+
+function close(rows: Row[], question: number | null, answer: EntryOf<'SessionMessage'>['answer'] = null): null {
+  const row = question === null ? undefined : rows[question];
+  if (question === null || row?.type !== 'question') return null;
+  const isAnswered = answer?.questionId === row.entry.questionId;
+  rows[question] = { ...row, state: isAnswered ? 'answered' : 'passed' };
+  return null;
+}
+
+/** The agent's plan as it stands last; null where it has none, or none in this part of the log. */
+export function lastPlan(entries: readonly Entry[]): EntryOf<'PlanEvent'>['entries'] | null {
+  for (let at = entries.length - 1; at >= 0; at--) {
+    const entry = entries[at];
+    if (entry?.__typename === 'PlanEvent') return entry.entries;
+  }
+  return null;
+}

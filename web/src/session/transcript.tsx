@@ -157,7 +157,7 @@ function useScrollPosition(box: RefObject<HTMLElement | null>): ScrollPosition {
   const record = useCallback(() => {
     if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
   }, [box]);
-  return useMemo(() => ({ last, record: record }), [record]);
+  return useMemo(() => ({ last, record }), [record]);
 }
 
 /** Follows what comes as long as one is at the end, and again when one comes back to it. */

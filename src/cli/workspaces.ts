@@ -32,8 +32,8 @@ async function contextOn(store: Store, config: Config) {
     execute: (sql, values) => store.execute(sql, values),
     log: commandLog,
   });
-  const services = { store, bell: notifier, log: commandLog, now: () => new Date() };
-  return { bell: notifier, context: asSystem(services as never, await findEnterpriseId({ store })) };
+  const services = { store, notifier, log: commandLog, now: () => new Date() };
+  return { notifier, context: asSystem(services as never, await findEnterpriseId({ store })) };
 }
 
 async function list(config: Config): Promise<string> {
@@ -54,7 +54,7 @@ async function list(config: Config): Promise<string> {
 async function remove(config: Config, idTexts: readonly string[], isOver: boolean): Promise<string> {
   const store = await openDatabaseForCommand(config);
   try {
-    const { bell: notifier, context } = await contextOn(store, config);
+    const { notifier, context } = await contextOn(store, config);
     const ids = isOver
       ? (await listWorkspaces({ store }, config.dataDir)).filter((each) => each.isOver).map((each) => each.sessionId)
       : idTexts.map((text) => {

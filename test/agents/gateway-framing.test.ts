@@ -120,7 +120,7 @@ it('keeps a call of another run out of reach of a body that was meant as a reque
   second.send(`POST /v1/responses HTTP/1.1\r\n${victim.auth}Content-Length: 8\r\n\r\n"secret"`);
   expect(await second.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
   expect(provider.requests()).toEqual([
-    expect.objectContaining({ line: 'POST /v1/responses HTTP/1.1', body: '"secret"', isWhole: true }),
+    expect.objectContaining({ line: 'POST /v1/responses HTTP/1.1', body: '"secret"', isComplete: true }),
   ]);
 });
 
@@ -286,6 +286,6 @@ it('passes on a body in a coding, and its header', async () => {
   );
   expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 200 /);
   const [seen] = provider.requests();
-  expect(seen).toMatchObject({ body: '\0\r\n\r\n', isWhole: true });
+  expect(seen).toMatchObject({ body: '\0\r\n\r\n', isComplete: true });
   expect(seen?.headers).toContainEqual(['content-encoding', 'zstd']);
 });

@@ -24,7 +24,7 @@ export async function openWorker(config: Config, services: Services, installatio
   for (const warning of [...missing, ...unchosen]) services.log.warn({}, warning);
   const workerId = await identifyWorker(config, services, installation);
   const { agentBaseEnv: baseEnv, dataDir } = config;
-  const isolation = await createSandbox({
+  const sandbox = await createSandbox({
     choice: config.sandbox,
     directory: join(dataDir, 'sandbox'),
     path: baseEnv.PATH ?? '',
@@ -33,7 +33,7 @@ export async function openWorker(config: Config, services: Services, installatio
   });
   const agents = await createAgents({
     baseEnv,
-    sandbox: isolation,
+    sandbox: sandbox,
     log: services.log,
     workerId,
     spoolDir: join(dataDir, 'agents'),

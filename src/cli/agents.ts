@@ -48,16 +48,16 @@ async function check(config: Config, profile: AgentProfile, prompt: string | nul
     tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
     async open(directory) {
       const path = baseEnv.PATH ?? '';
-      const isolation = await createSandbox({ choice, directory: join(directory, 'sandbox'), path, hidden, log });
+      const sandbox = await createSandbox({ choice, directory: join(directory, 'sandbox'), path, hidden, log });
       const spoolDir = join(directory, 'agents');
       const agents = await createAgents({
         baseEnv,
-        sandbox: isolation,
+        sandbox: sandbox,
         workerId: `check-${process.pid}`,
         spoolDir,
         log,
       });
-      return { agents, driver: isolation.driver };
+      return { agents, driver: sandbox.driver };
     },
   });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));

@@ -33,11 +33,11 @@ export function createWebhooks(services: Services): Scheduled {
     start() {
       // What waited for an endpoint to be enabled is due at once.
       unsubscribes = [
-        services.notifier.subscribe('webhooks', sending.look),
-        services.notifier.subscribe('deliveries', sending.look),
+        services.notifier.subscribe('webhooks', sending.poll),
+        services.notifier.subscribe('deliveries', sending.poll),
       ];
       reading.start();
-      sending.look();
+      sending.poll();
     },
     async stop() {
       isOver = true;
@@ -106,7 +106,7 @@ function createSending(services: Services, isStopped: () => boolean) {
       });
   };
   return {
-    look: poll,
+    poll: poll,
     async stop() {
       await running;
       if (timer) clearTimeout(timer);

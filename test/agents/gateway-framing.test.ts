@@ -97,7 +97,7 @@ it.each([
   expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
   // Whatever reached the provider before a broken chunk was seen is no request to it.
   for (const wire of provider.wires) await wire.closed;
-  expect(provider.requests().filter(({ isComplete: isWhole }) => isWhole)).toEqual([]);
+  expect(provider.requests().filter(({ isComplete }) => isComplete)).toEqual([]);
 });
 
 it('refuses a chunked request of HTTP/1.0', async () => {
@@ -180,7 +180,7 @@ it.each([
     await upstream.waitFor(/"m"/);
     agent.socket[leave]();
     await upstream.closed;
-    expect(provider.requests().map(({ isComplete: isWhole }) => isWhole)).toEqual([false]);
+    expect(provider.requests().map(({ isComplete }) => isComplete)).toEqual([false]);
     await gateway.close();
     expect(usages).toEqual([]);
   }

@@ -103,7 +103,7 @@ it('passes on an error that comes before the end of the request, and nothing mor
   // The agent's connection goes on behind the rest of its body.
   agent.send(`${'x'.repeat(1_000_001)}GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
   expect(await agent.waitFor(/HTTP\/1\.1 200 OK[\s\S]*\r\n0\r\n\r\n$/)).toContain('{}');
-  expect(provider.requests().map(({ line, isComplete: isWhole }) => [line, isWhole])).toEqual([
+  expect(provider.requests().map(({ line, isComplete }) => [line, isComplete])).toEqual([
     ['POST /v1/responses HTTP/1.1', false],
     ['GET /v1/models HTTP/1.1', true],
   ]);
@@ -123,7 +123,7 @@ it('counts a success that comes before the end of the request', async () => {
   expect(await agent.waitFor(whole)).toContain(body);
   expect(await firstUsage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   await upstream.closed;
-  expect(provider.requests().map(({ isComplete: isWhole }) => isWhole)).toEqual([false]);
+  expect(provider.requests().map(({ isComplete }) => isComplete)).toEqual([false]);
 });
 
 it('counts as a call what the provider had whole, when the agent leaves before the response', async () => {

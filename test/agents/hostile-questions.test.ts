@@ -7,7 +7,7 @@ const asking = (options: readonly object[], title = 'rm') => ({
   method: 'session/request_permission',
   params: { sessionId: 's1', toolCall: { toolCallId: 't', title }, options },
 });
-const inWords = (words: string): QuestionReply => ({ text: words, optionId: null });
+const inWords = (text: string): QuestionReply => ({ text: text, optionId: null });
 const option = (optionId: string): QuestionReply => ({ text: 'of the option', optionId });
 
 async function ask(options: readonly object[]) {

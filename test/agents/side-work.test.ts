@@ -121,8 +121,8 @@ it('a turn that works on beside its question may not take longer than turns may'
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
 });
 
-const says = (words: string, messageId = words) => ({
-  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } },
+const says = (text: string, messageId = text) => ({
+  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: text } },
 });
 const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
 

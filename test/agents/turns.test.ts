@@ -6,8 +6,8 @@ import type { Script } from '../support/scripted-agent.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
 const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
-const chunk = (words: string, messageId = '1') => ({
-  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: words } },
+const chunk = (text: string, messageId = '1') => ({
+  update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: text } },
 });
 
 it('gives what was said when the agent pauses inside a message, and the rest of it later', async () => {

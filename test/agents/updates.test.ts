@@ -4,8 +4,8 @@ import { launchScripted, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
-const chunk = (words: string, messageId?: string, sessionUpdate = 'agent_message_chunk') => ({
-  update: { sessionUpdate, ...(messageId && { messageId }), content: { type: 'text', text: words } },
+const chunk = (text: string, messageId?: string, sessionUpdate = 'agent_message_chunk') => ({
+  update: { sessionUpdate, ...(messageId && { messageId }), content: { type: 'text', text: text } },
 });
 const turn = async (write: Script[string][number] & { write: unknown }, more: Script = {}) => {
   const launched = await launchScripted({ 'session/prompt': [write], ...more });

@@ -52,8 +52,8 @@ const twice = (identity: string) => `${identity} ${identity}\n`;
 
 it.each(sandboxes)('commits of an agent are those of whoever asks (sandbox %s)', async (agent) => {
   const ada = await makeUser(test, { name: 'Ada Lovelace' });
-  const run = async (id: string, token?: string, words = commit) => {
-    if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body: words }, token);
+  const run = async (id: string, token?: string, body = commit) => {
+    if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body: body }, token);
     await waitUntilEnded(test, id);
     return (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '');
   };

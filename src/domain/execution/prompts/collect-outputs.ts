@@ -38,9 +38,9 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
   for (const { path, state } of await changedFiles(workspaceDir, files, collected)) {
     const name = mask(posix.relative(root, path).replaceAll('/', '-'));
     // A worker that dies before it has noted what it kept keeps nothing twice.
-    const onceKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
+    const idempotencyKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
     try {
-      await storeAgentFile(context, run, { organizationId, workspaceDir, path, name, idempotencyKey: onceKey });
+      await storeAgentFile(context, run, { organizationId, workspaceDir, path, name, idempotencyKey: idempotencyKey });
       count++;
     } catch (error) {
       if (error instanceof FencedError) throw error;

@@ -23,6 +23,7 @@ const mayImport = {
     'auth',
     'config',
     'domain',
+    'http',
     'realtime',
     'store',
     'main.ts',

@@ -13,8 +13,11 @@ import { readText, root, treeFiles } from '../support/tree.ts';
 
 const pages = () => treeFiles().filter((path) => path.endsWith('.md'));
 
-/** A page's text without its code, where brackets mean other things. */
-const prose = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+/** The text of a page without its blocks of code. */
+const withoutBlocks = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '');
+
+/** The text of a page without its code, where brackets mean other things. */
+const prose = (text: string) => withoutBlocks(text).replaceAll(/`[^`\n]*`/g, '');
 
 /** The anchors that GitHub makes of a page's headings. */
 function anchors(path: string): Set<string> {
@@ -54,6 +57,23 @@ test('every link between documents leads somewhere', () => {
     ),
   );
   expect(broken, `Mend or remove these links:\n${broken.join('\n')}`).toEqual([]);
+});
+
+/** A path from the root, from `src/`, or from the folder of the page. */
+const namedPath =
+  /^(?:src|test|web|prisma|scripts|bench|docs|\.ci|\.github|agents|api|auth|domain|http|jobs|realtime|store)\/[\w./-]+$/;
+
+test('every path that a document names exists', () => {
+  // Decisions and the changelog describe the past.
+  const current = pages().filter((path) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
+  const missing = current.flatMap((page) => {
+    const folders = [root, join(root, 'src'), join(root, dirname(page))];
+    return [...withoutBlocks(readText(page)).matchAll(/`([^`\n]+)`/g)]
+      .map(([, span = '']) => span)
+      .filter((span) => namedPath.test(span) && !folders.some((folder) => existsSync(join(folder, span))))
+      .map((span) => `${page}: ${span}`);
+  });
+  expect(missing, `Correct these paths:\n${missing.join('\n')}`).toEqual([]);
 });
 
 test('the table of contents of docs/graphql.md names every section, in order', () => {

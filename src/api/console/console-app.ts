@@ -3,7 +3,10 @@ import { pageHeaders } from '../../http/page-headers.ts';
 import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
 
-/** What a page of the console may do: load from this service alone, ask it alone, and stand in no other page. */
+/**
+ * The content security policy of a console page: it loads from and sends requests to this service only, and no other
+ * page may frame it.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,23 +18,23 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The addresses that are pages of the console; what each shows, the page itself knows. */
+/** The paths of the console's pages. The script of the page decides what each path shows. */
 const pages = /^\/(?:sign-in|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
-/** Where who asks is a program, whatever it says that it takes. */
+/** Paths of APIs: only programs request them, even with `Accept: text/html`. */
 const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|webhooks)/;
 
 const assetsPrefix = '/console/assets/';
 
-/** The web console's door: its pages and files, and who is signed in. All else it asks of GraphQL. */
+/** Serves the web console: its pages, its files and its sign-in. The pages get all other data from GraphQL. */
 export interface ConsoleApp {
-  /** Null for what is not the console's. */
+  /** Resolves to null for a path that is not the console's. */
   fetch(request: Request, env: { readonly address: string | null }): Promise<Response | null>;
-  /** What a browser is shown at an address where nothing is: a page with a way back. Null for programs, and at addresses of APIs. */
+  /** The page for an unknown address, with a link back to the console. Null for programs and for paths of APIs. */
   missing(request: Request): Promise<Response | null>;
 }
 
-/** Opens the door; `directory` is where the console was built. */
+/** Creates the {@link ConsoleApp}. `directory` is the build output of the console. */
 export function createConsole(services: Services, directory: string): ConsoleApp {
   const files = createConsoleFiles(directory);
   const signIn = createSignIn(services);
@@ -45,11 +48,11 @@ export function createConsole(services: Services, directory: string): ConsoleApp
         if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
         return findAsset(files, request, pathname);
       }
-      // Browsers ask for it where a page names none: at an answer as JSON, or at the explorer.
+      // Browsers request it where a page names no icon: for a JSON response, or in the explorer.
       if (pathname === '/favicon.ico' && isRead) return serve(await files.icon(), request, 'public, max-age=86400');
-      // Who sends a token is a program that asks for something else than a page.
+      // A request with a token comes from a program, which does not want a page.
       if (!isRead || !pages.test(pathname) || request.headers.has('authorization')) return null;
-      // Who reads this address by hand or by a script is told where the APIs are.
+      // A program at "/" gets the list of the APIs instead.
       const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
       return pathname === '/' && !isBrowser ? null : page(files, request);
     },
@@ -86,7 +89,7 @@ async function findAsset(files: ConsoleFiles, request: Request, pathname: string
 }
 
 function serve(asset: Asset | null, request: Request, cacheControl: string): Response {
-  // Of an earlier version, whose page a browser still has: it loads its page anew then.
+  // The file belongs to an earlier version whose page the browser still has open. The page then reloads itself.
   if (asset === null) return refuse(404, 'There is no such file.', { 'cache-control': 'no-store' });
   return new Response(request.method === 'HEAD' ? null : asset.bytes, {
     headers: {

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
-/** What of the console is there before anybody has signed in: its page, and what that loads. The same for everybody. */
+/** The public files of the console: its page, and the files that the page loads. They are the same for everybody. */
 export interface ConsoleFiles {
-  /** The page; null where the console has not been built. */
+  /** The HTML page; null if the console has not been built. */
   page(): Promise<string | null>;
-  /** A script, style or picture by its name, which changes with its content; null for any other. */
+  /** A script, style sheet or image by its name, which changes with its content; null for any other name. */
   asset(name: string): Promise<Asset | null>;
-  /** The picture in the tab, for who asks for it by no name of ours; null where the console has not been built. */
+  /** The favicon, for requests of `/favicon.ico`; null if the console has not been built. */
   icon(): Promise<Asset | null>;
 }
 
@@ -24,12 +24,12 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Reads what `npm run build:console` wrote into a directory, at the first need. */
+/** Reads the output of `npm run build:console` from a directory, on the first request. */
 export function createConsoleFiles(directory: string): ConsoleFiles {
   let read: Promise<{ page: string | null; assets: ReadonlyMap<string, Asset> }> | null = null;
   const load = () => {
     read ??= readAll(directory).catch((error: NodeJS.ErrnoException) => {
-      // Looked for again the next time: it may be built by then.
+      // The next request looks again: the console may be built by then.
       read = null;
       if (error.code === 'ENOENT') return { page: null, assets: new Map() };
       throw error;
@@ -38,7 +38,7 @@ export function createConsoleFiles(directory: string): ConsoleFiles {
   };
   return {
     page: async () => (await load()).page,
-    // By their names in the directory, never by a path: no name leads out of it.
+    // Looked up by name and never by path, so that no name leads out of the directory.
     asset: async (name) => (await load()).assets.get(name) ?? null,
     async icon() {
       for (const [name, asset] of (await load()).assets) if (/^icon-.*\.svg$/.test(name)) return asset;

@@ -1,7 +1,7 @@
 /** Longer than any token or link. */
 const maxBytes = 4_096;
 
-/** The JSON object in a request's body; null for any other body, another type and more than 4 KiB. */
+/** Reads the JSON object in a request's body. Null if the body is no JSON object, has another type or exceeds 4 KiB. */
 export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>> | null> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? '')) return null;
   const text = await readText(request);

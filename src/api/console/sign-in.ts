@@ -24,9 +24,10 @@ const needsInput = 'A JSON object with "token" or "link" is needed, of at most 4
 const needsToken = 'A JSON object with "token" is needed, of at most 4 KiB.';
 
 /**
- * `/console/session`: POST `{token}` or `{link}` signs a browser in and answers `{pageSecret}`, DELETE signs it out.
- * `/console/session/confirmation`: POST `{token}` confirms the sign-in with the token of its key. All of them only for pages
- * of this service: with the header `Switchyard-Client: console`, and from its own origin. Null for other addresses.
+ * Handles `/console/session`: POST `{token}` or `{link}` signs a browser in and answers `{pageSecret}`; DELETE signs it
+ * out. Handles `/console/session/confirmation`: POST `{token}` confirms the sign-in with the token of its key. Accepts
+ * requests of this service's pages only: they have the header `Switchyard-Client: console` and the service's own
+ * origin. Returns null for other paths.
  */
 export function createSignIn(
   services: Services,
@@ -36,7 +37,7 @@ export function createSignIn(
       const input = readSignIn(await readJson(request));
       if (input === null) return errorResponse(400, 'INVALID_INPUT', needsInput);
       const { code, pageSecret, expiresAt } = await signIn(services, input, address);
-      // The browser has one sign-in: the one before ends, with all that other tabs have open.
+      // A browser has one sign-in. The previous one ends, together with everything that other tabs have open.
       const replaced = pageSecretOf(request);
       if (replaced !== null) await endConsoleSession(services, replaced);
       const seconds = Math.round((expiresAt.getTime() - services.now().getTime()) / 1_000);
@@ -46,7 +47,8 @@ export function createSignIn(
     async DELETE(request) {
       const pageSecret = pageSecretOf(request);
       const isEnded = pageSecret !== null && (await endConsoleSession(services, pageSecret));
-      // The browser forgets the cookie either way. A cookie alone ends no sign-in: other servers of the host know it.
+      // The browser drops the cookie in both cases. A cookie alone ends no sign-in: other servers on the host see it
+      // too.
       const response = isEnded
         ? new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
         : errorResponse(401, 'UNAUTHENTICATED', notSignedInMessage);
@@ -92,7 +94,7 @@ const pageSecretOf = ({ headers }: Request) => readPageSecret(headers.get(pageSe
 function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput | null {
   const { token, link } = body ?? {};
   if (typeof link === 'string') return { link };
-  // As in other places, "Bearer " may stand before it. A text that cannot be a token is an invalid one.
+  // "Bearer " may precede the token, as elsewhere. A text that cannot be a token counts as an invalid token.
   return typeof token === 'string' ? { token: readToken(token, true) } : null;
 }
 
@@ -103,7 +105,7 @@ function failureResponse(services: Services, failure: unknown): Response {
     return errorResponse(status, error.code, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
   if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') {
-    // The words for a request header do not fit a form.
+    // The message for an invalid request header does not fit a form.
     return errorResponse(401, error.code, error.message === invalidKeyMessage ? invalidToken : error.message);
   }
   if (error instanceof DomainError && error.code === 'FORBIDDEN') return errorResponse(403, error.code, error.message);

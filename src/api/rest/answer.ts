@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonAnswer } from '../../http/response-finalizer.ts';
 
-/** What an answer to a request for a value depends on, beside the value. */
+/** The parts of a request on which the response to a read depends, besides the value itself. */
 export interface Reading {
   readonly method: string;
   /** The header `If-None-Match`. */
@@ -9,8 +9,8 @@ export interface Reading {
 }
 
 /**
- * A value as JSON. One that is read has a validator, and is 304 without a body for who has it already (RFC 9110, 13). The
- * validator is weak, because the same value may be sent as it is or compressed.
+ * Encodes a value as JSON. The response to a read has a validator, and becomes a 304 without a body if the client
+ * already has the value (RFC 9110, 13). The validator is weak because the same value may be sent compressed or not.
  */
 export function jsonAnswer({ method, ifNoneMatch }: Reading, value: unknown, status: number = 200): JsonAnswer {
   const text = JSON.stringify(value);
@@ -22,16 +22,16 @@ export function jsonAnswer({ method, ifNoneMatch }: Reading, value: unknown, sta
     : { status, headers: { ...headers, etag }, text };
 }
 
-/** An answer as an object of the platform. */
+/** Converts a response to a Fetch API `Response`. */
 export function toResponse({ status, headers, text }: JsonAnswer): Response {
   if (text === null) return new Response(null, { status, headers: { ...headers } });
-  // Said here because an answer to HEAD has no body of which the length could be taken.
+  // Set explicitly: the response to a HEAD request has no body from which the length could be derived.
   return new Response(text, { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(text)) } });
 }
 
 /**
- * What caches must know of an answer that its endpoint says nothing of: it is for this caller alone and is asked about
- * before it is used again; a refusal, or what may hold a token that is shown once, is not kept at all.
+ * Cache headers of a response whose endpoint sets none. The response is private and must be revalidated before reuse.
+ * Errors, and responses that may hold a token shown only once, are not stored at all.
  */
 export function cachingOf(method: string, status: number, negotiates: boolean) {
   return {
@@ -42,7 +42,7 @@ export function cachingOf(method: string, status: number, negotiates: boolean) {
 
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-// Compared weakly, as RFC 9110 has it for this header: clients and proxies add and drop the "W/".
+// Weak comparison, as RFC 9110 requires for this header: clients and proxies add and drop the "W/".
 function names(ifNoneMatch: string | null | undefined, etag: string): boolean {
   if (ifNoneMatch == null) return false;
   if (ifNoneMatch.trim() === '*') return true;

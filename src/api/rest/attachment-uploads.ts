@@ -10,14 +10,14 @@ import { receiveFile } from './multipart.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import type { RestEnv } from './request-context.ts';
 
-/** Whether a request brings a file to an address that was given out for it. */
+/** Tells if a request uploads a file to an address that the service issued for it. */
 export function isUpload(method: string, pathname: string): boolean {
   return method === 'POST' && pathname.startsWith(`${uploadsPath}/`);
 }
 
 /**
- * Takes one file, in the name of who asked for the address, with their limit of REST requests. The answer is that of
- * version 3 of REST; it never rejects.
+ * Receives one file on behalf of the key that requested the upload address, and counts it against that key's REST
+ * limit. Answers as version 3 of REST does; never rejects.
  */
 export async function receiveUpload(
   services: Services,
@@ -57,7 +57,7 @@ function refuse(services: Services, dialect: Dialect, thrown: unknown, path: str
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
-    // Not the words for a missing header: there is none to be sent.
+    // Version 3's own text does not apply: it asks for a header, and an upload needs none.
     const mapping = { ...dialect, says: (_error: DomainError, text: string) => text };
     return dialect.problem(refusalOf(error, mapping, noParameters), path);
   }

@@ -12,13 +12,16 @@ import { retryMembers } from './refusal.ts';
 import type { RestEnv } from './request-context.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
 
-/** `/attachments/{uuid}/{name}`: the address of a file, of no version; and `/attachments/uploads/{id}`, which takes one. */
+/**
+ * Serves `/attachments/{uuid}/{name}`, the unversioned address of a file, and `/attachments/uploads/{id}`, which
+ * receives one.
+ */
 export interface Attachments {
-  /** A link that is signed gives, or takes, the file; to anybody else, with a key of any kind, it gives such a link. */
+  /** A signed link downloads or uploads the file. A request with a key of any kind gets a redirect to a signed link. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
 }
 
-/** Serves the files. It never rejects. */
+/** Creates the {@link Attachments}. It never rejects. */
 export function createAttachments(services: Services): Attachments {
   const api = createAttachmentApi(services);
   return {
@@ -128,7 +131,7 @@ async function serveLinked(
   return new Response(Readable.toWeb(content) as ReadableStream<Uint8Array>, { status, headers });
 }
 
-// What is no percent-encoding was never signed: the signature says so.
+// An invalid percent-encoding was never signed, so the signature check refuses it.
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -137,7 +140,7 @@ function decode(text: string): string {
   }
 }
 
-/** The one range of a request; several, or another unit, are as if none were asked for (RFC 9110, 14.2). */
+/** Reads the single range of a request. Several ranges, or another unit, count as no range (RFC 9110, 14.2). */
 function readRange(header: string | null, size: number): { start: number; end: number } | 'unsatisfiable' | null {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   if (!match || (match[1] === '' && match[2] === '')) return null;
@@ -148,12 +151,12 @@ function readRange(header: string | null, size: number): { start: number; end: n
   return start > end ? 'unsatisfiable' : { start, end };
 }
 
-/** Shown by browsers as they are: pictures that hold no programs. */
+/** Image types that browsers display inline: none of them can contain a script. */
 const images = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
-/** Text is shown where its name says that it is nothing else. */
+/** File names whose extension says that the content is plain text. */
 const textNames = /\.(?:txt|text|log|md|csv|tsv|json|ya?ml|toml|diff|patch)$/i;
 
-/** Headers under which a file of any content can do nothing in a browser, on the address that the console is on too. */
+/** Headers that make any content harmless in a browser, although the console is served from the same origin. */
 function safeHeaders({ contentType, name }: AttachmentRecord): Record<string, string> {
   const isText = contentType === 'text/plain' && textNames.test(name);
   const isShown = isText || images.has(contentType);

@@ -1,15 +1,15 @@
-/** Since when something of an API is deprecated, and when it ends, where that is known. */
+/** The deprecation date of a part of an API, and its end date where one is known. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset?: Date;
 }
 
-/** What takes the place of what has no successor of its own: the version that is current, as it describes itself. */
+/** The successor of a route that has none of its own: the OpenAPI document of the current version. */
 const currentVersion = '/openapi/v3.json';
 
 /**
- * The headers of RFC 9745 (`Deprecation`), RFC 8594 (`Sunset`) and RFC 5829 (`Link` to the successor). `successor` is the
- * address of what to ask instead; null where there is none in particular, or where it is not known.
+ * The headers of RFC 9745 (`Deprecation`), RFC 8594 (`Sunset`) and RFC 5829 (`Link` to the successor). `successor` is
+ * the address to use instead; null if there is none or it is not known.
  */
 export function deprecationHeaders(deprecation: Deprecation, successor: string | null): Record<string, string> {
   const { since, sunset } = deprecation;
@@ -24,8 +24,8 @@ export function deprecationHeaders(deprecation: Deprecation, successor: string |
 export type RouteName = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
 
 /**
- * The address of a route, with values in the place of its parameters; null when one is missing. Relative, so that it is
- * right behind every proxy.
+ * The address of a route with its parameters filled in; null if a value is missing. It is relative, so that it works
+ * behind every proxy.
  */
 export function addressOf(route: RouteName, valueFor: (name: string) => string | null): string | null {
   let isComplete = true;

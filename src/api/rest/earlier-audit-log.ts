@@ -24,7 +24,7 @@ const entrySchema = z
 /** The audit log as versions 1 and 2 answer it (spec 2.6): a bare array of what their enumeration has. */
 export const earlierAuditLog = z.object({ audit_logs: z.array(entrySchema) }).openapi('AuditLogResponse');
 
-/** The query of versions 1 and 2. */
+/** Query parameters of the audit log in versions 1 and 2. */
 export function earlierAuditQuery(page: PageLimits) {
   return z.object({
     limit: integerParam('limit', {
@@ -53,7 +53,7 @@ export async function readEarlierAuditLog(
   return { audit_logs: items.map(presentEntry) };
 }
 
-// Up to the end of the year 9999, which is as far as times go here.
+// The end of the year 9999, the latest time that the service accepts.
 const maxMs = 253_402_300_799_999;
 
 function parseTime(name: 'after' | 'before', text: string | undefined): Date | undefined {
@@ -70,7 +70,7 @@ function presentEntry(entry: AuditEntryRecord): z.input<typeof entrySchema> {
   return {
     audit_log_id: prefixedId('auditEntry', entry.id),
     created_at: entry.createdAt.getTime(),
-    // The domain was asked for no others.
+    // The query asked the domain for these actions only.
     action: entry.action as (typeof earlierAuditActions)[number],
     ...(userId === null ? {} : { user_id: prefixedId('user', userId) }),
     ...(serviceUserId === null ? {} : { service_user_id: prefixedId('serviceUser', serviceUserId) }),

@@ -16,29 +16,29 @@ import type { AnyEndpoint } from './endpoint.ts';
 import { type ParameterLocations, type Refusal, RequestError, refusalOf } from './refusal.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** An endpoint, and what it does with a request of somebody. */
+/** An endpoint together with the function that runs it. */
 export interface ServedEndpoint {
   readonly endpoint: AnyEndpoint;
   readonly parameterLocations: ParameterLocations;
-  /** Set where calls are counted, because clients should leave it. */
+  /** Set if calls of the endpoint are counted because clients should stop using it. */
   readonly legacy: LegacyRoute | null;
-  /** What is to be answered as JSON, or the answer itself. Rejects with what is refused. */
+  /** Resolves to the JSON value of the response, or to the response itself. Rejects if the request is refused. */
   readonly run: (requestContext: RequestContext, context: Context) => Promise<unknown>;
 }
 
 /** Answers requests to the endpoints of a version. */
 export interface EndpointCalls {
-  /** Never rejects. `viewer`: who calls, where that is known already. */
+  /** Never rejects. `viewer`: the caller, if already known. */
   answer(served: ServedEndpoint, requestContext: RequestContext, viewer?: Viewer): Promise<JsonAnswer | Response>;
-  /** The answer to a request that came to no endpoint. */
+  /** The response to a request that matches no endpoint. */
   refuse(error: unknown, requestContext: RequestContext): Response;
-  /** An answer to such a request with what every answer has beside what it says. */
+  /** Adds the common headers to the response of such a request. */
   finish(answer: Response, requestContext: RequestContext): Response;
 }
 
 const noParameters: ParameterLocations = { query: new Set(), path: new Set() };
 
-/** What is known of a request so far. */
+/** The state of a request while it is handled. */
 interface RequestState {
   viewer: Viewer | null;
   spending: Spending | null;
@@ -58,7 +58,7 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
     return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
   };
 
-  // What every answer has beside what it says; without an endpoint where the address, or the method, is none.
+  // Adds the headers that every response has. `served` is missing where the path or the method is unknown.
   const finish = <A extends JsonAnswer | Response>(
     answer: A,
     requestContext: RequestContext,
@@ -113,7 +113,7 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
   };
 }
 
-// Earlier versions name no organization in their paths: it is the key's.
+// Earlier versions name no organization in their paths: the key decides it.
 function successorOf(
   endpoint: AnyEndpoint | null,
   requestContext: RequestContext,
@@ -135,7 +135,7 @@ function readKey(credentials: Credentials, requestContext: RequestContext): stri
   throw new RequestError(credentials.wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** Whether a token is one of those that a version takes, by its prefix. */
+/** Tells by the prefix of a token if a version accepts its kind. */
 export const isOfKind = ({ prefixes }: Credentials, token: string): boolean =>
   prefixes.some((prefix) => token.startsWith(prefix));
 
@@ -143,6 +143,6 @@ function toRefusal(thrown: unknown, dialect: Dialect, parameterLocations: Parame
   const error = asRefusal(thrown);
   if (error instanceof DomainError) return refusalOf(error, dialect, parameterLocations);
   if (!(error instanceof RequestError)) return null;
-  // Written out: an error's message is not enumerable and would be lost to a spread.
+  // Lists the members: an error's message is not enumerable, so a spread would lose it.
   return { status: error.status, message: error.message, issues: error.issues, headers: error.headers };
 }

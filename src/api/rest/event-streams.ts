@@ -7,33 +7,37 @@ import { eventStream } from '../../http/event-stream.ts';
 import type { Call } from './endpoint.ts';
 import { RequestError } from './refusal.ts';
 
-/** What is sent of an item: `id` is what a client that comes back gives as `Last-Event-ID`. */
+/** An item as it is sent. `id` is the `Last-Event-ID` of a client that reconnects. */
 export interface SentEvent {
   readonly id: string;
   readonly data: object;
 }
 
-/** A request that is answered by a stream. The context's viewer changes with the roles of its key while it is open. */
+/**
+ * A request that is answered by a stream. While the stream is open, the context's viewer follows changes to the roles
+ * of its key.
+ */
 export interface StreamSource<T> {
   readonly read: (context: Context) => Promise<AsyncIterableIterator<T>>;
   readonly present: (item: T) => SentEvent;
 }
 
-/** The streams of the REST versions: server-sent events. */
+/** Server-sent event streams of the REST versions. */
 export interface EventStreams {
   /**
-   * Answers with a stream, until the client leaves or takes nothing for a while, its key ends or the service stops. 429 when
-   * its principal has as many sockets and streams as it may. What `read` refuses is thrown.
+   * Answers with a stream. It ends when the client disconnects or reads nothing for a while, when its key ends, and
+   * when the service stops. 429 if the principal has reached its limit of sockets and streams. Throws the errors of
+   * `read`.
    */
   open<T>(call: Pick<Call<unknown, unknown>, 'context' | 'request'>, source: StreamSource<T>): Promise<Response>;
 }
 
-/** Whether a request asks for server-sent events. */
+/** Tells if a request asks for server-sent events. */
 export function wantsEvents(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
-/** Said at once, so that the client knows that it is connected: and how soon it may come back when it no longer is. */
+/** Sent at once, so that the client knows that it is connected. It also sets the reconnection delay. */
 const opening = 'retry: 3000\n\n';
 
 /** See {@link EventStreams}. */
@@ -63,8 +67,8 @@ export function createEventStreams(services: Services): EventStreams {
   };
 }
 
-// Nothing is read ahead of the client: a slow one holds what the watch has read for it, and one event. What fails later is
-// ours to know; the client comes back and is told then.
+// Reads nothing ahead of the client: for a slow client, memory holds one batch of the watch and one event. A later
+// failure is only logged; the client reconnects and gets the error then.
 function eventsOf<T>(
   items: AsyncIterableIterator<T>,
   present: (item: T) => SentEvent,

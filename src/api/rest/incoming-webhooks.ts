@@ -17,7 +17,10 @@ import type { RestEnv } from './request-context.ts';
 import { defaultUnprovenLimits, limitUnprovenBytes, type UnprovenLimits } from './unproven-bytes.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 
-/** `/webhooks/automations/{id}`: where others tell an automation that something happened. Of no version; refusals are v3's. */
+/**
+ * Serves `/webhooks/automations/{id}`, the unversioned address to which other systems send events for an automation.
+ * Errors have version 3's form.
+ */
 export interface IncomingWebhooks {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
@@ -68,18 +71,18 @@ export function createIncomingWebhooks(
   };
 }
 
-/** The headers that hold the secret itself: ours, and GitLab's. */
+/** The headers that carry the secret itself: Switchyard's own, and GitLab's. */
 const secretHeaders = ['x-webhook-secret', 'x-gitlab-token'] as const;
 const signatureHeader = 'x-hub-signature-256';
 
-/** What a caller proves with that it has the secret. */
+/** The evidence that a caller knows the secret. */
 interface Proof {
   readonly secrets: readonly string[];
   /** In hexadecimal. */
   readonly signature: string | null;
 }
 
-/** The proof of a request. 401 without any, and for a signature of another form. */
+/** Reads the proof of a request. 401 if there is none, or if the signature has another form. */
 function readProof(headers: Headers): Proof {
   const secrets = secretHeaders.flatMap((name) => headers.get(name) ?? []);
   const signed = headers.get(signatureHeader);
@@ -95,7 +98,7 @@ function readProof(headers: Headers): Proof {
   return { secrets, signature };
 }
 
-// The answer does not tell whether an automation of the id exists.
+// The response does not reveal if an automation with this id exists.
 const noWebhook = () =>
   unproved(
     'There is no webhook of this address and secret (X-Webhook-Secret, X-Gitlab-Token), or the body was not signed with it (X-Hub-Signature-256).',
@@ -106,7 +109,7 @@ const unproved = (message: string) =>
 
 const allow = 'POST, OPTIONS';
 
-/** The id that a path has; null for who asks only what can be done there. */
+/** The id in a path; null for an OPTIONS request. */
 function requirePost(request: Request, pathname: string): string | null {
   const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(pathname) ?? [];
   if (automationId === undefined) throw new RequestError(v3.unknownRoute, { status: 404 });
@@ -115,7 +118,7 @@ function requirePost(request: Request, pathname: string): string | null {
   throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
 }
 
-/** A request whose sender has the secret. */
+/** A request whose sender has proved the secret. */
 interface WebhookRequest {
   readonly automationId: string;
   readonly bytes: Uint8Array;
@@ -137,7 +140,7 @@ async function receive(
   }
   const problem = findNameProblem(text);
   if (problem !== null) throw new RequestError(problem, { status: 400 });
-  // GitHub sends it once when a webhook is set up, to see that it is answered.
+  // GitHub sends a ping when a webhook is set up, and expects a response.
   if (request.headers.get('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
   const delivery = { id, signedHash, text, body, headers: headersOf(request) };
   return answerOf(await receiveWebhook(services, automationId, delivery));
@@ -149,8 +152,8 @@ function answerOf({ run, isReplay }: WebhookOutcome): Response {
 }
 
 /**
- * The JSON of a body, which is all of it, or the field "payload" of a form, as GitHub sends it unless told otherwise. 415 for a
- * body that is said to be anything else; without a Content-Type it is JSON.
+ * Extracts the JSON of a body: the whole body, or the form field "payload", which is GitHub's default. 415 for another
+ * Content-Type; without one, the body is JSON.
  */
 function jsonOf(request: Request, text: string): string {
   const contentType = request.headers.get('content-type');
@@ -163,7 +166,8 @@ function jsonOf(request: Request, text: string): string {
   const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
   if (isUtf8 && /^(?:application|text)\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/.test(type)) return text;
   if (isUtf8 && type === 'application/x-www-form-urlencoded') {
-    // A signature does not cover the Content-Type: read as a form, signed JSON could have a field "payload" inside of a text.
+    // A signature does not cover the Content-Type. If signed JSON were read as a form, a field "payload" inside one of
+    // its strings would count.
     const [[name, payload] = [], ...others] = new URLSearchParams(text);
     if (text.startsWith('payload=') && name === 'payload' && payload !== undefined && others.length === 0)
       return payload;
@@ -184,8 +188,9 @@ function requireNoEncoding(headers: Headers): void {
   throw new RequestError(message, { status: 415, headers: { 'accept-encoding': 'identity' } });
 }
 
-/** The headers in which senders name a delivery, the first of which counts. */
-// GitLab's Idempotency-Key is the same in each retry; the events that a webhook's own effects cause share their UUID.
+/** Headers that identify a delivery; the first one present counts. */
+// GitLab's Idempotency-Key is the same in each retry. Its UUID header is shared by all events that a webhook's own
+// effects cause.
 const deliveryHeaders = [
   'webhook-id',
   'x-delivery-id',
@@ -222,7 +227,7 @@ function refuse(services: Services, thrown: unknown, pathname: string): Response
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
-    // Deleted since its secret was looked at: as if it had been before.
+    // The automation was deleted after its secret was checked: answer as if it had been deleted before.
     const isGone = error.code === 'NOT_FOUND';
     return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, noParameters), pathname);
   }

@@ -1,10 +1,10 @@
-// One token of JSON that has been parsed already: a text, or something that opens, closes or parts.
+// Matches one token of valid JSON: a string or a punctuator.
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 
 /**
- * What is wrong with the names in a JSON text that can be parsed, in a sentence; null: nothing is. Parsers disagree on a name
- * that comes twice in one object, so that a sender and whoever reads may not mean the same; `__proto__` is what objects are
- * made of, and no name.
+ * Finds an invalid member name in a valid JSON text; returns a sentence about it, or null. A name must not occur twice
+ * in one object: parsers disagree on which one counts, so sender and receiver could read different values. `__proto__`
+ * is refused because it would change an object's prototype.
  */
 export function findNameProblem(json: string): string | null {
   const open: (Set<string> | null)[] = [];

@@ -1,9 +1,9 @@
 import type { Context } from '../../domain/context.ts';
 
 /**
- * One JSON body in pieces: the opening, what the batches give with a comma between each two, and the closing. Memory is
- * a batch, whatever the length. The first batch is read before the answer begins, so that what fails there is still an
- * error with a status; a later failure breaks the transfer off, and is logged.
+ * Streams one JSON body: the opening text, the batches separated by commas, and the closing text. Memory holds one
+ * batch, regardless of the length. The first batch is read before the response begins, so that its failure is still an
+ * error with a status. A later failure aborts the transfer and is logged.
  */
 export async function streamJson(
   context: Pick<Context, 'log'>,

@@ -4,22 +4,28 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { DomainError } from '../../domain/errors.ts';
 import { invalidRequest, RequestError } from './refusal.ts';
 
-/** A file on its way in. `content` ends only when the whole body has come and was sound; else it fails. */
+/**
+ * A file that is being received. `content` ends only after the whole body has arrived and is valid; otherwise it fails.
+ */
 export interface IncomingFile {
-  /** As its sender wrote it. */
+  /** The name that the sender gave it. */
   readonly name: string;
   readonly content: Readable;
 }
 
-/** How much of a body that is refused is still received, or its sender, who is sending, would not see the answer. */
+/**
+ * How many bytes of a refused body are still received: a client that is still sending would not see the response
+ * otherwise.
+ */
 const maxSkippedBytes = 16 * 1_048_576;
 
-/** Besides the file: what forms send along is passed over, in reason. */
+/** Other fields that forms send are ignored, within these limits. */
 const limits = { files: 1, fields: 20, parts: 25, fieldSize: 65_536, headerPairs: 100, headerSize: 16_384 };
 
 /**
- * Hands the one file of a multipart body to `take` while it comes in: it is never whole in memory. 400 for a body that is
- * not multipart or breaks off, 422 without a file in `field` or with more than one, 413 for what `take` says is too large.
+ * Passes the one file of a multipart body to `take` while it arrives; memory never holds the whole file. 400 for a body
+ * that is not multipart or is incomplete; 422 without a file in `field` or with several; 413 if `take` finds the file
+ * too large.
  */
 export async function receiveFile<T>(
   request: Request,
@@ -36,16 +42,16 @@ export async function receiveFile<T>(
   };
   const onFile = (name: string, from: BusboyFileStream, fileName: string) => {
     from.on('error', () => fail(broken()));
-    // What is refused already is only received: nobody would end a file that is still being taken.
+    // After a refusal, files are only drained: nothing would end a file that is still being read.
     if (fault !== null) return from.resume();
     if (name !== field) {
       from.resume();
       return fail(missing(field));
     }
     const to = new PassThrough();
-    // It may fail before anybody reads it, and then tells so to whoever does.
+    // It may fail before anything reads it; the reader gets the error then.
     to.on('error', () => undefined);
-    // Its end is the body's, which may still turn out to be broken.
+    // The file ends when the body ends, because the rest of the body may still turn out to be invalid.
     from.pipe(to, { end: false });
     pipe = { from, to };
     taken = take({ name: fileName, content: to });
@@ -57,7 +63,7 @@ export async function receiveFile<T>(
     return false;
   });
   if (fault === null) (pipe as { to: PassThrough } | null)?.to.end();
-  // Typed anew: the compiler does not see that they are set meanwhile.
+  // The type assertion is needed: the compiler does not see that the callbacks assign these.
   const result = await ((taken as Promise<T> | null) ?? Promise.reject(fault ?? missing(field))).catch(fail);
   if (fault !== null) throw refusalFor(fault, isCutOff);
   return result as T;
@@ -91,7 +97,10 @@ function openParser(
   }
 }
 
-/** Sends the body through the parser; once it is refused, past it. True: there was too much even to be passed over. */
+/**
+ * Sends the body through the parser; after a refusal, discards the rest. Resolves to true if too much had to be
+ * discarded.
+ */
 async function pour(request: Request, parser: Writable, isRefused: () => boolean): Promise<boolean> {
   if (!request.body) throw new Error('There is no body.');
   let skippedBytes = 0;

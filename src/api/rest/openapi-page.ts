@@ -6,13 +6,13 @@ import { pageHeaders } from '../../http/page-headers.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The parts of the page that Swagger UI brings, by the names they are served under. */
+/** The files of Swagger UI that the page uses, by the names under which they are served. */
 const parts: ReadonlyMap<string, string> = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** Served from here, so that the page needs no other host and no script in its HTML. */
+/** Served from this service, so that the page needs no other host and no inline script. */
 const startScript = `const version = document.documentElement.dataset.version;
 window.ui = SwaggerUIBundle({
   url: version + '.json',
@@ -36,7 +36,7 @@ nav a { color: #fff; margin-left: 1rem; }
 nav a[aria-current] { font-weight: bold; text-decoration: none; }
 `;
 
-/** Nothing of another host, and no script but those of this page. Swagger UI writes styles and inline pictures. */
+/** Allows no other host, and only this page's own scripts. Swagger UI uses inline styles and images. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,7 +48,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The readable page of one version's document, beside links to those of the others. */
+/** The HTML page of one version's document, with links to the other versions. */
 export function openapiPage(version: string, versions: readonly string[]): Response {
   const links = versions.map(
     (each) => `<a href="${each}"${each === version ? ' aria-current="page"' : ''}>${each}</a>`,
@@ -74,7 +74,7 @@ export function openapiPage(version: string, versions: readonly string[]): Respo
   return new Response(html, { headers: pageHeaders(contentSecurityPolicy) });
 }
 
-/** A style or script of the page; null when there is none of that name. Read from the package once. */
+/** A style sheet or script of the page; null for an unknown name. Each file is read from the package once. */
 export async function openapiAsset(name: string, request: Request): Promise<Response | null> {
   const asset = await findAsset(name);
   if (!asset) return null;

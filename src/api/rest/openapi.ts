@@ -2,7 +2,7 @@ import { jsonAnswer, toResponse } from './answer.ts';
 import { openapiAsset, openapiPage } from './openapi-page.ts';
 import type { VersionApi } from './version-api.ts';
 
-/** Everything under `/openapi`: `v1.json` and the like for programs, `v1` for readers. No key is needed. */
+/** Serves `/openapi`: `v1.json` and so on for programs, `v1` and so on for people. No key is needed. */
 export interface Descriptions {
   /** Answers every request; 404 and 405 as `{detail}`. */
   fetch(request: Request): Promise<Response>;
@@ -10,7 +10,7 @@ export interface Descriptions {
 
 const allow = 'GET, HEAD, OPTIONS';
 
-/** The documents of all versions, made when they are first asked for: the address of this installation is known then. */
+/** Creates the documents of all versions on the first request, when the address of this installation is known. */
 export function createDescriptions(apis: ReadonlyMap<string, VersionApi>): Descriptions {
   const versions = [...apis.keys()];
   const documents = new Map<string, object>();
@@ -23,7 +23,7 @@ export function createDescriptions(apis: ReadonlyMap<string, VersionApi>): Descr
 
   const find = async (path: string, request: Request): Promise<Response | null> => {
     const newest = versions.at(-1) as string;
-    // Relative, as all addresses of the page are, so that they hold behind every proxy.
+    // Relative, as all links of the page are, so that they work behind every proxy.
     if (path === '') return redirect(request.url.endsWith('/') ? newest : `openapi/${newest}`);
     if (path.startsWith('assets/')) return openapiAsset(path.slice('assets/'.length), request);
     if (apis.has(path)) return openapiPage(path, versions);

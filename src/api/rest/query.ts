@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { invalidRequest } from './refusal.ts';
 
-/** Query parameters before they are parsed: every value of every name, in the order of the address. */
+/** Query parameters before parsing: all values of each name, in order. */
 export type RawQuery = Readonly<Record<string, readonly string[]>>;
 
 /**
@@ -24,7 +24,7 @@ function fromObject(json: string): Record<string, string[]> {
   try {
     value = JSON.parse(json);
   } catch {
-    // Told below, as for any other value that is no object.
+    // Reported below, like any other value that is not an object.
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     const msg = '"qs" must be a JSON object of query parameters.';
@@ -40,7 +40,7 @@ function toText(value: unknown): string {
 
 const values = z.array(z.string());
 
-/** An integer, of which the last one given counts. `min` and `max` bound what is read; ranges are the domain's to check. */
+/** An integer parameter; the last value counts. `min` and `max` bound what is read; the domain checks ranges. */
 export function integerParam(
   name: string,
   docs: { description: string; minimum?: number; maximum?: number; default?: number },
@@ -59,7 +59,7 @@ export function integerParam(
     .openapi({ param: { name, in: 'query' }, type: 'integer', ...docs });
 }
 
-/** `true` or `false` (also `1` and `0`), of which the last one given counts. */
+/** A parameter of `true` or `false` (also `1` and `0`); the last value counts. */
 export function booleanParam(name: string, docs: { description: string; default?: boolean }) {
   return values
     .transform((texts, check) => {
@@ -76,7 +76,7 @@ export function booleanParam(name: string, docs: { description: string; default?
     .openapi({ param: { name, in: 'query' }, type: 'boolean', ...docs });
 }
 
-/** A text, of which the last one given counts; an empty one is as if left out. */
+/** A text parameter; the last value counts. An empty value counts as missing. */
 export function textParam(name: string, docs: { description: string }) {
   return values
     .transform((texts, check) => {
@@ -90,8 +90,8 @@ export function textParam(name: string, docs: { description: string }) {
 }
 
 /**
- * A list, by repeating the name or with commas. A value with a comma is kept whole as well as split: a list means "any of
- * these", and a tag may contain one. Empty values are as if left out.
+ * A list parameter: repeated, or separated by commas. A value with a comma is kept complete as well as split: a list
+ * means "any of these", and a tag may contain a comma. Empty values are ignored.
  */
 export function listParam(name: string, docs: { description: string }) {
   return values
@@ -108,7 +108,7 @@ export function listParam(name: string, docs: { description: string }) {
     .openapi({ param: { name, in: 'query' }, type: 'array', items: { type: 'string' }, ...docs });
 }
 
-// PostgreSQL has no NUL character in text, and a lone surrogate (possible in `qs`) is no text at all.
+// PostgreSQL text cannot hold NUL, and a lone surrogate (possible in `qs`) is not valid Unicode.
 const isStorable = (text: string) => !text.includes('\u0000') && text.isWellFormed();
 
 const notStorable = (name: string) => `"${name}" must be Unicode text without NUL characters and lone surrogates.`;

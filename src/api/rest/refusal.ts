@@ -2,13 +2,13 @@ import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../.
 
 /** One complaint about one value of a request, as the validation error body of spec 7 has it. */
 export interface WireIssue {
-  /** Where: `body`, `query`, `path` or `header`, then names and indexes, all strings. */
+  /** The location: `body`, `query`, `path` or `header`, then names and indexes, all as strings. */
   readonly loc: readonly string[];
   readonly msg: string;
   readonly type: string;
 }
 
-/** What a dialect turns into an answer. `issues` matter where the status is 422. */
+/** The error that a dialect turns into a response. `issues` matter for status 422 only. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -18,7 +18,7 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** A request that is refused at the door, before the domain has heard of it. */
+/** A request that the API refuses before it reaches the domain. */
 export class RequestError extends Error implements Refusal {
   readonly status: number;
   readonly issues: readonly WireIssue[];
@@ -36,28 +36,30 @@ export class RequestError extends Error implements Refusal {
   }
 }
 
-/** A 422 from its issues; the message joins theirs, for answers that have only one string. */
+/** A 422 with its issues. The message joins theirs, for error bodies that have one string only. */
 export function invalidRequest(issues: readonly WireIssue[]): RequestError {
   return new RequestError([...new Set(issues.map((issue) => issue.msg))].join(' '), { status: 422, issues });
 }
 
-/** How a version says what the domain refuses: part of every dialect. */
+/** The part of a dialect that maps domain errors to the wire. */
 export interface RefusalMapping {
-  /** Complete: a new code of the domain does not compile until every version has decided. */
+  /** Complete: a new error code does not compile until every version maps it. */
   readonly statusOf: Readonly<Record<ErrorCode, number>>;
-  /** Our names of values where the version's is not just ours in snake_case. */
+  /** Wire names of values, where they are not the domain's name in snake_case. */
   readonly wireNames: Readonly<Record<string, string>>;
-  /** The version's own text for an error, given the domain's in wire names. */
+  /** The version's own text for an error, from the domain's text in wire names. */
   readonly says: (error: DomainError, text: string) => string;
 }
 
-/** Which names of an endpoint stand outside its body. */
+/** The names of an endpoint's parameters outside its body. */
 export interface ParameterLocations {
   readonly query: ReadonlySet<string>;
   readonly path: ReadonlySet<string>;
 }
 
-/** What the domain refused, in a version's names: `maxAcuLimit` is `max_acu_limit` in paths and in quoted names. */
+/**
+ * Translates a domain error to a version's names: `maxAcuLimit` becomes `max_acu_limit` in paths and in quoted names.
+ */
 export function refusalOf(error: DomainError, mapping: RefusalMapping, locations: ParameterLocations): Refusal {
   const issues = error.issues.map((issue) => ({
     loc: locate(issue, mapping, locations),
@@ -82,7 +84,7 @@ function retryOf(error: DomainError): Pick<Refusal, 'headers' | 'retryAfterSecon
   return { retryAfterSeconds, headers: { 'retry-after': String(retryAfterSeconds) } };
 }
 
-/** The members of a body that say when to try again: none where that is not known. */
+/** The members of an error body that say when to retry; empty if that is not known. */
 export function retryMembers({ retryAfterSeconds }: Refusal): { retry_after?: number } {
   return retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds };
 }
@@ -90,7 +92,7 @@ export function retryMembers({ retryAfterSeconds }: Refusal): { retry_after?: nu
 /** The name of the header of pinned 4, as it is written in answers. */
 export const idempotencyHeader = 'Idempotency-Key';
 
-// What machines may tell apart in a list of issues; all others are plain value errors.
+// The machine-readable types of issues; all others are plain value errors.
 const issueType: Partial<Record<ErrorCode, string>> = {
   BAD_CURSOR: 'bad_cursor',
   UNKNOWN_REFERENCE: 'unknown_reference',

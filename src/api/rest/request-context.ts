@@ -3,31 +3,31 @@ import type { Context as HonoContext } from 'hono';
 import { type FastPathRequest, readIncomingBody } from '../../http/fast-path-request.ts';
 import { incompleteBody, parseJsonBytes, readJson } from './request.ts';
 
-/** What comes with a request beside itself: the caller's network address. */
+/** Data of a request besides the request itself: the caller's network address. */
 export interface RestEnv {
   readonly address: string | null;
 }
 
-/** A request, whichever way it came. */
+/** A request, from the fast path or from the router. */
 export interface RequestContext {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** What stands behind the "?"; '' where nothing does. */
+  /** The query without its "?"; '' if there is none. */
   readonly search: string;
   /** The caller's network address. */
   readonly address: string | null;
-  /** A header by its name in small letters. */
+  /** A header by its lower-case name. */
   readonly header: (name: string) => string | undefined;
-  /** A parameter of the path as it was written. */
+  /** A path parameter as it was written. */
   readonly param: (name: string) => string | undefined;
   /** The JSON of its body. 400 and 413 as {@link readJson}. */
   readonly json: () => Promise<unknown>;
-  /** As an object of the platform, for what is rarely asked for; by the short way it has no body. */
+  /** The Fetch API request, for rarely needed parts; on the fast path it has no body. */
   readonly request: Request;
 }
 
-/** One that came through the router. */
+/** The context of a request that came through the router. */
 export function requestContextOf(c: HonoContext<{ Bindings: RestEnv }>): RequestContext {
   const request = c.req.raw;
   return {
@@ -42,7 +42,7 @@ export function requestContextOf(c: HonoContext<{ Bindings: RestEnv }>): Request
   };
 }
 
-/** Which segments of a path are its parameters. */
+/** The positions of a path's parameters among its segments. */
 export type ParamsAt = ReadonlyMap<string, number>;
 
 /** See {@link ParamsAt}; `path` with `{name}` for parameters. */
@@ -51,7 +51,7 @@ export function paramsOf(path: string): ParamsAt {
   return new Map(params.flatMap(([name, at]) => (name === undefined ? [] : [[name, at]])));
 }
 
-/** One that came the short way, which nothing has to be decoded for. */
+/** The context of a request on the fast path, where nothing needs to be decoded. */
 export function fastPathContextOf(
   { method, path, search }: FastPathRequest,
   incoming: IncomingMessage,

@@ -6,22 +6,22 @@ import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 /** The largest body that is read, in bytes (pinned 2). */
 export const maxBodyBytes = 1_048_576; // 1 MiB
 
-/** How much of a larger one is still received before its sender is cut off. */
+/** How many bytes of a larger body are still received before the connection is closed. */
 const maxSkippedBytes = 16 * maxBodyBytes;
 
 const sizeLabels: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)' };
 
-/** The JSON of a request's body. 413 when it is too large, 400 when it is not UTF-8 or not JSON. */
+/** The JSON of a request's body. 413 if it is too large, 400 if it is not UTF-8 or not JSON. */
 export async function readJson(request: Request): Promise<unknown> {
   return parseJsonBytes(await readBytes(request, maxBodyBytes));
 }
 
-/** The JSON of a whole body. 400 when it is not UTF-8 or not JSON. */
+/** The JSON of a complete body. 400 if it is not UTF-8 or not JSON. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   return parseJson(decode(bytes));
 }
 
-/** The JSON of a text. 400 when it is none, or nests too deep. */
+/** The JSON of a text. 400 if it is invalid or nests too deeply. */
 export function parseJson(text: string): unknown {
   if (nestsDeeper(text)) {
     throw new RequestError(`The body must not nest deeper than ${maxJsonDepth} levels.`, { status: 400 });
@@ -35,9 +35,9 @@ export function parseJson(text: string): unknown {
 }
 
 /** A request's body. 413 when it has more bytes than `most`, 400 when it breaks off. */
-// Content-Length is only a promise, and chunked bodies have none: what counts is what arrives. What is a little too large
-// is read to its end, though not kept: a client that is still sending often does not see an answer, and a connection with
-// half a body on it cannot be used again.
+// Content-Length is only a claim, and chunked bodies have none: the received bytes count. A body that is slightly too
+// large is read to its end and discarded: a client that is still sending often does not see a response, and a
+// connection with half a body on it cannot be reused.
 export async function readBytes(
   request: Request,
   maxBytes: number,
@@ -46,7 +46,7 @@ export async function readBytes(
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > maxSkippedBytes) throw tooLarge(maxBytes, { isCutOff: true });
   if (!request.body) return new Uint8Array();
-  // One buffer that grows: a list of parts of one byte each would take a hundred times as much memory.
+  // One buffer that grows: a list of one-byte chunks would take a hundred times as much memory.
   let buffer = Buffer.alloc(0);
   let size = 0;
   for await (const part of bodyParts(request, incompleteBody)) {
@@ -68,13 +68,13 @@ export async function readBytes(
 
 /** Options of {@link readBytes}. */
 export interface ReadOptions {
-  /** Called with each part that arrives, within the largest size. What it throws ends the reading. */
+  /** Called with each chunk within the size limit. An error that it throws ends the reading. */
   readonly onPart?: (part: Uint8Array) => void;
   /** False: the body is read but not kept, and the result is empty. */
   readonly isBuffered?: boolean;
 }
 
-/** 400 for a body that broke off. */
+/** The 400 for an incomplete body. */
 export function incompleteBody(cause: unknown): RequestError {
   return new RequestError(brokenBody, { status: 400, cause });
 }
@@ -87,7 +87,7 @@ function tooLarge(maxBytes: number, { isCutOff }: { isCutOff: boolean }): Reques
   });
 }
 
-/** Bytes as text. 400 when they are not UTF-8. */
+/** Bytes as text. 400 if they are not UTF-8. */
 export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -96,14 +96,17 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Checks a value's shape: 422 with an issue per complaint, its `loc` beginning with `place`. Rules are the domain's. */
+/**
+ * Checks a value's shape: 422 with one issue per problem, each `loc` beginning with `location`. The domain checks the
+ * rules.
+ */
 export function parseShape<T>(schema: z.ZodType<T>, value: unknown, location: 'body' | 'query'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalidRequest(result.error.issues.flatMap((issue) => toWireIssues(issue, value, location)));
 }
 
-// Of members that a closed shape has not, each is told where it stands.
+// Each unknown member of a closed shape gets an issue of its own, with its path.
 function toWireIssues(issue: z.core.$ZodIssue, value: unknown, location: string): WireIssue[] {
   if (issue.code !== 'unrecognized_keys') return [toWireIssue(issue, value, location)];
   return issue.keys.map((key) => {
@@ -145,13 +148,13 @@ function isNumber(issue: z.core.$ZodIssue): boolean {
   return wanted === 'int' || wanted === 'number';
 }
 
-/** How the messages begin that a schema has when it says nothing itself: they name no field. */
+/** The prefixes of zod's default messages, which name no field. */
 const zodsOwn = /^(?:Invalid|Too small|Too big)/;
 
-/** The values that would have been taken, where there are only some; null where there are more. */
+/** The allowed values, if there is a fixed set; otherwise null. */
 function allowedValuesOf(issue: z.core.$ZodIssue): readonly unknown[] | null {
   if (issue.code === 'invalid_value') return issue.values;
-  // The word that says which of several shapes an object has.
+  // The discriminator that selects one of several shapes.
   return 'options' in issue && Array.isArray(issue.options) ? issue.options : null;
 }
 
@@ -162,10 +165,10 @@ function bounds(issue: z.core.$ZodIssue): string {
   return issue.origin === 'array' ? `have ${limit} members` : `be ${limit}`;
 }
 
-// Only where a number, or one of some words, was expected is said what came: elsewhere it may be somebody's secret.
+// The received value is shown only where a number or an enum value was expected: elsewhere it may be a secret.
 function nameOf(found: unknown, showsValue: boolean): string {
   if (found === null) return 'null';
-  // JSON writes larger numbers than can be kept.
+  // JSON can hold larger numbers than JavaScript.
   if (showsValue && typeof found === 'number') return Number.isFinite(found) ? `${found}` : 'too large';
   if (showsValue && typeof found === 'string') return JSON.stringify(found.slice(0, 60).toWellFormed());
   return withArticle(Array.isArray(found) ? 'array' : typeof found);

@@ -54,17 +54,17 @@ import { createVersionApi, type VersionApi } from './version-api.ts';
 export interface Rest {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
-  /** The short way of plain requests, which all others go past: see {@link VersionApi.fastPath}. */
+  /** The fast path of REST; all other requests pass it by: see {@link VersionApi.fastPath}. */
   readonly fastPath: FastPathHandler;
 }
 
-/** Where a version is, beside under its name: version 1 described one path without it, version 3 had some as a beta. */
+/** Paths outside of their version's prefix: version 1 described one without it, and version 3 had some as a beta. */
 const versionOf: ReadonlyMap<string, string> = new Map([
   ['enterprise', 'v1'],
   ['v3beta1', 'v3'],
 ]);
 
-/** All versions, each with its endpoints. A version is retired by taking its line out. */
+/** Creates all versions with their endpoints. To retire a version, delete its line. */
 export function createRest(services: Services, watches: Watches): Rest {
   const streams = createEventStreams(services);
   const apis: ReadonlyMap<string, VersionApi> = new Map([
@@ -83,7 +83,8 @@ export function createRest(services: Services, watches: Watches): Rest {
     },
     async fetch(request, env) {
       const [segment = ''] = new URL(request.url).pathname.slice(1).split('/');
-      // The first version let a session be terminated without its name; other methods there are the console's.
+      // The earliest API let a client terminate a session without naming a version. Other methods on this path belong
+      // to the console.
       const isEarliest = segment === 'sessions' && request.method === 'DELETE';
       const api = apis.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (api) return api.fetch(request, env);

@@ -1,4 +1,4 @@
-/** What readers of the API find endpoints under, and what it is. Another word needs a line here. */
+/** The tags of the OpenAPI documents, with their descriptions. A new tag needs a line here. */
 const descriptions: Readonly<Record<string, string>> = {
   'api-keys': 'Keys, and their revocation.',
   attachments: 'Files that are given to sessions.',
@@ -28,7 +28,7 @@ const descriptions: Readonly<Record<string, string>> = {
   sessions: 'Sessions of agents, and their messages.',
 };
 
-/** The tag of a path: its resource, which is the first word after the version and the scope. */
+/** The tag of a path: its resource, the first word after the version and the scope. */
 export function tagOf(path: string): string {
   const [, , ...segments] = path.split('/');
   if (segments[0] === 'enterprise') segments.shift();
@@ -36,7 +36,7 @@ export function tagOf(path: string): string {
   return segments.find((word) => !word.startsWith('{')) ?? 'organizations';
 }
 
-/** A tag as the OpenAPI document lists it. Throws for one that has no description. */
+/** A tag with its description, as the OpenAPI document lists it. Throws for a tag without a description. */
 export function describeTag(name: string): { name: string; description: string } {
   const description = descriptions[name];
   if (!description) throw new Error(`No description of the tag "${name}" in rest/tags.ts.`);

@@ -1,28 +1,28 @@
 import { networkOf } from '../../domain/usage/limits/network.ts';
 import { RequestError } from './refusal.ts';
 
-/** Limits on bytes in memory of bodies whose sender is not known yet. */
+/** Limits on the memory for bodies of senders that are not authenticated yet. */
 export interface UnprovenLimits {
-  /** In this process. */
+  /** The limit of this process. */
   readonly maxBytes: number;
-  /** From one address (of IPv6: one /64), so that one sender cannot keep the others out. */
+  /** The limit of one address (for IPv6, one /64), so that one sender cannot block the others. */
   readonly maxBytesPerAddress: number;
 }
 
-/** 64 MiB, of which one address may use 16 MiB. */
+/** 64 MiB in total, 16 MiB per address. */
 export const defaultUnprovenLimits: UnprovenLimits = {
   maxBytes: 64 * 1_048_576,
   maxBytesPerAddress: 16 * 1_048_576,
 };
 
-/** Bytes of one body, until they are released. */
+/** The counted bytes of one body, until they are released. */
 export interface UnprovenBody {
-  /** Counts bytes that arrived. 503 with Retry-After beyond a limit. */
+  /** Counts received bytes. 503 with Retry-After beyond a limit. */
   add(count: number): void;
   release(): void;
 }
 
-/** Returns a function that begins to count the bytes of one body; all bodies together stay within the limits. */
+/** Returns a function that starts to count the bytes of one body. All bodies together stay within the limits. */
 export function limitUnprovenBytes(limits: UnprovenLimits): (address: string | null) => UnprovenBody {
   let total = 0;
   const byNetwork = new Map<string, number>();
@@ -49,7 +49,7 @@ export function limitUnprovenBytes(limits: UnprovenLimits): (address: string | n
   };
 }
 
-// What is left of the body is not read, so the connection cannot be used again.
+// The rest of the body is not read, so the connection cannot be reused.
 const tooMuchInFlight = () =>
   new RequestError('Too many signed deliveries are arriving at once. Wait and try again.', {
     status: 503,

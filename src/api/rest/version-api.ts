@@ -24,7 +24,7 @@ import { describeTag, tagOf } from './tags.ts';
 
 /** One version on the wire. */
 export interface VersionApi {
-  /** Adds an endpoint: authenticate, parse, `run`, and its result as JSON unless it is a Response already. */
+  /** Adds an endpoint: authenticate, parse, `run`, and encode the result as JSON unless it is already a Response. */
   serve<
     A extends z.ZodType,
     Q extends z.ZodObject = z.ZodObject<Record<never, never>>,
@@ -33,22 +33,22 @@ export interface VersionApi {
   /** Answers every request; it never rejects. */
   fetch(request: Request, env: RestEnv): Promise<Response>;
   /**
-   * The short way of a GET, or of JSON by a POST, by a key that this process has seen lately: the same as by `fetch`, without
-   * the objects and layers that all other requests are given. Null for what is to take the long way: nothing has been done for
-   * it then.
+   * The fast path for a GET, or for a POST with JSON, with a key that this process has authenticated recently. It gives
+   * the same response as `fetch` without the objects and layers of the normal path. Returns null for a request that
+   * must take the normal path; nothing has been done for it then.
    */
   fastPath(
     request: FastPathRequest,
     incoming: IncomingMessage,
     env: RestEnv,
   ): Promise<JsonAnswer | Response | null> | null;
-  /** The OpenAPI 3.1 document of all endpoints served so far. */
+  /** Builds the OpenAPI 3.1 document of all endpoints served so far. */
   document(): object;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Parameters whose values have slashes, which some clients do not encode: names of repositories and branches. */
+/** Parameters whose values contain slashes that some clients do not encode: names of repositories and branches. */
 const isOfSegments: ReadonlySet<string> = new Set(['path', 'branch_name']);
 
 /** A version without endpoints. */
@@ -56,10 +56,10 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
   // Not strict: a slash at the end of a path makes no difference (pinned 2).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
   const calls = createEndpointCalls(dialect, services);
-  /** By what the router finds. */
+  /** Keyed by the router's match. */
   const fastPathRoutes = new Map<unknown, FastPathRoute>();
   const tags = new Map<string, ReturnType<typeof describeTag>>();
-  /** To describe what is served takes longer than to serve it, and few ask for the document. */
+  /** Deferred: describing the endpoints takes longer than serving a request, and few clients ask for the document. */
   const undescribed: (() => void)[] = [];
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
 
@@ -68,7 +68,7 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
     const refuse = (error: RequestError) => calls.refuse(error, requestContext);
     const path = c.req.path.replace(/(?<=.)\/$/, '');
     const allowedMethods = methods.filter((method) => app.router.match(method, path)[0].length > 0);
-    // Two slashes at the end: the router knows the path without one of them, and has not found it.
+    // Two trailing slashes: the router knows the path without one of them, and has not matched it.
     const isFound = allowedMethods.some((method) => method === (c.req.method === 'HEAD' ? 'GET' : c.req.method));
     if (allowedMethods.length === 0 || isFound) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }));
     const taken = allowedMethods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
@@ -113,7 +113,7 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
           const answer = await calls.answer(served, requestContextOf(c));
           return answer instanceof Response ? answer : toResponse(answer);
         };
-        // The router sees paths without a slash at their end; an endpoint that needs one looks at the address itself.
+        // The router sees paths without a trailing slash; an endpoint that needs the slash checks the URL itself.
         const routed = path
           .replaceAll(/\{(\w+)\}/g, (_, name: string) => (isOfSegments.has(name) ? `:${name}{.+}` : `:${name}`))
           .replace(/(?<=.)\/$/, '');
@@ -130,7 +130,7 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
       const answer = (viewer: Viewer | null) =>
         viewer && calls.answer(route.served, fastPathContextOf(request, incoming, route.paramsAt, address), viewer);
       const cachedViewer = findCachedViewer(services, token, address);
-      // What cannot be read now is read again, and its failure told, on the long way.
+      // If the key cannot be read now, the normal path reads it again and reports the failure.
       return cachedViewer instanceof Promise ? cachedViewer.then(answer, () => null) : answer(cachedViewer);
     },
     document() {
@@ -149,13 +149,13 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
   };
 }
 
-/** An endpoint by one of its paths. */
+/** One path of an endpoint on the fast path. */
 interface FastPathRoute {
   readonly served: ServedEndpoint;
   readonly paramsAt: ParamsAt;
 }
 
-// What answers by what is accepted, or with a file, asks the request itself.
+// Endpoints that negotiate the content type or receive a file need the Fetch API request.
 const hasFastPath = ({ method, body, answer, answerTypes, isAlsoStream }: AnyEndpoint): boolean => {
   const isOfJson = method === 'get' || (method === 'post' && body !== undefined);
   return isOfJson && answer !== undefined && answerTypes === undefined && isAlsoStream !== true;

@@ -14,7 +14,7 @@ import type { VersionApi } from '../version-api.ts';
 import { time } from './dialect.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** The longest stretch that may be asked for, in days: as the domain has it, told here in this version's words. */
+/** The longest period of a query, in days. It equals the domain's limit, and is stated here in this version's names. */
 const maxDays = 400;
 /** How many sessions are read at a time. */
 const batch = { max: 2_000, default: 2_000 } as const;
@@ -27,7 +27,7 @@ const dateParam = (name: 'start_date' | 'end_date', description: string) => {
   return textParam(name, { description })
     .transform((text, check) => {
       const at = text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : null;
-      // The 31st of February: V8 reads it as the 3rd of March, or as no time at all.
+      // February 31st: V8 reads it as March 3rd, or as an invalid date.
       if (at && !Number.isNaN(at.getTime()) && dateOf(at) === text && text >= '1970' && text < '9999') return at;
       check.addIssue(refused(text));
       return z.NEVER;
@@ -84,13 +84,14 @@ function presentSession(context: Context, session: SessionConsumption): z.input<
   };
 }
 
-// The wire wants an address of everybody. Only users have one: for others it is one that can never be delivered to.
+// The wire requires an email address for everybody, and only users have one. Others get an address that can never
+// receive mail.
 function addressOf({ serviceUserId }: SessionConsumption): string {
   const name = serviceUserId === null ? 'service-key' : prefixedId('serviceUser', serviceUserId);
   return `${name}@no-address.invalid`;
 }
 
-// The sessions as JSON, comma-separated, a batch at a time.
+// The sessions as JSON, separated by commas, one batch at a time.
 async function* sessionBatches(
   context: Context,
   period: { timeAfter: Date; timeBefore: Date },

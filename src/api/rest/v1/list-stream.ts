@@ -3,13 +3,13 @@ import type { Page, PageRequest } from '../../../domain/pages.ts';
 import { streamJson } from '../json-stream.ts';
 
 const firstBatch = 20;
-/** What a batch aims at, in characters of JSON: long items make batches smaller. */
+/** The target size of a batch, in characters of JSON: long items make batches smaller. */
 const batchLength = 1_048_576;
 
-/** The most items that {@link streamList} reads at once. */
+/** The maximum number of items that {@link streamList} reads at once. */
 export const batch = { max: 100, default: firstBatch } as const;
 
-/** A list that is answered whole: how its pages are read, and what stands around its items in the JSON. */
+/** A list that is answered in full: the function that reads its pages, and the JSON around its items. */
 export interface StreamedList<T> {
   readonly read: (request: PageRequest) => Promise<Page<T>>;
   readonly present: (items: readonly T[]) => Promise<readonly object[]>;
@@ -17,13 +17,13 @@ export interface StreamedList<T> {
   readonly closing: string;
 }
 
-/** A list without pages on the wire, however long it is: read and written in keyset batches. */
+/** Streams a list that has no pages on the wire, of any length: it is read and written in keyset batches. */
 export async function streamList<T>(context: Context, list: StreamedList<T>): Promise<Response> {
   const { opening, closing } = list;
   return streamJson(context, { opening, closing, batches: readBatches(list) });
 }
 
-// The items as JSON, comma-separated, a batch at a time; none that is empty.
+// The items as JSON, separated by commas, one batch at a time. No batch is empty.
 async function* readBatches<T>({ read, present }: StreamedList<T>): AsyncGenerator<string, undefined> {
   let after: string | null = null;
   let size = firstBatch;

@@ -41,7 +41,7 @@ const makers = (playbook: PlaybookRecord) => [
   { userId: playbook.updatedByUserId, serviceUserId: playbook.updatedByServiceUserId },
 ];
 
-// Service users are named, but have no user's id: the fields of this version know users only.
+// Service users have no user id, and the fields of this version hold users only.
 async function presentAll(
   context: Context,
   organizationId: string,
@@ -80,7 +80,7 @@ async function present(
 const collection = '/v1/playbooks';
 const one = `${collection}/{playbook_id}` as const;
 
-/** `/v1/playbooks`: those of the key's organization. */
+/** `/v1/playbooks`: the playbooks of the key's organization. */
 export function servePlaybooks(api: VersionApi): void {
   serveCollection(api);
   serveOne(api);

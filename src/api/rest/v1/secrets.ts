@@ -48,7 +48,7 @@ export function serveSecrets(api: VersionApi): void {
     },
     async ({ context }) => {
       const organizationId = await organizationOf(context);
-      // All of them: an organization has no more.
+      // Reads all of them: the limit of an organization is one page.
       const { items } = await listSecrets(context, { organizationId }, { max: maxSecrets, default: maxSecrets });
       return { secrets: items.map(presentSecret) };
     },

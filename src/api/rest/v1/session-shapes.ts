@@ -38,7 +38,7 @@ export const createSessionRequest = z
   })
   .openapi('CreateSessionRequest');
 
-/** The answer to a creation. */
+/** The response to POST /v1/sessions. */
 export const createSessionResponse = z
   .object({
     session_id: z.string(),
@@ -55,10 +55,10 @@ export const editTagsRequest = z
   .object({ tags: z.array(z.string()).openapi({ maxItems: 50 }) })
   .openapi('EditSessionTagsRequest');
 
-/** `null`, or why the session takes no message. */
+/** `null`, or the reason why the session takes no message. */
 export const sendMessageResponse = z.object({ detail: z.string() }).nullable().openapi('SendMessageResponse');
 
-/** The answer to a termination, and to an edit of tags. */
+/** The response to a termination and to an edit of tags. */
 export const detailResponse = z.object({ detail: z.string() }).openapi('DetailResponse');
 
 const shared = {
@@ -110,7 +110,7 @@ export const sessionDetails = sessionHead.extend({ messages: z.array(message) })
 
 type Names = ReadonlyMap<string, { name: string; email: string | null }>;
 
-/** A creation in our words. null and left out are the same, also to the idempotency that compares inputs. */
+/** Converts a request to the domain's input. null equals a missing value, also when idempotency compares inputs. */
 export function parseCreateSession(body: z.output<typeof createSessionRequest>): CreateSessionInput {
   return {
     prompt: body.prompt,
@@ -153,7 +153,7 @@ export function presentListItem({ session, userEmail }: SessionWithEmail): z.inp
   };
 }
 
-/** A session's details without its messages, which are written after it. */
+/** A session's details without its messages, which are streamed after them. */
 export function presentHead(context: Pick<Context, 'baseUrl'>, session: SessionRecord): z.input<typeof sessionHead> {
   return {
     ...presentShared(session),
@@ -162,7 +162,7 @@ export function presentHead(context: Pick<Context, 'baseUrl'>, session: SessionR
   };
 }
 
-/** A message. `origin` is known of the first one only: it is the session's. */
+/** A message. `origin` is known only for the first one, and equals the session's. */
 export function presentMessage(entry: LogEntry, session: SessionRecord, names: Names): z.input<typeof message> {
   const type = entry.messageType ?? 'agent_message';
   return {

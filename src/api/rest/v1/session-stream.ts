@@ -7,13 +7,13 @@ import { presentHead, presentMessage } from './session-shapes.ts';
 
 const firstBatch = 20;
 const largestBatch = 500;
-/** What a batch aims at, in characters of JSON: long messages make batches smaller. */
+/** The target size of a batch, in characters of JSON: long messages make batches smaller. */
 const batchLength = 1_048_576;
 
 /**
- * The details of a session. Its messages are all of them, so that they are read and written in keyset batches: the
- * memory of one request is a batch, whatever the length of the session. The first batch is read before the answer
- * begins, so that what fails there is still an error with a status.
+ * Streams the details of a session with all of its messages, which are read and written in keyset batches. Memory holds
+ * one batch, regardless of the length of the session. The first batch is read before the response begins, so that its
+ * failure is still an error with a status.
  */
 export async function streamDetails(context: Context, session: SessionRecord): Promise<Response> {
   const batches = messageBatches(context, session);
@@ -55,7 +55,7 @@ export async function streamDetails(context: Context, session: SessionRecord): P
   return new Response(stream, { headers });
 }
 
-// The messages as JSON, comma-separated, a batch at a time.
+// The messages as JSON, separated by commas, one batch at a time.
 async function* messageBatches(context: Context, session: SessionRecord): AsyncGenerator<string, undefined> {
   const names = new Map<string, { name: string; email: string | null }>();
   const resolvedAuthors = new Set<string>();
@@ -76,5 +76,5 @@ async function* messageBatches(context: Context, session: SessionRecord): AsyncG
   }
 }
 
-// '' for the agent: nobody to look up.
+// '' for the agent, which has no name to load.
 const authorOf = (entry: LogEntry) => entry.userId ?? entry.serviceUserId ?? '';

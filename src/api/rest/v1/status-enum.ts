@@ -16,7 +16,7 @@ export const v1Statuses = [
 /** See {@link v1Statuses}. */
 export type V1Status = (typeof v1Statuses)[number];
 
-/** What decides the word. */
+/** The fields that decide the value. */
 export type StatusFields = Pick<
   SessionRecord,
   'status' | 'statusDetail' | 'request' | 'requestFrom' | 'endedBy' | 'isFresh'
@@ -28,7 +28,7 @@ const suspendRequested = (session: StatusFields) =>
 const resumeRequested = (session: StatusFields) =>
   isFrontend(session) ? 'resume_requested_frontend' : 'resume_requested';
 
-// Details that belong to another status say nothing about a running session: it works.
+// A detail that belongs to another status tells nothing about a running session, which is working.
 const running = {
   working: 'working',
   waiting_for_user: 'blocked',
@@ -66,7 +66,7 @@ const wireStatuses = {
   error: () => 'blocked',
 } satisfies Record<SessionStatus, (session: StatusFields) => V1Status>;
 
-/** The `status_enum` of a session: complete, and never null. */
+/** The `status_enum` of a session: defined for every session, never null. */
 export function statusEnum(session: StatusFields): V1Status {
   return wireStatuses[session.status](session);
 }

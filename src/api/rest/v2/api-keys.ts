@@ -19,7 +19,7 @@ function requireAdministrator(context: Context): void {
   requireKeyAdministrator(context);
 }
 
-/** `/v2/enterprise/api-keys`: revocation, one by one and all at once. */
+/** `/v2/enterprise/api-keys`: revokes keys, one or all. */
 export function serveApiKeys(api: VersionApi): void {
   api.serve(
     {

@@ -2,7 +2,7 @@ import { earlierAuditLog, earlierAuditQuery, readEarlierAuditLog } from '../earl
 import type { VersionApi } from '../version-api.ts';
 import { requireAdministratorKey } from './dialect.ts';
 
-/** As of version 1. */
+/** The same page sizes as version 1. */
 const page = { max: 1_000, default: 100 } as const;
 
 /** `/v2/enterprise/audit-logs`. */

@@ -42,7 +42,7 @@ const cycleResponse = z
   })
   .openapi('BillingCycle');
 
-/** A time, or a date; without an offset it is UTC. */
+/** A time or a date; without an offset it is in UTC. */
 const isoTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 function parseTime(name: string, text: string): Date {
@@ -53,7 +53,7 @@ function parseTime(name: string, text: string): Date {
   throw invalidRequest([{ loc: ['query', name], msg, type: 'value_error' }]);
 }
 
-// `start_date` wins over its alias; whichever was written is what an error names.
+// `start_date` wins over its alias. Errors name the parameter that the client sent.
 function parseBounds(query: z.output<typeof dailyQuery>): {
   timeAfter?: Date | undefined;
   timeBefore?: Date | undefined;

@@ -21,8 +21,8 @@ export const dialect: Dialect = {
 export type AdministratorKey = 'personal' | 'personal or enterprise service';
 
 /**
- * FORBIDDEN unless the key is one of a person, or, where that is enough, a service key of the whole enterprise. What it may
- * do is asked beside this.
+ * Throws FORBIDDEN unless the key is a personal key or, where `taken` allows it, a service key of the whole enterprise.
+ * Permissions are checked separately.
  */
 export function requireAdministratorKey({ viewer }: Context, taken: AdministratorKey): void {
   if (viewer.keyKind === 'PERSONAL') return;

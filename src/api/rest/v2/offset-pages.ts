@@ -18,7 +18,7 @@ export const pageQuery = {
   skip: integerParam('skip', { description: 'The same as `offset`, which wins.', minimum: 0 }),
 };
 
-/** The envelope around a list. Both names of the offset are in it: clients read the one that they sent. */
+/** The envelope of a list. It contains both names of the offset, because clients read the one that they sent. */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item),
@@ -31,7 +31,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
-/** What a query asks for. A number below zero is refused here, by the name that it was sent by. */
+/** Reads the page parameters of a query. A negative number is refused under the name that the client sent. */
 export function readPage(query: {
   limit?: number | undefined;
   offset?: number | undefined;

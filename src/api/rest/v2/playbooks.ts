@@ -5,7 +5,7 @@ import { requireAdministratorKey } from './dialect.ts';
 
 const done = z.object({ status: z.string() }).openapi('Status');
 
-/** `/v2/enterprise/playbooks/{playbook_id}`: of the enterprise, and of every organization in it. */
+/** `/v2/enterprise/playbooks/{playbook_id}`: playbooks of the enterprise and of all its organizations. */
 export function servePlaybooks(api: VersionApi): void {
   api.serve(
     {

@@ -32,7 +32,7 @@ async function* roleBatches(context: Context): AsyncGenerator<string, undefined>
   }
 }
 
-/** `/v2/enterprise/roles`: for personal keys of administrators. The list has no pages: it is written in batches. */
+/** `/v2/enterprise/roles`: for personal keys of administrators. The list has no pages and is streamed in batches. */
 export function serveRoles(api: VersionApi): void {
   api.serve(
     {

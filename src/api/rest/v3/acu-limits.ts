@@ -18,7 +18,7 @@ const limitResponse = z
   })
   .openapi('ACULimitResponse');
 
-// Only organizations have limits here; the wire's other scopes never occur.
+// Only organizations have limits; the wire's other scopes never occur.
 function presentLimit(organization: OrganizationRecord): z.input<typeof limitResponse> {
   return {
     scope: 'org',
@@ -32,7 +32,7 @@ const path = '/v3/enterprise/consumption/acu-limits/devin';
 const organizationPath = `${path}/organizations/{org_id}` as const;
 const done = () => new Response(null, { status: 204 });
 
-/** `/v3/enterprise/consumption/acu-limits/devin`: the limits of organizations in a cycle. */
+/** `/v3/enterprise/consumption/acu-limits/devin`: the limits of organizations per cycle. */
 export function serveAcuLimits(api: VersionApi): void {
   api.serve(
     {

@@ -66,7 +66,7 @@ function presentMade({ apiKey: key, token }: { apiKey: ApiKeyRecord; token: stri
   return { api_key_id: prefixedId('apiKey', key.id), api_key_name: key.name, token };
 }
 
-// One second before the year 10000: what lies beyond has no text that PostgreSQL reads.
+// One second before the year 10000: PostgreSQL cannot read the text of later times.
 const latest = 253_402_300_799;
 
 function parseTime(name: string, seconds: number | null | undefined): Date | null {
@@ -86,7 +86,10 @@ function readTtl(context: Context, seconds: number): Date {
 
 const keys = '/v3beta1/enterprise/service-users/{service_user_id}/api-keys';
 
-/** `/v3beta1/…/service-users`: made with their first key; and `…/api-keys`: more of them. Tokens are shown once. */
+/**
+ * `/v3beta1/…/service-users` creates service users with their first key; `…/api-keys` creates further keys. Tokens are
+ * shown once.
+ */
 export function serveApiKeys(api: VersionApi): void {
   for (const [path, name] of [
     ['/v3beta1/enterprise/service-users', 'createServiceUser'],

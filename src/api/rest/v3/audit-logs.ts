@@ -7,7 +7,7 @@ import { invalidRequest, type WireIssue } from '../refusal.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 
-/** The end of the year 9999 in Unix seconds, which is as far as times go here. */
+/** The end of the year 9999 in Unix seconds, the latest time that the service accepts. */
 const lastSecond = 253_402_300_799;
 
 const listQuery = z.object({
@@ -38,7 +38,7 @@ const entryResponse = z
 
 const snakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-// Sessions are written bare in this version, everything else with its prefix.
+// This version writes session ids without a prefix, and all other ids with theirs.
 function presentTarget(entry: AuditEntryRecord): string | null {
   const kind = targetKindOf(entry);
   return kind === null || kind === 'session' || entry.targetId === null
@@ -82,7 +82,7 @@ function parseQuery(query: z.output<typeof listQuery>): AuditLogRequest {
   }
   if (issues.length > 0) throw invalidRequest(issues);
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(seconds * 1_000));
-  // A list is kept whole as well as split at its commas; no action has one.
+  // Lists keep each value complete as well as split at its commas. No action contains a comma.
   const actionNames = query.action?.filter((name) => !name.includes(',')) ?? [];
   const filter = {
     actions: actionNames.length > 0 ? actionNames : undefined,
@@ -92,7 +92,7 @@ function parseQuery(query: z.output<typeof listQuery>): AuditLogRequest {
   return { first, after, order: order === 'asc' ? 'asc' : 'desc', filter };
 }
 
-/** `/v3/enterprise/audit-logs`, and the same of one organization. */
+/** `/v3/enterprise/audit-logs`, and the same for one organization. */
 export function serveAuditLogs(api: VersionApi): void {
   api.serve(
     {

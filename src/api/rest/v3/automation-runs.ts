@@ -35,7 +35,7 @@ const runResponse = z
   })
   .openapi('AutomationRunResponse');
 
-// Of a session is told only to who may see it.
+// Only a viewer who may see a run's session gets its data.
 async function presentAll(context: Context, runs: readonly AutomationRun[]): Promise<z.input<typeof runResponse>[]> {
   const sessions = await findSessions(context, [...new Set(runs.flatMap(({ sessionId }) => sessionId ?? []))]);
   const seen = new Set(sessions.map((session) => session?.id));

@@ -14,7 +14,7 @@ import { toOurNames, toWireNames } from './wire-names.ts';
 /** Pages of automations and of their runs are smaller than elsewhere (spec 8). */
 export const automationsPage = { max: 100, default: 100 } as const;
 
-/** What such pages are asked for with. */
+/** The query parameters of these pages. */
 export const automationsQuery = z.object({
   ...pageQuery,
   first: integerParam('first', {
@@ -59,7 +59,7 @@ const sessionOptions = z.strictObject({
   repos: z.array(z.string()).nullish(),
 });
 
-// A record leaves this one name out without a word, so that it does no harm: what is not kept is not taken either.
+// A record silently drops the name `__proto__`, so it does no harm. It is refused because it would not be stored.
 const named = <T extends z.ZodType>(record: T) =>
   z.preprocess((value, check) => {
     if (value !== null && typeof value === 'object' && Object.hasOwn(value, '__proto__')) {
@@ -135,7 +135,7 @@ const options = {
     .nullish(),
 } as const;
 
-/** A new automation. Fields that are not listed are refused. */
+/** A new automation. Unknown fields are refused. */
 export const automationCreateRequest = z
   .strictObject({
     name: z.string().openapi({ description: '1 to 500 characters.' }),
@@ -147,7 +147,7 @@ export const automationCreateRequest = z
   })
   .openapi('AutomationCreateRequest');
 
-/** Changes of an automation: what is left out stays, null clears what may be left out of a new one. */
+/** Changes of an automation: a missing field stays, and null clears a field that is optional in a new automation. */
 export const automationUpdateRequest = z
   .strictObject({
     name: z.string().optional(),
@@ -200,18 +200,18 @@ export const automationResponse = z
   })
   .openapi('AutomationResponse');
 
-/** A body of the wire in our names: the domain checks it again, with all rules. */
+/** Converts a request body to the domain's names. The domain validates it again with all its rules. */
 export function readAutomation<T extends AutomationInput | AutomationChange>(body: object): T {
   return toOurNames(body) as T;
 }
 
-/** Who did something, as REST writes it; '' for the service itself. */
+/** The actor as REST writes it; '' for the service itself. */
 export function actorOf(userId: string | null, serviceUserId: string | null): string {
   if (userId !== null) return prefixedId('user', userId);
   return serviceUserId === null ? '' : prefixedId('serviceUser', serviceUserId);
 }
 
-/** An automation as lists have it, and all others but for {@link presentAutomation}'s additions. */
+/** An automation as in lists. {@link presentAutomation} adds fields for a single one. */
 export function presentListed(
   context: Context,
   automation: AutomationRecord,
@@ -243,14 +243,17 @@ export function presentListed(
   };
 }
 
-// Ids are bare inside; a session's is bare on this wire too.
+// Ids have no prefix in the domain; session ids have none on this wire either.
 function presentAction(each: AutomationRecord['actions'][number]): { type: string } {
   if (each.type !== 'start_session' || each.session?.playbookId == null) return toWireNames(each) as { type: string };
   const playbookId = prefixedId('playbook', each.session.playbookId);
   return toWireNames({ ...each, session: { ...each.session, playbookId } }) as { type: string };
 }
 
-/** One automation, with the next times of its recurring triggers, and its webhook's secret where that was just made. */
+/**
+ * One automation, with the next occurrences of its recurring triggers, and its webhook's secret if that was just
+ * created.
+ */
 export async function presentAutomation(
   context: Context,
   { automation, webhookSecret }: WrittenAutomation,
@@ -259,7 +262,7 @@ export async function presentAutomation(
   return { ...presentListed(context, automation, webhookSecret), next_runs: nextRuns };
 }
 
-/** What triggers there are. */
+/** The trigger types. */
 export const schemasResponse = z
   .object({
     sources: z

@@ -64,7 +64,7 @@ export function serveAutomations(api: VersionApi): void {
       ),
   );
 
-  // Before the route of one automation, whose id could be this word.
+  // Must be served before the route of one automation, whose id could be this word.
   api.serve(
     {
       method: 'get',

@@ -16,7 +16,7 @@ export const periodQuery = {
   }),
 };
 
-/** The bounds in our words. */
+/** The bounds in the domain's names. */
 export function parsePeriod(query: { time_after?: number | undefined; time_before?: number | undefined }) {
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(seconds * 1_000));
   return { timeAfter: at(query.time_after), timeBefore: at(query.time_before) };
@@ -49,10 +49,10 @@ const cycleResponse = z
 const enterprise = '/v3/enterprise/consumption/daily';
 const organization = '/v3/organizations/{org_id}/consumption/daily';
 
-/** Where an address was while this version was a beta: older clients still ask there. */
+/** The path from the time when this version was a beta: older clients still use it. */
 const beta = (path: string) => path.replace('/v3/', '/v3beta1/');
 
-/** Each address of daily consumption: what follows, and whose it is. */
+/** Each path of daily consumption: its suffix, and the subject of the sums. */
 const subjects = [
   { suffix: '', name: '', of: 'all that is in it', kind: null, parameter: '', basePaths: [enterprise, organization] },
   {

@@ -42,7 +42,7 @@ export function presentPage<T, W>(records: Page<T>, present: (record: T) => W) {
   return presentPageOf(records, records.items.map(present));
 }
 
-/** {@link presentPage} where the items are presented together, in their order. */
+/** {@link presentPage} for items that are presented together, in their order. */
 export function presentPageOf<T, W>(records: Page<T>, items: W[]) {
   const last = records.items.at(-1);
   return {
@@ -126,7 +126,7 @@ export const permissionNames = {
   ManageAccountKnowledge: 'ManageAccountKnowledge',
 } as const satisfies Record<Permission, string>;
 
-// A missing permission is an issue whose path is its name; every other text stands as the domain wrote it.
+// A missing permission is an issue whose path is the permission's name. All other texts are the domain's.
 function says(error: DomainError, text: string): string {
   if (error.code === 'UNAUTHENTICATED') return missing;
   const [name] = error.code === 'FORBIDDEN' ? (error.issues[0]?.path ?? []) : [];

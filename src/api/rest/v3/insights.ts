@@ -47,7 +47,7 @@ async function presentInsights(
 
 const [{ sessions: inOrganization }, { sessions: inEnterprise }] = sessionScopes;
 
-/** `…/sessions/insights` and `…/sessions/{devin_id}/insights`. To be served before `…/sessions/{devin_id}`. */
+/** `…/sessions/insights` and `…/sessions/{devin_id}/insights`. Must be served before `…/sessions/{devin_id}`. */
 export function serveInsights(api: VersionApi): void {
   api.serve(
     {

@@ -24,7 +24,7 @@ const present = (ranges: readonly string[]) => ({ ip_ranges: [...ranges] });
 
 const paths = ['/v3/enterprise/ip-access-list'] as const;
 
-/** `/v3/enterprise/ip-access-list`: from where the enterprise's keys may be used. */
+/** `/v3/enterprise/ip-access-list`: the addresses from which the enterprise's keys may be used. */
 export function serveIpAccessList(api: VersionApi): void {
   api.serve(
     {

@@ -22,7 +22,7 @@ const sessionMessage = z
   .object({ event_id: z.string(), source: z.enum(['devin', 'user']), message: z.string(), created_at: timeSchema })
   .openapi('SessionMessage');
 
-/** The same `event_id` as in v1: one message is one event, whoever reads it. */
+/** The same `event_id` as in v1: a message has one event id in all versions. */
 function presentMessage(entry: LogEntry): z.input<typeof sessionMessage> {
   return {
     event_id: prefixedId('message', entry.id),
@@ -60,7 +60,7 @@ function serveList(api: VersionApi, scope: SessionScope, watches: Watches, strea
         const session = await getSession(context, target.sessionId, target.organizationId);
         return presentPage(await listLog(context, session, { messagesOnly: true, first, after }, page), presentMessage);
       }
-      // A client that lost its stream asks again for the same address: where it was stands in the header.
+      // A client that lost its stream repeats the same request; the header carries its position.
       const lastEventId = call.request.headers.get(lastEventIdHeader);
       const cursor = lastEventId || after;
       return streams.open(call, {
@@ -78,7 +78,7 @@ function serveList(api: VersionApi, scope: SessionScope, watches: Watches, strea
 
 const lastEventIdHeader = 'Last-Event-ID';
 
-// It stands for `after`, which may not even have been given.
+// The header replaces `after`, so the error must not name a parameter that may not have been sent.
 function refuseLastEventId(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'BAD_CURSOR')) throw error;
   const msg = `"${lastEventIdHeader}" must be the id of an event of this session’s messages.`;

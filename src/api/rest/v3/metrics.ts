@@ -134,7 +134,7 @@ const presentUsage = (metrics: SessionMetrics) => ({
   prs_merged_count: metrics.pullRequests.merged,
 });
 
-/** The scopes of metrics: their address, whether all of the enterprise is meant, and what names differ in. */
+/** The scopes of metrics: path, enterprise flag, and the varying part of names. */
 const scopes = [
   { base: '/v3/enterprise/metrics', kind: 'enterprise', prefix: 'getEnterprise', of: 'the enterprise' },
   { base: '/v3/organizations/{org_id}/metrics', kind: 'organization', prefix: 'get', of: 'an organization' },
@@ -212,7 +212,7 @@ function parseActive(query: z.output<typeof activeQuery>) {
   return { ...parsePeriod(query), minSessions: query.min_sessions, minSearches: query.min_searches };
 }
 
-/** One address whose answer is made of the sums over the sessions of a time. */
+/** Serves one path whose response is computed from the sums over the sessions of a period. */
 function serveSums<A extends z.ZodType>(
   api: VersionApi,
   path: string,

@@ -106,7 +106,7 @@ export function serveOrganizations(api: VersionApi): void {
     async ({ context, param, body }) =>
       presentOrganization(
         await updateOrganization(context, param('org_id'), {
-          // The wire's type lets a client say null where it means to leave the name alone; there is nothing to clear.
+          // The wire's type lets a client send null to keep the name; there is nothing to clear.
           name: body.name ?? undefined,
           maxCycleAcuLimit: body.max_cycle_acu_limit,
           maxSessionAcuLimit: body.max_session_acu_limit,

@@ -10,7 +10,7 @@ const role = z
   .object({ role_id: z.string(), role_name: z.string(), role_type: z.enum(['enterprise', 'org']) })
   .openapi('Role');
 
-/** A role that a user or a service user has; `org_id` null: on the enterprise. */
+/** A role assignment of a user or a service user; `org_id` null: in the enterprise. */
 export const roleAssignment = z.object({ org_id: z.string().nullable(), role }).openapi('RoleAssignment');
 
 function presentRole(record: RoleRecord): z.input<typeof role> {

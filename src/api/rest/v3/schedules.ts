@@ -138,11 +138,11 @@ function present(record: ScheduleRecord): z.input<typeof scheduleResponse> {
   };
 }
 
-/** What null gives back its default to; of the others that cannot be null it changes nothing. */
+/** The fields that null resets to a default. For other fields that cannot be null, null changes nothing. */
 const defaults = { agent: 'devin', bypass_approval: false, interval_count: 1, notify_on: 'failure' } as const;
 const nonNullableFields = ['name', 'prompt', 'enabled', 'schedule_type'];
 
-// The user it runs as has another name where it is made.
+// The field for the user that it runs as has another name in the create request.
 function read(body: z.output<typeof createRequest> | z.output<typeof updateRequest>): ScheduleInput {
   const entries = Object.entries(body)
     .map(([name, value]) => [
@@ -157,7 +157,7 @@ function read(body: z.output<typeof createRequest> | z.output<typeof updateReque
   return toOurNames(Object.fromEntries(entries)) as ScheduleInput;
 }
 
-/** `/v3/organizations/{org_id}/schedules`: deprecated, automations in their earlier shape. */
+/** `/v3/organizations/{org_id}/schedules`: deprecated; automations in their earlier shape. */
 export function serveSchedules(api: VersionApi): void {
   api.serve(
     {

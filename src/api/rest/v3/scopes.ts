@@ -2,15 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { type AccessType, accessTypes, type Scope } from '../../../domain/identity/organizations/scope.ts';
 import { textParam } from '../query.ts';
 
-/** One of the two places where routes of the same shape stand. */
+/** One of the two scopes that have routes of the same shape. */
 export interface RouteScope {
   readonly prefix: string;
-  /** What stands in the operations' names. */
+  /** The word for the scope in operation names. */
   readonly word: string;
-  /** What stands in their summaries. */
+  /** The words for the scope in summaries. */
   readonly of: string;
   readonly scopeOf: (param: (name: string) => string) => Scope;
-  /** The 404 of an organization that is not there, for routes that name nothing else. */
+  /** The 404 for a missing organization, for routes that name nothing else. */
   readonly notThere: readonly 404[];
 }
 
@@ -32,14 +32,14 @@ export const routeScopes: readonly RouteScope[] = [
   },
 ];
 
-/** Whose a thing is. */
+/** The owner kind of a resource. */
 export const accessTypeSchema = z.enum(accessTypes);
 
-/** The query parameter of lists. */
+/** The query parameter `access_type` of lists. */
 export const accessTypeParam = textParam('access_type', {
   description:
     '"org": of organizations; "enterprise": the enterprise’s own. In an organization "org" when left out, else both.',
 });
 
-/** What the parameter says. The domain refuses other words than its own. */
+/** Casts the value of the parameter. The domain refuses unknown values. */
 export const accessTypeOf = (text: string | undefined): AccessType | undefined => text as AccessType | undefined;

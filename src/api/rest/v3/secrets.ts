@@ -44,7 +44,7 @@ function presentSecret(secret: SecretRecord): z.input<typeof secretResponse> {
     access_type: 'org',
     created_by: userId === null ? serviceUser : prefixedId('user', userId),
     created_at: time(secret.createdAt),
-    // Nothing changes one here; GraphQL does, and who did is told by the audit log alone.
+    // This API cannot update a secret. GraphQL can, but only the audit log records who did.
     updated_by: null,
     updated_at: secret.updatedAt > secret.createdAt ? time(secret.updatedAt) : null,
   };

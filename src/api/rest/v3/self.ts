@@ -21,7 +21,7 @@ const patUser = z.object({
 
 const self = z.union([serviceUser, patUser]).openapi('Self');
 
-/** `GET /v3/self`: whose key it is. Any key of this version may ask. */
+/** `GET /v3/self`: describes the caller's key. Any key of this version may call it. */
 export function serveSelf(api: VersionApi): void {
   api.serve(
     {
@@ -55,7 +55,7 @@ function presentSelf(viewer: Viewer): z.input<typeof self> {
   };
 }
 
-// A person's token is bound to no organization, but clients ask here which one to put into their paths.
+// A personal token is bound to no organization, but clients read here which organization to put into their paths.
 function homeOf(viewer: Viewer): string | null {
   if (viewer.homeOrganizationId !== null || viewer.everywhere.size > 0) return viewer.homeOrganizationId;
   const [only, ...others] = viewer.organizations.keys();

@@ -61,7 +61,7 @@ export function presentServiceUser(
   };
 }
 
-/** One service user with its roles; of an organization, only those there. */
+/** One service user with its roles. Within an organization, only the roles there. */
 export async function presentOne(context: Context, record: ServiceUserRecord, organizationId?: string) {
   const roles = await findRoleAssignments(context, { serviceUserIds: [record.id] }, organizationId);
   return presentServiceUser(record, roles.get(record.id) ?? []);
@@ -73,7 +73,7 @@ async function presentServiceUsers(context: Context, users: Page<ServiceUserReco
   return presentPage(users, (record) => presentServiceUser(record, roles.get(record.id) ?? []));
 }
 
-// The bare id of an organization that the domain has taken.
+// The id without its prefix, of an organization that the domain has accepted.
 const unprefixedIdOf = (organizationId: string) => parseId('organization', organizationId) ?? organizationId;
 
 /** `/v3/enterprise/members/service-users`: the service users of the enterprise and of all its organizations. */
@@ -148,7 +148,7 @@ export function serveServiceUsers(api: VersionApi): void {
   );
 }
 
-/** The service users of one organization, for who manages the enterprise's. */
+/** The service users of one organization, for callers that manage the enterprise's service users. */
 export function serveOrganizationServiceUsers(api: VersionApi): void {
   api.serve(
     {

@@ -14,33 +14,33 @@ import {
 } from '../../../domain/sessions/messages.ts';
 import { textParam } from '../query.ts';
 
-/** What a route asks of its caller before the domain does. */
+/** The permission that a route checks before the domain does. */
 export type SessionAct = 'view' | 'manage';
 
-/** One of the two places where the routes of sessions stand. */
+/** One of the two scopes that have session routes. */
 export interface SessionScope {
   /** The path of the list. */
   readonly sessions: string;
   /** The path of one session. */
   readonly one: string;
-  /** What stands in the operations' names. */
+  /** The word for the scope in operation names. */
   readonly word: string;
-  /** What stands in their summaries. */
+  /** The words for the scope in summaries. */
   readonly of: string;
   /** The query parameters of every route of one session. */
   readonly query: { readonly org_id: ReturnType<typeof textParam> } | Record<never, never>;
-  /** The caller's context on these paths, and the session that the path names. */
+  /** Returns the caller's context on these paths, and the session of the path. */
   readonly enter: (call: SessionCall, act: SessionAct) => Promise<{ context: Context; target: SessionTarget }>;
-  /** The session that the path names, for who may read it, and what it started. */
+  /** Finds the session of the path, if the caller may read it, with its child sessions. */
   readonly find: (call: SessionCall) => Promise<SessionWithChildren>;
-  /** Sends a message to the session that the path names. */
+  /** Sends a message to the session of the path. */
   readonly send: (
     call: SessionCall,
     message: Omit<SendMessageInput, 'sessionId' | 'organizationId'>,
   ) => Promise<SentMessage>;
 }
 
-/** What {@link SessionScope.enter} needs of a call. */
+/** The parts of a call that {@link SessionScope.enter} needs. */
 export interface SessionCall {
   readonly context: Context;
   readonly query: z.core.output<z.ZodObject>;
@@ -51,7 +51,7 @@ const inOrganization = '/v3/organizations/{org_id}/sessions';
 const inEnterprise = '/v3/enterprise/sessions';
 
 const enterEnterprise: SessionScope['enter'] = async ({ context, query, param }, act) => {
-  // An id that cannot be one is nobody's: no session is found.
+  // An invalid id belongs to no organization, so no session is found.
   const organizationId = typeof query.org_id === 'string' ? (parseId('organization', query.org_id) ?? '') : undefined;
   return { context: throughEnterprise(context, act), target: { sessionId: param('devin_id'), organizationId } };
 };
@@ -65,7 +65,8 @@ export const sessionScopes: readonly [organization: SessionScope, enterprise: Se
     of: 'of an organization',
     query: {},
     async enter({ context, param }, act) {
-      // Who may manage sessions need not be who may read them: the domain asks for what the act needs.
+      // A caller that may manage sessions may not be able to read them. The domain checks the permission that the
+      // operation needs.
       const { id } =
         act === 'view'
           ? await useOrganization(context, param('org_id'), permissionFor.viewSession)

@@ -102,7 +102,7 @@ export const sessionListQuery = z.object({
   category: textParam('category', { description: 'Matches no session: none has one.' }),
 });
 
-/** The query of the enterprise's list: the organizations too. */
+/** The query of the enterprise's list, with `org_ids` in addition. */
 export const enterpriseListQuery = sessionListQuery.extend({
   org_ids: listParam('org_ids', {
     description: 'Sessions of any of these organizations, at most 100; all when left out.',
@@ -110,14 +110,14 @@ export const enterpriseListQuery = sessionListQuery.extend({
   org_id: textParam('org_id', { description: 'The same as one of `org_ids`.' }),
 });
 
-/** The organizations that an enterprise's list is of; undefined: all. An id that cannot be one is nobody's. */
+/** The organizations of an enterprise's list; undefined: all. An invalid id matches no organization. */
 export function parseOrganizations(query: z.output<typeof enterpriseListQuery>): string[] | undefined {
   const organizationIds = query.org_id === undefined ? query.org_ids : [...(query.org_ids ?? []), query.org_id];
   const found = ids('organization', organizationIds);
   return found && [...new Set(found)];
 }
 
-/** A creation in our words. null and left out are the same, also to the idempotency that compares inputs. */
+/** Converts a request to the domain's input. null equals a missing value, also when idempotency compares inputs. */
 export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>): CreateSessionInput {
   return {
     prompt: body.prompt,
@@ -136,7 +136,7 @@ export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>):
   };
 }
 
-/** The filter of a list. An id that cannot be one matches nothing; it does not widen the list. */
+/** The filter of a list. An invalid id matches nothing; it does not widen the list. */
 export function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFilter {
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(clamp(seconds) * 1_000));
   const creators = [...(ids('user', query.user_ids) ?? []), ...(ids('serviceUser', query.service_user_ids) ?? [])];
@@ -160,7 +160,7 @@ export function parseSessionFilter(query: z.output<typeof sessionListQuery>): Se
   };
 }
 
-// From 1970 to 9999: no session lies beyond, and PostgreSQL does not read what Date writes for such years.
+// Clamps to 1970–9999: no session lies outside, and PostgreSQL does not read the text that Date writes for such years.
 function clamp(seconds: number): number {
   return Math.min(Math.max(seconds, 0), 253_402_300_799);
 }
@@ -173,12 +173,12 @@ function one(kind: IdKind, value: string | undefined): string | undefined {
   return value === undefined ? undefined : (parseId(kind, value) ?? 'none');
 }
 
-/** A session that was read with what it started, as the wire has it. */
+/** Presents a session that was read with its child sessions. */
 export function presentWithChildren(context: Context, session: SessionWithChildren): z.input<typeof sessionResponse> {
   return present(context, session, session.childIds);
 }
 
-/** Sessions as the wire has them, in their order; what they started is read for all at once. */
+/** Presents sessions in their order. Their child sessions are read in one query. */
 export async function presentSessions(
   context: Context,
   sessions: readonly SessionRecord[],
@@ -187,7 +187,7 @@ export async function presentSessions(
   return sessions.map((session) => present(context, session, children.get(session.id) ?? []));
 }
 
-/** One session as the wire has it. */
+/** Presents one session. */
 export async function presentSession(
   context: Context,
   session: SessionRecord,

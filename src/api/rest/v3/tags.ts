@@ -71,7 +71,10 @@ function serveTagsOfOne(api: VersionApi, { one, word, of, query, enter }: Sessio
 
 const organizationTags = '/v3/enterprise/organizations/{org_id}/tags';
 
-/** `/v3/enterprise/organizations/{org_id}/tags`: the tags that its sessions may have, and their default. */
+/**
+ * `/v3/enterprise/organizations/{org_id}/tags`: the tags that the organization's sessions may have, and the default
+ * tag.
+ */
 export function serveOrganizationTags(api: VersionApi): void {
   serveDefaultTag(api);
 
@@ -133,7 +136,7 @@ export function serveOrganizationTags(api: VersionApi): void {
   );
 }
 
-// Before the routes of single tags: a tag that is called "default" is reached by setting the whole list.
+// Must be served before the routes of single tags. A tag named "default" can only be changed by setting the whole list.
 function serveDefaultTag(api: VersionApi): void {
   const paths = [`${organizationTags}/default`] as const;
   const set = async (context: Context, organizationId: string, tag: string | null) => ({

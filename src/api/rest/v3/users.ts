@@ -64,7 +64,7 @@ function presentUser(record: UserRecord, assignments: readonly RoleAssignmentRec
   };
 }
 
-// Of an organization: only the roles there.
+// Within an organization, only the roles there.
 async function present(
   context: Context,
   users: readonly UserRecord[],
@@ -85,7 +85,7 @@ async function presentUsers<T extends UserRecord>(context: Context, users: Page<
   return presentPage(users, (record) => byId.get(record.id) as z.input<typeof user>);
 }
 
-// The bare id of an organization that the domain has taken.
+// The id without its prefix, of an organization that the domain has accepted.
 const unprefixedIdOf = (organizationId: string) => parseId('organization', organizationId) ?? organizationId;
 
 /** `/v3/enterprise/members/users`: the users of the enterprise. */
@@ -167,7 +167,7 @@ export function serveUsers(api: VersionApi): void {
   );
 }
 
-/** The users of one organization: for who manages the enterprise's members, and for the organization's own. */
+/** The users of one organization, for callers that manage the members of the enterprise or of the organization. */
 export function serveOrganizationUsers(api: VersionApi): void {
   for (const { path, name, list } of [
     {

@@ -1,21 +1,21 @@
-/** Members whose own names are the caller's. */
+/** Members whose nested names belong to the caller and are not translated. */
 const free = new Set(['metadata', 'slack_monitor_config', 'slackMonitorConfig', 'value']);
 
-/** Names that are not just ours in snake_case. */
+/** Domain names that are not the wire name in camelCase. */
 const ours: ReadonlyMap<string, string> = new Map([
   ['target_devin_id', 'targetSessionId'],
   ['devin_mode', 'sessionMode'],
 ]);
 const wires: ReadonlyMap<string, string> = new Map([...ours].map(([wire, own]) => [own, wire]));
 
-/** A JSON value of the wire with the names of its members as we call them, all the way down. */
+/** Translates the member names of a wire value to domain names, recursively. */
 export function toOurNames(value: unknown): unknown {
   const rename = (name: string) =>
     ours.get(name) ?? name.replaceAll(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
   return renamed(value, rename);
 }
 
-/** {@link toOurNames} backwards. */
+/** The inverse of {@link toOurNames}. */
 export function toWireNames(value: unknown): unknown {
   const rename = (name: string) => wires.get(name) ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return renamed(value, rename);

@@ -11,15 +11,15 @@ import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
 
 /**
- * What stands for a feature that Switchyard does not have: identity providers' groups, connections to git providers,
- * limits for groups of organizations, hypervisors, guardrails, indexing of repositories, reviews of pull requests. Clients
- * that ask get what an installation gets on which nobody has set it up: permissions are checked, lists are empty, single
- * things are not there, and what would set it up is refused with a sentence.
+ * Stands in for a feature that Switchyard does not have: groups of identity providers, connections to git providers,
+ * limits for groups of organizations, hypervisors, guardrails, repository indexing, and reviews of pull requests.
+ * Clients get the responses of an installation where the feature is not set up: permissions are checked, lists are
+ * empty, single resources are missing, and setting the feature up is refused with a sentence.
  */
 interface Feature {
-  /** What the 404 of a single thing says that there is none of. */
+  /** The resource that the 404 says does not exist. */
   readonly resourceName: string;
-  /** The sentence of a refused write. */
+  /** The message for a refused write. */
   readonly without: string;
 }
 
@@ -38,7 +38,10 @@ const guardrails: Feature = { resourceName: 'guardrail', without: 'This installa
 const repositories: Feature = { resourceName: 'repository', without: 'Repositories are not indexed here.' };
 const reviews: Feature = { resourceName: 'review', without: 'Pull requests are not reviewed here.' };
 
-/** Read: an empty page, an empty array. A single thing: 404. Written: a refusal; `connections` takes an empty list. */
+/**
+ * Reads: an empty page or an empty array; for a single resource, 404. Writes: a refusal; `connections` accepts an empty
+ * list.
+ */
 type Answer = 'page' | 'nothing' | 'missing' | 'refused' | 'connections';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -58,13 +61,13 @@ const permissionList = z.object({
 interface Row {
   readonly path: string;
   readonly feature: Feature;
-  /** Of an organization where the path is the organization's own, else of the enterprise. */
+  /** The permission: in the organization if the path names one, otherwise in the enterprise. */
   readonly needs: OrganizationPermission | EnterprisePermission;
   readonly answers: Partial<Record<Method, Answer>>;
-  /** Who may write, where that is another permission. */
+  /** The permission for writes, if it differs. */
   readonly writing?: OrganizationPermission | EnterprisePermission;
   readonly bodies?: Partial<Record<Method, z.ZodType>>;
-  /** Query parameters of the page beside `first` and `after`: with them it is as empty. */
+  /** Query parameters of the page besides `first` and `after`: they do not change the empty result. */
   readonly filters?: readonly string[];
 }
 
@@ -199,7 +202,7 @@ const rows: readonly Row[] = [
 const nothing = z.record(z.string(), z.unknown()).openapi({ description: 'There is none of these.' });
 const answerOf = { page: pageOf(nothing), nothing: z.array(nothing), connections: z.array(nothing) } as const;
 
-/** Every route of a feature that there is not. */
+/** Serves every route of a feature that Switchyard does not have. */
 export function serveWithoutFeature(api: VersionApi): void {
   for (const row of rows) {
     for (const [method, answer] of Object.entries(row.answers) as [Method, Answer][])
@@ -222,7 +225,7 @@ function serveRow(api: VersionApi, row: Row, method: Method, answer: Answer): vo
       summary: `${feature.without} ${says[answer]}`,
       query: z.object(isPage ? { ...pageQuery, ...Object.fromEntries(filters) } : {}),
       ...(body ? { body } : {}),
-      // Of what only refuses, the success is never seen.
+      // An endpoint that only refuses never shows its success response.
       answer: answer === 'missing' || answer === 'refused' ? nothing : answerOf[answer],
       refusals: isPage ? [...refusals, 422] : refusals,
     },
@@ -232,7 +235,7 @@ function serveRow(api: VersionApi, row: Row, method: Method, answer: Answer): vo
       if (answer === 'refused') throw new DomainError('INVALID_STATE', feature.without);
       if (answer === 'connections') requireNone(requestBody);
       if (answer !== 'page') return [];
-      // A list without items gives no cursors: each that comes is another list's.
+      // A list without items issues no cursors, so any cursor belongs to another list.
       const window = pageWindow(query, page, () => null);
       return presentPage(toPage<null, never>([], window, String), (item) => item);
     },
@@ -253,7 +256,7 @@ function requireNone(body: unknown): void {
   throw refuse(['permissions', '0', 'gitConnectionId'], 'There is no such git connection.', 'UNKNOWN_REFERENCE');
 }
 
-// The rows say which permission it is; by the path it is asked of an organization, of the enterprise, or of both.
+// Checks the permission of the row: in the organization, in the enterprise, or in both, depending on the path.
 async function checkScope(context: Context, path: string, permission: string, orgId: string): Promise<void> {
   if (!path.includes('/enterprise')) {
     await useOrganization(context, orgId, permission as OrganizationPermission);

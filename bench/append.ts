@@ -23,7 +23,7 @@ export function appendRequests(
 }
 
 /**
- * Sending a message, with its log entry, its doorbell and its audit entry, against one INSERT, both over HTTP and on the same
+ * Sending a message, with its log entry, its notification and its audit entry, against one INSERT, both over HTTP and on the same
  * database. Without workers: who answers the messages is another matter.
  */
 export async function measureAppend(bench: Bench): Promise<Row[]> {

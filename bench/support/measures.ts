@@ -32,7 +32,7 @@ export const measures = {
   'fan-out/200-sessions': low('Fan-out, 1,000 subscribers over 200 sessions: CPU per delivery', '× bare ws', 6, 3),
   'idle-subscriptions/memory': low('Memory per idle subscription', 'KB', 25, 10),
   'latency/p99': low('Publish to receive, 500 messages/s over 100 sessions: p99', 'ms', null, 20),
-  'append/throughput': high('Append of a message (log, doorbell, audit): throughput', '× bare INSERT', 0.4, 0.7),
+  'append/throughput': high('Append of a message (log, notification, audit): throughput', '× bare INSERT', 0.4, 0.7),
   'big-tables/first': low('First page, big tables against 10,000 sessions: time', '×', 1.3, 1.1),
   'big-tables/middle': low('Middle page by cursor, the same', '×', 1.3, 1.1),
   'big-tables/last': low('Last page by cursor, the same', '×', 1.3, 1.1),

@@ -10,22 +10,22 @@ import type { RequestErrorCode } from './error-codes.ts';
 import { extensionsOf, outageHeaders } from './errors.ts';
 import { BodyError } from './read-body.ts';
 
-/** In the same words whatever is wrong with a key: they must not say whether it was ever good. */
+/** One message for every problem with a key, so that it does not reveal if the key was ever valid. */
 const unauthenticated =
   'Send a valid token as "Authorization: Bearer <token>": it is missing, unknown, expired or revoked.';
 
-/** An answer that says one thing went wrong, before any operation could. */
+/** A response with one error, for a request that failed before any operation could run. */
 export function failure(status: number, code: RequestErrorCode, message: string): Response {
   const headers: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   return Response.json({ errors: [{ message, extensions: { code } }] }, { status, headers });
 }
 
-/** The answer to what was thrown before an operation could run; `report` is told of what is nobody's fault but ours. */
+/** The response to an error thrown before an operation could run. `report` gets unexpected errors. */
 export function failureOf(failed: unknown, report: (error: unknown) => void): Response {
   const error = asRefusal(failed);
   if (error instanceof BodyError) {
     const answer = failure(error.status, 'INVALID_INPUT', error.message);
-    // What is left of the body is not read: the connection can carry no other request.
+    // The rest of the body is not read, so the connection cannot carry another request.
     if (error.status === 413) answer.headers.set('connection', 'close');
     return answer;
   }
@@ -37,7 +37,10 @@ export function failureOf(failed: unknown, report: (error: unknown) => void): Re
   return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
 }
 
-/** The answer with what is left of its key's points, or instead of it that there are too few. */
+/**
+ * Adds the points that the key has left to the response. If the key had too few, returns the RATE_LIMITED error
+ * instead.
+ */
 export async function charged(response: Response, charge: Charge): Promise<Response> {
   const refusal = refusalOf(charge);
   if (refusal) await response.body?.cancel();
@@ -46,7 +49,7 @@ export async function charged(response: Response, charge: Charge): Promise<Respo
   return answer;
 }
 
-// The same for every type of answer that was asked for.
+// The same for every response type.
 function refused(error: GraphQLError): Response {
   const headers = { 'retry-after': String(error.extensions.retryAfter) };
   return Response.json({ errors: [error] }, { status: outageHeaders([error]) ? 503 : 429, headers });
@@ -55,7 +58,7 @@ function refused(error: GraphQLError): Response {
 const answerTypes =
   /^(?:\*|\*\/\*|application\/(?:\*|json|graphql-response\+json)|text\/(?:\*|event-stream)|multipart\/mixed)$/i;
 
-/** 406 and 415 for what could not be answered or read; null when it can. Asked before anything is done for the request. */
+/** A 406 or 415 for a request that cannot be answered or read; otherwise null. Checked before any other work. */
 export function findMismatch(request: Request): Response | null {
   const accept = request.headers.get('accept');
   const types = (accept ?? '*/*').split(',').map((range) => (range.split(';')[0] ?? '').trim());
@@ -64,12 +67,12 @@ export function findMismatch(request: Request): Response | null {
       'The answer is application/json, application/graphql-response+json, multipart/mixed or text/event-stream: accept one.';
     return failure(406, 'INVALID_INPUT', message);
   }
-  // A page of any origin may post forms and plain text without asking; what only we understand it may not.
+  // A page of any origin may send forms and plain text without a CORS preflight, so neither can carry an operation.
   if (request.method !== 'POST' || isJson(request.headers.get('content-type'))) return null;
   return failure(415, 'INVALID_INPUT', 'The body must be JSON, sent with "Content-Type: application/json".');
 }
 
-/** The answer, and with words where Yoga leaves out why it cannot be given. */
+/** Adds a message to a response where Yoga gives no reason for the error. */
 export function explained(response: Response): Response {
   if (response.status !== 406 || response.body !== null) return response;
   const message =
@@ -77,7 +80,7 @@ export function explained(response: Response): Response {
   return failure(406, 'BAD_REQUEST', message);
 }
 
-/** 400 for a GET whose address has JSON that cannot be read; null for any other request. */
+/** A 400 for a GET with invalid JSON in its URL; otherwise null. */
 export function findBadAddress(request: Request): Response | null {
   if (request.method !== 'GET') return null;
   const params = new URL(request.url).searchParams;
@@ -102,22 +105,25 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Whether a body is JSON. */
+/** Returns true if a body is JSON. */
 export function isJson(contentType: string | null): boolean {
   return /^application\/(?:graphql\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 }
 
-/** Whether the answer may be server-sent events. */
+/** Returns true if the response may be server-sent events. */
 export function wantsStream(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
 }
 
-/** Whether the answer may come in parts: only for who says so, since `*` takes anything but hardly expects it. */
+/**
+ * Returns true if the response may be multipart (`@defer`). A client must request it by name: `*` accepts anything but hardly
+ * expects it.
+ */
 export function takesParts(request: Request): boolean {
   return wantsStream(request) || (request.headers.get('accept')?.includes('multipart/mixed') ?? false);
 }
 
-/** Whether the answer must be server-sent events, also where there is only one. */
+/** Returns true if the response must be server-sent events, even for a single result. */
 export function takesOnlyStream(request: Request): boolean {
   const accept = request.headers.get('accept') ?? '';
   return wantsStream(request) && !/application\/|multipart\/mixed|\*\/\*/.test(accept);

@@ -1,6 +1,6 @@
-/** A directive as it stands at a member of the schema. */
+/** A directive as applied to a member of the schema. */
 export interface AppliedDirective {
   readonly name: string;
-  /** Members that are undefined are left out. */
+  /** Undefined members are omitted. */
   readonly args: Readonly<Record<string, unknown>>;
 }

@@ -5,7 +5,7 @@ import type { GraphqlContext } from './context.ts';
 import { DateScalar, DateTimeScalar } from './dates.ts';
 import { UriScalar } from './uri.ts';
 
-/** The types that the schema is built with: our context, our scalars, and non-null unless said otherwise. */
+/** The types of the schema builder: the context, the scalars, and fields that are non-null by default. */
 export const builder = new SchemaBuilder<{
   Context: GraphqlContext;
   DefaultFieldNullability: false;
@@ -22,7 +22,7 @@ export const builder = new SchemaBuilder<{
   plugins: [RelayPlugin],
   defaultFieldNullability: false,
   relay: {
-    // Query.node and Query.nodes are our own: an id that is none of ours is null there, not an error.
+    // Query.node and Query.nodes are defined in node.ts: an unknown id gives null there, not an error.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     nodeTypeOptions: { description: 'Object that is identified by a global ID.' },
@@ -38,7 +38,7 @@ export const builder = new SchemaBuilder<{
     endCursorFieldOptions: { description: 'Cursor of the last item of the page; null if the page is empty.' },
     edgesFieldOptions: { description: 'Items of the page, each with its cursor.', nullable: false },
     nodesOnConnection: { description: 'Items of the page, without their cursors.' },
-    // Said here and not left to the default, which would make the items of "nodes" nullable beside non-null nodes of edges.
+    // Set explicitly: the default would make the items of "nodes" nullable beside the non-null nodes of edges.
     nodeFieldOptions: { description: 'Item of the list that this edge holds.', nullable: false },
     cursorFieldOptions: {
       description: 'Opaque cursor of the item, for `after` and `before`. It stays valid if the item is deleted.',
@@ -56,7 +56,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** The schema's types, for helpers that make several types of one shape. */
+/** The builder's schema types, for helpers that create several types of one shape. */
 export type SchemaTypes = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never;
 
 builder.addScalarType('DateTime', DateTimeScalar, {

@@ -9,12 +9,12 @@ import { pageSecretHeader, readConsoleCookies, readPageSecret } from '../../http
 import { isFromConsole, isOwnOrigin } from '../../http/same-origin.ts';
 
 /**
- * With which sign-in of the browser a page of the console began. Its cookie may have become another's since, by a sign-in in
- * another tab: nothing is then done in the name of somebody whom the page does not show.
+ * The header with the browser sign-in under which a page of the console was loaded. A sign-in in another tab may have
+ * replaced the cookie since. The check prevents operations by a user other than the one that the page shows.
  */
 export const signInHeader = 'switchyard-sign-in';
 
-// Pages that have not heard yet, and programs, do not say.
+// Programs, and pages that do not know their sign-in yet, send no such header.
 function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
   return (viewer) => {
     if (typeof signIn !== 'string' || signIn === viewer.consoleSessionId) return viewer;
@@ -22,10 +22,10 @@ function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
   };
 }
 
-/** Who calls. Both reject with UNAUTHENTICATED. */
+/** Identifies callers. Both functions reject with UNAUTHENTICATED. */
 export interface Callers {
   ofRequest(headers: Headers, address: string | null): Promise<Viewer>;
-  /** `params`: what the client said when it opened the connection. */
+  /** `params`: the payload of `connection_init`. */
   ofSocket(
     headers: IncomingHttpHeaders,
     params: Record<string, unknown> | undefined,
@@ -34,10 +34,10 @@ export interface Callers {
 }
 
 /**
- * Identifies callers by a token or, for a page of the console, by the two halves of its sign-in: the cookie and the page
- * secret. Browsers send the cookie to every port of the host, so any server there may know it; alone it gives no access.
- * The page secret is in the storage of the console's origin, and only its pages send it. Other origins are refused as well:
- * on HTTP by a header that their pages may not send, on a socket by the `Origin`.
+ * Identifies callers by a token or, for a page of the console, by the two halves of its sign-in: the cookie and the
+ * page secret. Browsers send the cookie to every port of the host, so any server there may know it; the cookie alone
+ * gives no access. The page secret is in the storage of the console's origin, and only its pages send it. Other origins
+ * are refused too: over HTTP by a header that their pages may not send, on a socket by the `Origin`.
  */
 export function createCallers(services: Services): Callers {
   const byToken = (token: string | null, address: string | null) => authenticateLimited(services, token, address);

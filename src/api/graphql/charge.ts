@@ -5,19 +5,19 @@ import type { Charge, GraphqlContext } from './context.ts';
 import { introspectionLists } from './document-limits.ts';
 import type { Operation } from './page-budget.ts';
 
-/** What operations cost, in points. */
+/** Prices of the parts of an operation, in points. */
 export const prices = {
-  /** Each item that a page could hold, with pages inside pages multiplied. */
+  /** Each item that a page could hold; nested pages multiply. */
   item: 1,
-  /** Each field at the top of an operation. Of a subscription this is its start; what it then brings is free. */
+  /** Each root field. For a subscription this is the price of its start; its events are free. */
   rootField: { query: 0, mutation: 10, subscription: 10 },
-  /** Each list of introspection: the schema has some thousand items. */
+  /** Each list of introspection: the schema has thousands of items. */
   introspectionList: 5,
-  /** The least, and what costs a request that holds nothing to run. */
+  /** The minimum price, also of a request without an operation to run. */
   min: 1,
 } as const;
 
-/** The points of an operation whose pages could hold so many items. */
+/** The price, in points, of an operation whose pages could hold `items` items. */
 export function costOf({ operation, fragments }: Pick<Operation, 'operation' | 'fragments'>, items: number): number {
   const price = prices.rootField[operation.operation];
   const fields = price === 0 ? 0 : price * countFields(fragments, operation.selectionSet);
@@ -25,14 +25,14 @@ export function costOf({ operation, fragments }: Pick<Operation, 'operation' | '
   return Math.max(prices.min, fields + lists + prices.item * items);
 }
 
-/** Charges an operation of so many points to the key of its viewer. An error when it has not as many left. */
+/** Charges an operation to the key of its viewer. Returns an error if the key has too few points left. */
 export async function chargeOperation(context: GraphqlContext, cost: number): Promise<GraphQLError | null> {
   await charge(context, cost);
   const { spending } = context.charge;
   return spending && cost > spending.limit ? tooExpensive(cost, spending) : refusalOf(context.charge);
 }
 
-/** Gives back what an operation was charged beyond `cost`: its bulk mutations found fewer sessions than they could have. */
+/** Refunds the points beyond `cost`: the bulk mutations of the operation found fewer sessions than their maximum. */
 export function settle({ domain, charge }: GraphqlContext, cost: number): void {
   const { viewer, limits } = domain;
   const { spending } = charge;
@@ -44,12 +44,12 @@ export function settle({ domain, charge }: GraphqlContext, cost: number): void {
 
 const keyOf = (viewer: Viewer) => viewer.apiKeyId ?? viewer.principal.id;
 
-/** Charges a request that never came to run, as one whose text does not parse. */
+/** Charges a request that never ran, such as one whose document does not parse. */
 export async function chargeMinimum(context: GraphqlContext): Promise<void> {
   if (context.charge.cost === 0) await charge(context, prices.min);
 }
 
-/** RATE_LIMITED when what was to be charged could not be, and will be later. */
+/** The RATE_LIMITED error of a charge that can succeed later; null if the charge succeeded. */
 export function refusalOf({ cost, spending }: Charge): GraphQLError | null {
   if (!spending || spending.isAllowed || cost > spending.limit) return null;
   return new GraphQLError(
@@ -64,7 +64,7 @@ async function charge(context: GraphqlContext, cost: number): Promise<void> {
   context.charge.spending = await limits.graphql.spend(keyOf(viewer), cost);
 }
 
-// Not one to try again.
+// The error of an operation that exceeds the whole limit, so that a retry cannot succeed.
 function tooExpensive(cost: number, { limit }: Spending): GraphQLError {
   return new GraphQLError(
     `The operation costs ${cost} points, more than the ${limit} that a key has in a minute: ask for less, by a smaller "first" where it has lists.`,
@@ -88,7 +88,7 @@ function countFields(fragments: Operation['fragments'], set: SelectionSetNode): 
   return fields;
 }
 
-// The limits of a document bound the walk.
+// The limits of a document bound this recursion.
 function countLists(fragments: Operation['fragments'], set: SelectionSetNode, isWithin: boolean): number {
   let lists = 0;
   for (const selection of set.selections) {
@@ -100,7 +100,7 @@ function countLists(fragments: Operation['fragments'], set: SelectionSetNode, is
     }
     const { value: name } = selection.name;
     if (isWithin && introspectionLists.has(name)) lists += 1;
-    // Fields that are named like these stand elsewhere too, and cost nothing there.
+    // Fields of the same names outside introspection cost nothing.
     const isInside = isWithin || name === '__schema' || name === '__type';
     if (isInside && selection.selectionSet) lists += countLists(fragments, selection.selectionSet, true);
   }

@@ -11,32 +11,32 @@ import {
   valueFromAST,
 } from 'graphql';
 
-/** The most complaints about variables that are made and told. */
+/** The maximum number of errors about variables. */
 const maxErrors = 5;
 
-/** The most letters of a complaint, part of which is what the client sent. */
+/** The maximum length of an error message, which may quote the client's input. */
 const maxMessageLength = 400;
 
-/** The values of an operation's variables as it will see them, or what is wrong with them. */
+/** The coerced values of an operation's variables, or the errors in them. */
 export type CoercedVariables =
   | { readonly errors: null; readonly values: Readonly<Record<string, unknown>> }
   | { readonly errors: readonly GraphQLError[] };
 
-/** What was given for an operation's variables. */
+/** The input of an operation's variables. */
 export interface VariablesInput {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly rawVariables: Readonly<Record<string, unknown>>;
-  /** Whether complaints may say "Did you mean …": that tells names of the schema. */
+  /** True if messages may contain "Did you mean …", which reveals names of the schema. */
   readonly hasHints: boolean;
 }
 
 /**
- * The values of an operation's variables: a default stands where nothing was given; null is a value of its own.
+ * Coerces an operation's variables. A missing variable gets its default; null is a value of its own.
  *
- * GraphQL's own function would do, but it prints the whole of an object in each of 50 complaints about it: 20,000 unknown
- * names in one message took seconds and gave megabytes. Here the work grows with the length of what was given and no
- * faster, and what is told stays short.
+ * GraphQL.js has such a function, but it prints the whole object in each of 50 messages about it: one request with
+ * 20,000 unknown names took seconds and produced megabytes. The work done here grows linearly with the input, and
+ * messages stay short.
  */
 export function coerceVariables({ schema, operation, rawVariables, hasHints }: VariablesInput): CoercedVariables {
   const errors: GraphQLError[] = [];
@@ -44,7 +44,7 @@ export function coerceVariables({ schema, operation, rawVariables, hasHints }: V
   for (const definition of operation.variableDefinitions ?? []) {
     if (errors.length >= maxErrors) break;
     const type = typeFromAST(schema, definition.type);
-    // Any other is refused by a rule of GraphQL's own.
+    // A validation rule of GraphQL.js refuses other types.
     if (!isInputType(type)) continue;
     const { value: name } = definition.variable.name;
     if (!Object.hasOwn(rawVariables, name) || rawVariables[name] === undefined) {
@@ -63,7 +63,7 @@ export function coerceVariables({ schema, operation, rawVariables, hasHints }: V
   return errors.length > 0 ? { errors } : { errors: null, values };
 }
 
-/** Thrown to end a walk that would only find more complaints. */
+/** Thrown to stop the coercion when the maximum number of errors is reached. */
 const enough = Symbol('enough complaints');
 
 function coerceOne(
@@ -90,7 +90,7 @@ function coerceOne(
 
 const writeStep = (step: string | number) => (typeof step === 'number' ? `[${step}]` : `.${step.slice(0, 60)}`);
 
-// Never the whole of it: only what it is.
+// Names the type of a value without quoting all of it.
 function show(value: unknown): string {
   if (Array.isArray(value)) return '[…]';
   if (typeof value === 'object' && value !== null) return '{…}';

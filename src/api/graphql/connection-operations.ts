@@ -7,31 +7,31 @@ import { type Engine, isIterable, type OperationResult, prepareOperation } from 
 import { eventText, jsonOf } from './result-events.ts';
 import { maxOperationIdLength, operationIdOf, paramsOf } from './single-connection-request.ts';
 
-/** How many operations a client may have on one stream at once. */
+/** The maximum number of concurrent operations on one stream. */
 const maxOperations = 100;
 
-/** What {@link createConnectionOperations} needs. */
+/** Options of {@link createConnectionOperations}. */
 export interface ConnectionOperationsOptions {
   readonly engine: Engine;
-  /** Where the results go. */
+  /** Receives the results. */
   readonly outbox: Outbox;
   readonly log: Pick<Log, 'error'>;
 }
 
-/** The operations that answer on one stream. */
+/** The operations whose results go to one stream. */
 export interface ConnectionOperations {
-  /** Starts the one that a request asks for: 202, or why not. */
+  /** Starts the operation of a request: 202, or the error. */
   start(request: Request, context: GraphqlContext): Promise<Response>;
-  /** Ends the one that a request names by its id, if it is there. */
+  /** Ends the operation that a request names by its id, if it exists. */
   complete(request: Request): Response;
-  /** Ends them all, and those too that are about to begin. */
+  /** Ends all operations, including those that are starting. */
   end(): void;
 }
 
 /** See {@link ConnectionOperations}. */
 export function createConnectionOperations(options: ConnectionOperationsOptions): ConnectionOperations {
   const { outbox } = options;
-  /** What ends each operation; null while it begins. */
+  /** The function that stops each operation; null while it starts. */
   const operations = new Map<string, (() => void) | null>();
   let isEnded = false;
 
@@ -61,7 +61,7 @@ export function createConnectionOperations(options: ConnectionOperationsOptions)
           .return?.()
           .catch(() => undefined);
     };
-    // Ended or completed while it began: nobody else would end it.
+    // The stream or the operation ended while it started, so only this call can stop it.
     if (isEnded || !operations.has(id)) stop();
     else {
       operations.set(id, stop);

@@ -2,12 +2,12 @@ import type { Count, CountedList, NestedList } from '../../domain/nested-pages.t
 import { type Page, type PageRequest, pageOf } from '../../domain/pages.ts';
 import type { GraphqlContext } from './context.ts';
 
-/** A connection tells how long its list is, which is counted when that is asked. */
+/** A connection whose list is counted only if `totalCount` is requested. */
 export interface CountedConnection {
   readonly count: () => Promise<Count>;
 }
 
-/** A domain page in Relay's shape, with what counts its list. */
+/** Converts a page of the domain to a Relay connection with a function that counts its list. */
 export function toConnection<T>(page: Page<T>, count: CountedConnection['count']) {
   const edges = page.items.map((node) => ({ cursor: page.cursorOf(node), node }));
   return {
@@ -24,7 +24,9 @@ export function toConnection<T>(page: Page<T>, count: CountedConnection['count']
 
 type Item = { readonly id: string; readonly createdAt: Date };
 
-/** A page of one owner's list in Relay's shape, which can be counted; those of other owners are read with it. */
+/**
+ * A page of one owner's list as a Relay connection that can be counted. The pages of several owners are read together.
+ */
 export async function nestedConnection<T extends Item>(
   context: GraphqlContext,
   list: NestedList<T>,
@@ -33,7 +35,7 @@ export async function nestedConnection<T extends Item>(
   return countable(context, list, await context.loaders.nestedPage(list, pageOf(page)));
 }
 
-/** A page that was read, in Relay's shape, with the list that is counted for its `totalCount`. */
+/** Converts a page to a Relay connection. `list` is counted for its `totalCount`. */
 export function countable<T>(context: GraphqlContext, list: CountedList, page: Page<T>) {
   return toConnection(page, () => context.loaders.nestedCount(list));
 }

@@ -36,7 +36,7 @@ export const constraint = new GraphQLDirective({
   },
 });
 
-/** The constraints of the fields of an input type (`typeName`), or of the arguments of a field (null), by name. */
+/** The constraints, by name, of the fields of an input type (`typeName`) or of the arguments of a field (null). */
 export function constraintsOf(
   typeName: string | null,
   members: readonly (GraphQLInputField | GraphQLArgument)[],
@@ -47,7 +47,7 @@ export function constraintsOf(
   });
   return new Map(
     members.flatMap((member): [string, AppliedDirective][] => {
-      // A member can say its own limits, by those that its resolver asks for.
+      // A member may set its own limits, which its resolver checks.
       const args = (member.extensions.limits as ValueLimits | undefined) ?? limits[member.name];
       return args ? [[member.name, { name, args: { ...args } }]] : [];
     }),

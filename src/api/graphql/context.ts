@@ -5,57 +5,63 @@ import type { Watches } from '../../domain/sessions/watch.ts';
 import type { Spending } from '../../domain/usage/limits/counter.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
-/** What an operation costs, once that is known. */
+/** The cost of an operation, once it is known. */
 export interface Charge {
-  /** 0: it was never run. */
+  /** 0 for an operation that never ran. */
   cost: number;
-  /** Null: not charged yet, or there is no limit. */
+  /** Null if nothing has been charged yet, or if there is no limit. */
   spending: Spending | null;
-  /** On how many sessions bulk mutations acted, by their names in the answer. */
+  /** The number of sessions that each bulk mutation changed, by response name. */
   readonly ran: Map<string | number, number>;
 }
 
-/** Where a subscription stands, for clients that go on by `Last-Event-ID`. */
+/** The position of a subscription, for clients that resume with `Last-Event-ID`. */
 export interface EventPosition {
-  /** The id of the last event that the client has had; it stands above the argument `after`. */
+  /** The id of the last event that the client received. It takes precedence over the argument `after`. */
   readonly lastEventId: string | null;
-  /** The id of the event that was given last; null for subscriptions that have none. */
+  /** The id of the event delivered last; null for subscriptions without event ids. */
   eventId: string | null;
 }
 
-/** Whoever delivers a log by itself, where the transport can: with what is alike for many made once. */
+/**
+ * Delivers the entries of a log directly, on transports that can. Results that are equal for many subscribers are
+ * encoded once.
+ */
 export interface LogDelivery {
-  /** Takes a subscription to a log. What it gives has no results, and ends when the subscription does. */
+  /** Takes over a subscription to a log. The returned iterator yields nothing, and ends with the subscription. */
   accept(start: WatchStart): AsyncIterableIterator<never>;
 }
 
-/** How an operation came. */
+/** The request of an operation. */
 export interface RequestContext {
-  /** The header `Idempotency-Key`, where the transport has headers. */
+  /** The header `Idempotency-Key`, on transports that have headers. */
   readonly idempotencyKey: string | null;
   /** See {@link EventPosition}. */
   readonly lastEventId: string | null;
-  /** It says, by the header `Switchyard-Client: console`, that it comes from the web console. */
+  /** True if the header `Switchyard-Client: console` says that the request comes from the web console. */
   readonly isConsole?: boolean;
-  /** Whether its answer may come in parts. */
+  /** True if the response may be incremental (`@defer`). */
   readonly takesParts: boolean;
-  /** Whether there is a stream for it that ends with its key and is counted: what a subscription needs. */
+  /** True if the operation has a counted stream that ends with its key. A subscription needs one. */
   readonly takesEvents: boolean;
-  /** Null: a subscription is asked for its results, one by one. */
+  /** Null: the caller pulls the results of a subscription one by one. */
   readonly delivery?: LogDelivery | null;
 }
 
-/** An operation whose cost is asked for. */
+/** An operation whose cost is estimated. */
 interface OperationInput {
   readonly document: string;
   readonly operationName: string | null;
   readonly variables: unknown;
 }
 
-/** Gives the cost of an operation in points, without running it. Throws the error that the operation would get before it runs. */
+/**
+ * Computes the cost of an operation in points without running it. Throws the error that the operation would get before
+ * it runs.
+ */
 export type Estimate = (input: OperationInput) => number;
 
-/** What resolvers get: one per request, and per operation on a socket. */
+/** The context of resolvers: one for each request, and for each operation on a socket. */
 export interface GraphqlContext extends Pick<RequestContext, 'idempotencyKey' | 'takesParts' | 'takesEvents'> {
   readonly domain: Context;
   readonly watches: Watches;
@@ -63,15 +69,15 @@ export interface GraphqlContext extends Pick<RequestContext, 'idempotencyKey' | 
   readonly charge: Charge;
   readonly eventPosition: EventPosition;
   readonly delivery: LogDelivery | null;
-  /** Where changes after the operation begin; null where it does not ask for that. */
+  /** The cursor from which changes after this operation start; null if the operation does not request it. */
   changesCursor: string | null;
-  /** Batched reads, remembered within one request or one event. */
+  /** Batched reads, cached within one request or one event. */
   loaders: Loaders;
 }
 
 /**
- * Makes the context of an operation. `viewer`: who asks, or, for what goes on while roles change, what tells who that is by
- * now.
+ * Creates the context of an operation. `viewer`: the caller or, for operations during which roles may change, a
+ * function that returns the current one.
  */
 export type ContextOf = (
   viewer: Viewer | (() => Viewer),
@@ -79,7 +85,7 @@ export type ContextOf = (
   requestContext: RequestContext,
 ) => GraphqlContext;
 
-/** A context for an operation. */
+/** Creates the context of an operation. */
 export function createContext(
   { domain, watches, estimate }: Pick<GraphqlContext, 'domain' | 'watches' | 'estimate'>,
   requestContext: RequestContext,
@@ -100,7 +106,7 @@ export function createContext(
   };
 }
 
-/** Loaders that are made, all of them, when the first is asked for: most events of subscriptions need none. */
+/** Creates all loaders on first use: most events of subscriptions need none. */
 export function lazyLoaders(domain: () => Context): Loaders {
   let made: Loaders | null = null;
   return new Proxy({} as Loaders, {
@@ -111,7 +117,10 @@ export function lazyLoaders(domain: () => Context): Loaders {
   });
 }
 
-/** For every event of a subscription and every mutation: what an earlier one read must not be taken for the present. */
+/**
+ * Replaces the loaders for every event of a subscription and every mutation, so that nobody gets values that an earlier
+ * one cached.
+ */
 export function renewLoaders(context: GraphqlContext): void {
   context.loaders = lazyLoaders(() => context.domain);
 }

@@ -50,7 +50,10 @@ export const costDirectives: readonly GraphQLDirective[] = [
   }),
 ];
 
-/** The directives that say what a field costs, by the rules that the gate charges by. `parent`: the type that the field is of. */
+/**
+ * The directives that declare the cost of a field, from the rules by which the gate charges. `parent`: the type of the
+ * field.
+ */
 export function costDirectivesOf(field: GraphQLField<unknown, unknown>, parent: string): AppliedDirective[] {
   const { items, list } = costRuleOf(field);
   const root = { Mutation: prices.rootField.mutation, Subscription: prices.rootField.subscription }[parent] ?? 0;

@@ -8,41 +8,46 @@ import {
 } from 'graphql';
 import { pageLimits } from './loaders.ts';
 
-/** Number of items a field that is a list, or acts on several things, counts for. */
+/** The number of items that a list field, or a bulk mutation, counts for. */
 export interface ListRule {
-  /** Arguments that say how many: a number, or a list by its length. The first one that is given counts; `a.b` is a member of `a`. */
+  /**
+   * Arguments that set the number: a number, or a list by its length. The first one present counts; `a.b` is a member
+   * of `a`.
+   */
   readonly slicingArguments: readonly string[];
-  /** Number of items when none of them is given. */
+  /** The number of items if none of these arguments is present. */
   readonly assumedSize: number;
-  /** Number of items at most, whatever is given; null: there is no other limit than that of a list's own. */
+  /** The maximum number of items; null: only the list's own maximum applies. */
   readonly maximumSize: number | null;
-  /** The fields below it that hold the items. What is selected of others counts once; null: everything counts for each item. */
+  /**
+   * The child fields that hold the items. Selections of other fields count once; null: everything counts for each item.
+   */
   readonly sizedFields: readonly string[] | null;
   /** Cost of each item, in items. */
   readonly itemCost: number;
-  /** True if the items are acts, of which those count in the end that have run. */
+  /** True if the items are operations of a bulk mutation. After the run, only those that were executed count. */
   readonly isOfActs: boolean;
 }
 
-/** What a field counts for each time that it is answered: what the gate counts, and what the printed schema says. */
+/** The cost of a field for each time that it is resolved. The gate charges by it, and the printed schema shows it. */
 export interface CostRule {
-  /** Items that it counts for by itself. */
+  /** The items of the field itself. */
   readonly items: number;
-  /** What is selected of a field with a list counts for each of its items; null: once. */
+  /** Selections below the field count for each item of its list; null: they count once. */
   readonly list: ListRule | null;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** What each act of a bulk mutation counts as: the price of a mutation, in items. */
+/** The cost of each operation of a bulk mutation, in items: the price of one mutation. */
 const itemsOfAct = 10;
 
 const cachedRules = new WeakMap<Field, CostRule>();
 
 /**
- * The rule of a field. Pages, lists of ids and bulk mutations are known by their arguments. Any other field that costs more than
- * its reading says it by its extension `items`: a number, or the name of the argument that says how many; and by its extension
- * `weight`, how many items each of them stands for.
+ * The cost rule of a field. Pages, lists of ids and bulk mutations are recognized by their arguments. Any other field
+ * with an extra cost declares it in its extensions: `items` is a number or the name of the argument with the number,
+ * and `weight` is the cost of each item.
  */
 export function costRuleOf(field: Field): CostRule {
   const found = cachedRules.get(field);

@@ -2,19 +2,19 @@ import { type ASTNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateResolver, DateTimeResolver } from 'graphql-scalars';
 import { writeTime } from '../../domain/times.ts';
 
-/** A moment, as the package reads and writes it, with its own words for what it refuses. */
+/** A point in time, as the package parses and writes it, with this project's error messages. */
 export const DateTimeScalar = refusingWith(
   new GraphQLScalarType({
     ...DateTimeResolver.toConfig(),
     specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-    // As text at once: the package leaves that to JSON.stringify, which asks each Date for it.
+    // Serializes to text directly: the package leaves that to JSON.stringify, which calls each Date's toJSON.
     serialize: (value) =>
       value instanceof Date && isTime(value) ? writeTime(value) : DateTimeResolver.serialize(value),
   }),
   'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z"',
 );
 
-/** A day; see {@link DateTimeScalar}. */
+/** A calendar date; see {@link DateTimeScalar}. */
 export const DateScalar = refusingWith(
   new GraphQLScalarType({
     ...DateResolver.toConfig(),
@@ -25,7 +25,7 @@ export const DateScalar = refusingWith(
 
 const isTime = (date: Date) => !Number.isNaN(date.getTime());
 
-/** A scalar of text whose errors say what was wanted and the beginning of what came. */
+/** Wraps a text scalar so that its errors name the expected form and quote the start of the input. */
 export function refusingWith<T>(scalar: GraphQLScalarType<T, unknown>, wanted: string): GraphQLScalarType<T, unknown> {
   const read = (value: unknown, shown: string, nodes?: ASTNode): T => {
     try {

@@ -13,7 +13,7 @@ import {
   visit,
 } from 'graphql';
 
-/** `@defer`, as of the working draft of 2022 that the executor speaks (deferSpec=20220824). */
+/** `@defer` of the 2022 working draft, which the executor implements (deferSpec=20220824). */
 export const deferDirective = new GraphQLDirective({
   name: 'defer',
   description:
@@ -33,7 +33,7 @@ export const deferDirective = new GraphQLDirective({
   },
 });
 
-/** Labels are what a client knows a part by: each must be a text, and unlike the others. */
+/** Labels identify the parts of a response: each must be a literal string and unique. */
 export const DeferLabelsRule: ValidationRule = (context) => {
   const labels = new Set<string>();
   return {
@@ -51,7 +51,9 @@ export const DeferLabelsRule: ValidationRule = (context) => {
 
 const strippedDocuments = new WeakMap<DocumentNode, DocumentNode>();
 
-/** The document without its `@defer`s, for a client that takes one answer, and for what is no query. */
+/**
+ * Removes `@defer` from a document, for a client that takes a single response, and for operations other than queries.
+ */
 export function withoutDefer(document: DocumentNode): DocumentNode {
   const cached = strippedDocuments.get(document);
   if (cached) return cached;
@@ -62,17 +64,17 @@ export function withoutDefer(document: DocumentNode): DocumentNode {
   return made;
 }
 
-/** Whether an operation's answer may come in parts at all. */
+/** Returns true if the response to an operation may be incremental. */
 export function isDeferrable(operation: OperationTypeNode | undefined): boolean {
   return operation === OperationTypeNode.QUERY;
 }
 
-/** A result that comes in parts, of which each may have errors of its own. */
+/** An incremental result, whose parts may have errors of their own. */
 export type PartialResult = ExecutionResult & {
   readonly incremental?: readonly { readonly errors?: readonly unknown[] }[];
 };
 
-/** The part with the errors of what was deferred masked: the library does so for the errors of the whole alone. */
+/** Masks the errors of a deferred part: the library masks only the errors of the initial result. */
 export function maskParts(result: PartialResult, mask: (error: unknown) => GraphQLError): PartialResult {
   if (!result.incremental?.some(({ errors }) => errors)) return result;
   const incremental = result.incremental.map((part) =>

@@ -56,12 +56,12 @@ const requiresPermission = (permission: GraphQLEnumType) =>
     },
   });
 
-/** The directives of a field, as its extensions say them. */
+/** The applied directives of a field, from its extensions. */
 export function directivesOf({ extensions }: Field): AppliedDirective[] {
   const applied: AppliedDirective[] = [];
   if (extensions.isNullOnlyOnError === true) applied.push({ name: names.semanticNonNull, args: {} });
   for (const { anyOf, exceptOwn } of requirementsOf(extensions as Partial<Needs>)) {
-    // One is written without brackets, which GraphQL takes for a list of one.
+    // A single value is written without brackets; GraphQL coerces it to a list.
     const permission = anyOf.length === 1 ? anyOf[0] : anyOf;
     const args = { permission, exceptOwn: exceptOwn || undefined };
     applied.push({ name: names.requiresPermission, args });
@@ -70,8 +70,8 @@ export function directivesOf({ extensions }: Field): AppliedDirective[] {
 }
 
 /**
- * The schema with the definitions of the directives that its printed form applies, and with the permissions that a field needs in
- * its description too: introspection tells of descriptions, and not of directives.
+ * Adds the definitions of the directives that the printed schema applies, and names the required permissions in the
+ * description of each field too: introspection exposes descriptions, but no applied directives.
  */
 export function withContract(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

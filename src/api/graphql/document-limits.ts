@@ -12,31 +12,31 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** What an operation may be, over whichever transport it comes. */
+/** Limits of a document, for every transport. */
 export const operationLimits = {
-  /** Tokens of a document: bounds the work of parsing and validating. */
+  /** Tokens of a document. They bound the work of parsing and validation. */
   tokens: 5_000,
-  /** Operations of a document, of which one is run. */
+  /** Operations of a document, one of which runs. */
   operations: 20,
-  /** Fields inside fields. */
+  /** Nesting depth of fields. */
   depth: 15,
-  /** The same inside introspection: GraphQL's standard query of it is deep. */
+  /** Depth inside introspection: GraphQL's standard introspection query is deep. */
   introspectionDepth: 20,
-  /** Lists of introspection, as `fields` and `args`: what it answers grows with each. The standard query has 9. */
+  /** Introspection lists such as `fields` and `args`: the response grows with each. The standard query has 9. */
   introspectionLists: 15,
-  /** Renamed fields. */
+  /** Aliased fields. */
   aliases: 60,
-  /** Directives of fields, fragments, variables and the operation. */
+  /** Directives on fields, fragments, variables and the operation. */
   directives: 50,
-  /** Parts that may come later than the rest, by `@defer`. */
+  /** Deferred parts (`@defer`). */
   defers: 20,
-  /** Fields at the top of one operation. */
+  /** Root fields of one operation. */
   rootFields: 20,
-  /** Fields and fragments in all, with what fragments hold counted each time they are used. */
+  /** Fields and fragments in total; the content of a fragment counts for each use. */
   fields: 1_000,
 } as const;
 
-/** Parses a document within the limit on tokens. Throws GRAPHQL_PARSE_FAILED, also for a document that nests too deep. */
+/** Parses a document within the token limit. Throws GRAPHQL_PARSE_FAILED, also for a document that nests too deeply. */
 export function parseBounded(source: string, options?: ParseOptions): DocumentNode {
   let failure: unknown;
   try {
@@ -49,7 +49,7 @@ export function parseBounded(source: string, options?: ParseOptions): DocumentNo
     const { message, source = null, positions = null } = failure;
     throw new GraphQLError(message, { source, positions, extensions });
   }
-  // The parser calls itself for each level of a value.
+  // The parser recurses into each level of a value.
   if (failure instanceof RangeError)
     throw new GraphQLError('Syntax Error: The document nests too deep.', { extensions });
   throw failure;
@@ -61,7 +61,7 @@ const refuse = (what: string, max: number, node?: SelectionNode) =>
     extensions: { code: 'LIMIT_EXCEEDED' },
   });
 
-/** The first limit that a document passes; null when it keeps them all. */
+/** The first limit that a document exceeds, or null. */
 export function findExceededLimit(document: DocumentNode): GraphQLError | null {
   const operations: OperationDefinitionNode[] = [];
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -72,7 +72,7 @@ export function findExceededLimit(document: DocumentNode): GraphQLError | null {
   if (operations.length > operationLimits.operations) {
     return refuse(`${operations.length - 1} others beside it`, operationLimits.operations - 1);
   }
-  // Those of fragments that nobody uses are looked at by the rules of GraphQL too.
+  // GraphQL's own rules also check the fragments that no operation uses.
   let ofFragments = 0;
   for (const { directives } of fragments.values()) ofFragments += directives?.length ?? 0;
   for (const operation of operations) {
@@ -99,12 +99,12 @@ interface VisitState {
 interface Nesting {
   readonly depth: number;
   readonly isIntrospection: boolean;
-  /** The fragments that are open. */
+  /** The fragments that enclose the current selection. */
   readonly within: readonly string[];
 }
 
-// As execution would go. Every step counts against a limit, also a fragment that holds only fragments: twenty of those,
-// each with the next one twice, are a million steps.
+// Visits selections in the order of execution. Every step counts against a limit, even a fragment that holds only
+// fragments: twenty of these, each of which uses the next one twice, are a million steps.
 function visit(state: VisitState, set: SelectionSetNode, nesting: Nesting): GraphQLError | null {
   for (const selection of set.selections) {
     if (++state.fields > operationLimits.fields) return refuse('too many fields', operationLimits.fields, selection);
@@ -134,7 +134,7 @@ function countDirectives(
     : null;
 }
 
-/** The fields of introspection that are lists. */
+/** The introspection fields that are lists. */
 export const introspectionLists: ReadonlySet<string> = new Set([
   'types',
   'directives',
@@ -172,7 +172,7 @@ function visitFragment(
   if (selection.kind === Kind.INLINE_FRAGMENT) return visit(state, selection.selectionSet, nesting);
   const { value: name } = selection.name;
   const fragment = state.fragments.get(name);
-  // One that is missing, or inside itself, is refused by a rule of GraphQL's own.
+  // GraphQL's own rules refuse a missing fragment, or one that contains itself.
   if (!fragment || nesting.within.includes(name)) return null;
   return visit(state, fragment.selectionSet, { ...nesting, within: [...nesting.within, name] });
 }

@@ -1,6 +1,6 @@
 /**
- * Every code that `extensions.code` of an error can have, with its meaning: the enum RequestErrorCode of the schema. The codes of
- * user errors are among them, because a query says as an error what a mutation says in `userErrors`.
+ * Every code that `extensions.code` of an error can have, with its meaning: the enum RequestErrorCode of the schema. It
+ * includes the codes of user errors, because a query reports as an error what a mutation reports in `userErrors`.
  */
 export const requestErrorCodes = {
   UNAUTHENTICATED:

@@ -13,12 +13,12 @@ import { asRefusal } from '../../domain/unavailable.ts';
 import { enumName } from './enum-name.ts';
 import type { RequestErrorCode } from './error-codes.ts';
 
-/** How this door says each refusal: as a user error in a mutation's payload, or as an error with an extension code. */
+/** Maps each domain error to a user error in a mutation's payload, or to an error with an extension code. */
 const dialect = {
   UNAUTHENTICATED: { as: 'error', code: 'UNAUTHENTICATED' },
   FORBIDDEN: { as: 'error', code: 'FORBIDDEN' },
   CONFIRMATION_REQUIRED: { as: 'error', code: 'CONFIRMATION_REQUIRED' },
-  // Missing and forbidden are the same here.
+  // Missing and forbidden look the same.
   ORGANIZATION_NOT_USABLE: { as: 'error', code: 'NOT_FOUND' },
   NOT_FOUND: { as: 'error', code: 'NOT_FOUND' },
   BAD_CURSOR: { as: 'error', code: 'BAD_CURSOR' },
@@ -44,7 +44,7 @@ export const userErrorCodes = [
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 
-/** One complaint in a mutation's payload. */
+/** One problem in a mutation's payload. */
 export interface UserError {
   readonly code: (typeof userErrorCodes)[number];
   readonly message: string;
@@ -52,8 +52,8 @@ export interface UserError {
 }
 
 /**
- * The user errors of a refusal; null when it must be an error instead. `prefix`: what stands before the issues' paths.
- * `names`: what the input calls members that the domain has other names for; a dotted name is a path.
+ * The user errors of a domain error; null if it must be a GraphQL error instead. `prefix`: prepended to the paths of
+ * the issues. `names`: maps domain names to the names of input members; a dotted name is a path.
  */
 export function toUserErrors(
   error: unknown,
@@ -78,13 +78,13 @@ function inInputNames({ message, path: [first = '', ...rest] }: Issue, names: Re
   return { message: message.replaceAll(`"${first}"`, `"${path.at(-1)}"`), path: [...path, ...rest] };
 }
 
-/** The message of a refusal, with a permission named as the enum Permission has it. */
+/** The message of a domain error, with permissions named as in the enum Permission. */
 function messageOf(error: DomainError): string {
   if (!(error instanceof MissingPermissionError)) return error.message;
   return error.message.replace(error.permission, enumName(error.permission));
 }
 
-// What is said of the items of a list names the list: which of them is meant, its path says.
+// A message about list items names the list; the path tells which item.
 function ofItem(message: string, path: readonly string[]): string {
   const [name, index] = path.slice(-2);
   if (name === undefined || !/^\d+$/.test(index ?? '')) return message;
@@ -92,8 +92,8 @@ function ofItem(message: string, path: readonly string[]): string {
 }
 
 /**
- * The user errors of one item of several that an act was for: nothing of it is an error of the whole act, so that what is
- * missing or not permitted is an id that refers to nothing that the caller may use, at `path`.
+ * The user errors of one item of a bulk operation. None of them is an error of the whole operation, so a missing or
+ * forbidden item is reported at `path`, as an id that refers to nothing the caller may use.
  */
 export function toItemErrors(error: DomainError, prefix: readonly string[], path: readonly string[]): UserError[] {
   const message = messageOf(error);
@@ -101,8 +101,8 @@ export function toItemErrors(error: DomainError, prefix: readonly string[], path
 }
 
 /**
- * What a client may see of an error: a refusal with its code; GraphQL's own complaints as they are; anything else masked,
- * after `report` was told.
+ * Converts an error for the client: a domain error with its code, GraphQL's own errors unchanged, and any other error
+ * masked after `report` was called.
  */
 export function maskError(error: unknown, report: (error: unknown) => void): GraphQLError {
   if (!(error instanceof GraphQLError)) {
@@ -118,7 +118,7 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
   const location = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
   if (originalError instanceof GraphQLError) return withCode(error);
   if (originalError instanceof DomainError && originalError.code === 'ORGANIZATION_NOT_USABLE') {
-    // The same words as for one that does not exist.
+    // The same message as for a missing organization.
     return new GraphQLError(notFound('organization').message, { ...location, extensions: { code: 'NOT_FOUND' } });
   }
   if (originalError instanceof DomainError)
@@ -130,7 +130,7 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
   return masked(location);
 }
 
-// What GraphQL itself complains of while it runs, as of a variable that is missing, has no code of its own.
+// Adds a code to GraphQL's own runtime errors, such as a missing variable.
 function withCode(error: GraphQLError): GraphQLError {
   if (error.extensions.code !== undefined) return error;
   const { message, nodes, source, positions, path, originalError } = error;
@@ -141,17 +141,21 @@ function withCode(error: GraphQLError): GraphQLError {
 
 type ErrorExtensions = {
   readonly code: RequestErrorCode;
-  /** Of FORBIDDEN: the permission that is missing, as the enum Permission has it. Left out where it is not one permission that is missing. */
+  /**
+   * For FORBIDDEN: the missing permission, as in the enum Permission. Omitted unless exactly one permission is missing.
+   */
   readonly permission?: string;
   /** In seconds. */
   readonly retryAfter?: number;
-  /** Of an error about a value in the arguments of a field: the way to it from the arguments, as `path` of a user error has it. */
+  /**
+   * For an error about a value in the arguments of a field: its path from the arguments, as in `path` of a user error.
+   */
   readonly path?: readonly string[];
 };
 
 /**
- * The extensions of a refusal's error. That of an outage also makes the status of the HTTP response, from a property that is not
- * enumerable, so that no response shows it.
+ * The extensions of a domain error. The error of an outage also sets the status of the HTTP response, through a
+ * non-enumerable property that no response shows.
  */
 export function extensionsOf(error: DomainError): ErrorExtensions {
   const { as, code } = dialect[error.code];
@@ -169,7 +173,7 @@ export function extensionsOf(error: DomainError): ErrorExtensions {
   return Object.defineProperty(extensions, 'http', { value: http });
 }
 
-/** Returns the headers of a 503 for a result whose errors tell of an outage; null for any other result. */
+/** The headers of a 503 for a result with an outage among its errors; null for any other result. */
 export function outageHeaders(errors: readonly GraphQLError[] | undefined): Readonly<Record<string, string>> | null {
   const found = errors?.find(({ extensions }) => extensions.code === dialect.SERVICE_UNAVAILABLE.code);
   return found ? { 'retry-after': String(found.extensions.retryAfter) } : null;

@@ -42,7 +42,8 @@ export function createEstimate({ schema, plans, trusted, isIntrospectable }: Est
   };
 }
 
-// Without places: those of the text that was asked for would be taken for places in the document that asks.
+// Omits locations: they refer to the estimated document, but the client would read them as locations in the requesting
+// one.
 function refused(code: RequestErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
 }

@@ -1,4 +1,4 @@
-/** The first query of a reader, who has a token and nothing else. */
+/** The initial query of the explorer. */
 const welcome = `# Put your token into the field at the top,
 # then run this: Ctrl-Enter.
 # Ctrl-Space completes what you type; the book
@@ -27,7 +27,7 @@ query Start {
 }
 `;
 
-/** The page, which is the same for everybody: what it loads lies at `assets`, an address of this service. */
+/** The page, which is the same for everybody. Its assets are under the path `assets` of this service. */
 export function explorerHtml(assets: string): string {
   return `<!doctype html>
 <html lang="en" data-assets="${assets}">
@@ -55,7 +55,7 @@ export function explorerHtml(assets: string): string {
 `;
 }
 
-/** How the page looks beside what GraphiQL brings. */
+/** Styles in addition to GraphiQL's own. */
 export const explorerStyle = `html, body { margin: 0; height: 100%; }
 body { display: flex; flex-direction: column; font-family: system-ui, sans-serif; font-size: 14px; }
 #key { display: flex; gap: 0.6rem; align-items: center; padding: 0.5rem 1rem; background: #1b1f24; color: #fff; }
@@ -67,8 +67,8 @@ body { display: flex; flex-direction: column; font-family: system-ui, sans-serif
 `;
 
 /**
- * What the page does. The token is in a variable of it alone; what was typed outlives a reload, but not the tab, since
- * secrets are typed into queries too; nothing of it goes into the address.
+ * The script of the page. It keeps the token in a local variable only. The editor's content survives a reload but not
+ * the tab, because queries may contain secrets; nothing of it goes into the URL.
  */
 export const explorerScript = `(() => {
 const assets = document.documentElement.dataset.assets;

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
 import { explorerHtml, explorerScript, explorerStyle } from './explorer-page.ts';
 
-/** What the page may do: load from this service alone, ask it alone, and stand in no other page. */
+/**
+ * The content security policy of the page: it loads from and sends requests to this service only, and no other page may
+ * frame it.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +21,7 @@ const contentSecurityPolicy = [
 
 const prefix = '/graphql/explorer/';
 
-/** Whether a request is a browser's that opens the address: whoever has a token to send there asks for an answer. */
+/** Returns true if a browser opens the address. A request with a token wants a GraphQL response instead. */
 export function wantsExplorer(request: Request): boolean {
   const { headers, method, url } = request;
   const isBrowser = headers.get('accept')?.includes('text/html') ?? false;
@@ -26,13 +29,16 @@ export function wantsExplorer(request: Request): boolean {
   return method === 'GET' && path === '/graphql' && isBrowser && !headers.has('authorization');
 }
 
-/** The explorer. The page itself holds nothing of anybody's, and needs no token; what it sends does. */
+/** The explorer's page. It contains no private data and needs no token; the requests that it sends do. */
 export async function explorer(): Promise<Response> {
   const { version } = await loadAssets();
   return new Response(explorerHtml(`${prefix}${version}`), { headers: pageHeaders(contentSecurityPolicy) });
 }
 
-/** A script or style of the explorer; null for any other path. Those of one version never change, and are kept by browsers. */
+/**
+ * A script or style sheet of the explorer; null for any other path. The files of one version never change, and browsers
+ * cache them.
+ */
 export async function findExplorerAsset(request: Request): Promise<Response | null> {
   const { pathname } = new URL(request.url);
   if (!pathname.startsWith(prefix) || request.method !== 'GET') return null;
@@ -51,14 +57,14 @@ export async function findExplorerAsset(request: Request): Promise<Response | nu
 }
 
 interface Assets {
-  /** In their addresses. */
+  /** Part of the assets' URLs. */
   readonly version: string;
   readonly texts: ReadonlyMap<string, string>;
 }
 
 let assets: Promise<Assets> | null = null;
 
-// At the first need: nine megabytes that most processes never serve.
+// Loads on first use: nine megabytes that most processes never serve.
 function loadAssets(): Promise<Assets> {
   assets ??= readAssets();
   return assets;

@@ -18,7 +18,7 @@ import { weigh } from './operation-gate.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 
-/** What {@link createGraphqlFastPath} needs. */
+/** Options of {@link createGraphqlFastPath}. */
 export interface GraphqlFastPathOptions {
   readonly services: Services;
   readonly plans: Plans;
@@ -29,18 +29,18 @@ export interface GraphqlFastPathOptions {
 }
 
 /**
- * The short way of a query: null for what is to take the long one, and then nothing has been done for it; the body that has
- * been read is left in `incoming.rawBody`, where @hono/node-server looks for it.
+ * Runs a query on the fast path. Null for a request that must take the normal path; nothing has been done for it then,
+ * and the body is left in `incoming.rawBody`, where @hono/node-server reads it.
  */
 export type GraphqlFastPath = (incoming: IncomingMessage, address: string | null) => Promise<JsonAnswer | null>;
 
-/** Names of params that say which operation it is, and nothing else. */
+/** The members of a request that identify the operation and do nothing else. */
 const names = new Set(['query', 'variables', 'operationName', 'extensions', 'documentId', 'doc_id', 'id']);
 
 /**
- * Answers a query by POST whose document and whose token have been seen before, without the objects and layers that all
- * other requests are given. It knows no answer but that of an operation that runs: whatever is wrong with a request, or
- * only unusual, takes the long way, where it is refused as ever. Limits, charges and the rights of the viewer are the same.
+ * Answers a POST query whose document and token are cached, without the objects and layers of the normal path. It only
+ * produces responses of operations that run: a request with any problem or unusual feature takes the normal path, which
+ * refuses it as usual. Limits, charges and the viewer's permissions are the same.
  */
 export function createGraphqlFastPath(options: GraphqlFastPathOptions): GraphqlFastPath {
   const { services, contextOf, maskError } = options;
@@ -49,7 +49,7 @@ export function createGraphqlFastPath(options: GraphqlFastPathOptions): GraphqlF
     const token = type === null ? null : readToken(incoming.headers.authorization, false);
     if (type === null || token === null) return null;
     const cachedViewer = findCachedViewer(services, token, address);
-    // What cannot be read now is read again, and its failure told, on the long way.
+    // If the key cannot be read now, the normal path reads it again and reports the failure.
     const viewer = cachedViewer instanceof Promise ? await cachedViewer.catch(() => null) : cachedViewer;
     if (viewer === null) return null;
     const body = await readIncomingBody(incoming);
@@ -83,7 +83,7 @@ export function createGraphqlFastPath(options: GraphqlFastPathOptions): GraphqlF
   };
 }
 
-/** How the answer is called; null where the request is no plain one. */
+/** The content type of the response; null if the request does not qualify. */
 function answerTypeOf({ method, url, headers, rawHeaders }: IncomingMessage): string | null {
   if (method !== 'POST' || url !== '/graphql' || !isJson(headers['content-type'] ?? null)) return null;
   const length = headers['content-length'];
@@ -92,7 +92,7 @@ function answerTypeOf({ method, url, headers, rawHeaders }: IncomingMessage): st
   return answerTypes[headers.accept ?? '*/*'] ?? null;
 }
 
-/** The answer's type for what clients accept, word for word. */
+/** The response type for each `Accept` header that clients send, matched exactly. */
 const answerTypes: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
   'application/json': 'application/json',
@@ -104,7 +104,7 @@ interface Ready {
   readonly cost: number;
 }
 
-/** What is to be run, when the whole gate would let it pass; else null. */
+/** Returns the operation to run if it passes the whole gate; otherwise null. */
 function prepare({ plans, trusted, isIntrospectable }: GraphqlFastPathOptions, body: Buffer): Ready | null {
   const params = readParams(body);
   if (!params) return null;
@@ -118,7 +118,7 @@ function prepare({ plans, trusted, isIntrospectable }: GraphqlFastPathOptions, b
 }
 
 function readParams(body: Buffer): Record<string, unknown> | null {
-  // A byte order mark is for the long way too.
+  // A byte order mark also takes the normal path.
   if (body[0] !== 0x7b || !isUtf8(body)) return null;
   const text = body.toString('utf8');
   if (nestsDeeper(text)) return null;
@@ -148,7 +148,7 @@ function toText(result: ExecutionResult, cost: number, maskError: GraphqlFastPat
   try {
     return JSON.stringify(toAnswer(result, cost));
   } catch (error) {
-    // Longer than a text can be.
+    // The result exceeds the maximum length of a string.
     return JSON.stringify({ errors: [maskError(error).toJSON()], extensions: { cost } });
   }
 }

@@ -28,17 +28,17 @@ import { endpointSchema } from '../../domain/webhooks/change-endpoints.ts';
 import { pageLimits } from './loaders.ts';
 import { maxFilterValues } from './schema/list-inputs.ts';
 
-/** The rules that the domain checks an input type by, and where their names are others: `names` has the input's by the domain's. */
+/** The domain rules of an input type. `names` maps domain names to names of the input, where they differ. */
 interface Rules {
   readonly schema: z.ZodType;
-  /** The members that lead from the schema to the object that the input is. */
+  /** The path from the schema to the object that corresponds to the input. */
   readonly path?: readonly string[];
   readonly names?: Readonly<Record<string, string>>;
 }
 
 const automation = (...path: string[]): Rules => ({ schema: definitionSchema, path });
 
-/** The rules of each input type that has limits, by its name. The limits themselves stand in the schemas alone. */
+/** The rules of each input type that has limits. The limits themselves are defined in the schemas only. */
 const rulesOf: Readonly<Record<string, Rules>> = {
   AddAllowedTagsInput: { schema: allowedTagsSchema },
   AddSessionTagsInput: { schema: sessionTagsSchema },
@@ -98,19 +98,22 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   UpdateWebhookEndpointInput: { schema: endpointSchema(true) },
 };
 
-/** The names of the input types whose limits stand in schemas of the domain. */
+/** The input types whose limits are defined by schemas of the domain. */
 export const inputsWithRules: readonly string[] = Object.keys(rulesOf);
 
-/** An input or a field with arguments, as far as its limits depend on it. */
+/** An input type, or a field with arguments, whose members may have limits. */
 export interface LimitedMembers {
-  /** Of the input type; null for the arguments of a field. */
+  /** The input type; null for the arguments of a field. */
   readonly typeName: string | null;
   readonly members: readonly { readonly name: string; readonly isList: boolean }[];
 }
 
 const pageSize: ValueLimits = { min: 1, max: pageLimits.max };
 
-/** The limits of the members of an input type or of the arguments of a field, by name. Those without limits are left out. */
+/**
+ * The limits of the members of an input type or of the arguments of a field, by name. Members without limits are
+ * omitted.
+ */
 export function limitsOfMembers({ typeName, members }: LimitedMembers): Readonly<Record<string, ValueLimits>> {
   const ofDomain = limitsByRules(typeName);
   const isFilter = typeName?.endsWith('Filter') ?? false;

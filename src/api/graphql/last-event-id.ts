@@ -1,8 +1,8 @@
 import { DomainError } from '../../domain/errors.ts';
 
 /**
- * Makes what turns a BAD_CURSOR into one that names the header `Last-Event-ID`, which stands above the argument `after`: that one
- * may be right, or not there. `what`: the event whose id was expected.
+ * Returns a function that converts a BAD_CURSOR into an error that names the header `Last-Event-ID`. The header takes
+ * precedence over the argument `after`, which may be correct or missing. `what`: the event whose id was expected.
  */
 export function refuseLastEventId(what: string): (error: unknown) => never {
   return (error) => {

@@ -1,11 +1,11 @@
-/** What each maker makes. */
+/** The results of the maker functions. */
 export type Made<M extends Readonly<Record<string, (from: never) => unknown>>> = {
   readonly [K in keyof M]: ReturnType<M[K]>;
 };
 
 /**
- * Objects whose members are made when they are first asked for, each once: an operation needs few of the many things that
- * it may ask. All of them share one shape, so that making one costs next to nothing.
+ * Creates objects whose members are computed on first access, each once: an operation needs few of the values that it
+ * may request. All of these objects share one shape, so creating one costs next to nothing.
  */
 export const lazily =
   <From>() =>

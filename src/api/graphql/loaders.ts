@@ -42,7 +42,7 @@ function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]
 
 const cacheKeyFn = ({ ownerId }: Pick<CountedList, 'ownerId'>) => ownerId;
 
-// A page's arguments and the list's key: what is alike in both is read in one statement.
+// Pages with the same arguments and list are read in one statement.
 function nestedPages({ context }: From) {
   const pages = new Map<string, DataLoader<NestedList<NestedItem>, Page<NestedItem>, string>>();
   return <T extends NestedItem>(list: NestedList<T>, { first, after, last, before }: PageRequest): Promise<Page<T>> => {
@@ -73,10 +73,10 @@ type NestedItem = { readonly id: string; readonly createdAt: Date };
 
 const toError = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
 
-/** Whose loaders they are, and the groups of them that have been asked for. */
+/** The context of the loaders, and the loader groups that are in use. */
 interface From {
   readonly context: Context;
-  /** For sessions and what is in them. */
+  /** The context for sessions and their content. */
   readonly ofSessions: Context;
 }
 
@@ -98,7 +98,7 @@ const usage =
     return group[name];
   };
 
-// Pages with the same arguments are read together.
+// Reads pages with the same arguments together.
 function pagesBy<R, I extends unknown[]>(
   keyOf: (...request: I) => string,
   read: (from: From, ids: readonly string[], ...request: I) => Promise<readonly Page<R>[]>,
@@ -121,7 +121,7 @@ function logPages({ ofSessions }: From) {
     let loader = pages.get(key);
     if (!loader) {
       const read = (sessions: readonly SessionRecord[]) => listLogs(ofSessions, sessions, request, pageLimits);
-      // A cursor is of one session: it is refused for each other alone, before anything is read.
+      // A cursor belongs to one session. It is refused for each other session before anything is read.
       const readEach = (sessions: readonly SessionRecord[]) =>
         Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));
       const hasCursor = request.after != null || request.before != null;
@@ -133,9 +133,9 @@ function logPages({ ofSessions }: From) {
 }
 
 const makeLoaders = lazily<From>()({
-  /** A page of one owner's list. */
+  /** Loads a page of one owner's list. */
   nestedPage: nestedPages,
-  /** How long one owner's list is. */
+  /** Counts one owner's list. */
   nestedCount: nestedCounts,
   notes: resource('notes'),
   folders: resource('folders'),
@@ -154,25 +154,28 @@ const makeLoaders = lazily<From>()({
   insights: resource('insights'),
   workspaceStates: resource('workspaceStates'),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
-  /** Of sessions that the viewer sees. */
+  /** For sessions that the viewer may see. */
   queueReasons: ({ context }: From) =>
     byId(async (ids) => {
       const reasons = await readQueueReasons(context, ids);
       return ids.map((id) => reasons.get(id) ?? null);
     }),
-  /** Of sessions that the viewer sees. */
+  /** For sessions that the viewer may see. */
   queuePositions: ({ context }: From) =>
     byId(async (ids) => {
       const positions = await readQueuePositions(context, ids);
       return ids.map((id) => positions.get(id) ?? null);
     }),
-  /** Of organizations whose sessions the viewer sees. */
+  /** For organizations whose sessions the viewer may see. */
   waitingCounts: ({ context }: From) =>
     byId(async (ids) => {
       const counts = await countWaitingSessions(context, ids);
       return ids.map((id) => counts.get(id) ?? 0);
     }),
-  /** The organizations of sessions that the viewer sees: it may know these, also when it may not use them. */
+  /**
+   * The organizations of sessions that the viewer may see. The viewer may know these organizations even if it may not
+   * use them.
+   */
   sessionOrganizations: ({ ofSessions }: From) => byId((ids) => findOrganizations(ofSessions, ids)),
   organizations: ({ context }: From) => byId((ids) => findOrganizations(context, ids)),
   enterprises: ({ context }: From) => byId((ids) => findEnterprises(context, ids)),
@@ -197,22 +200,22 @@ const makeLoaders = lazily<From>()({
   sessionMetrics: usage('sessionMetrics'),
   activeUserCount: usage('activeUserCount'),
   activeUserWindows: usage('activeUserWindows'),
-  /** A page of an organization's audit log. */
+  /** Loads a page of an organization's audit log. */
   auditLogPage: pagesBy(
     (request: AuditLogRequest) => JSON.stringify(request),
     ({ context }, ids, request): Promise<Page<AuditEntryRecord>[]> => listAuditLogs(context, ids, request, pageLimits),
   ),
-  /** A page of the calls of legacy routes in an organization. */
+  /** Loads a page of an organization's calls of legacy routes. */
   legacyCallPage: pagesBy(
     (request: PageRequest) => JSON.stringify(request),
     ({ context }, ids, request): Promise<Page<LegacyCallRecord>[]> =>
       listLegacyCallsOfOrganizations(context, ids, request, pageLimits),
   ),
-  /** A page of a session's log. */
+  /** Loads a page of a session's log. */
   logPage: logPages,
 });
 
-/** One statement for all ids, or all sessions' pages, that are asked for in the same tick. */
+/** Creates loaders that run one statement for all ids, or for all sessions' pages, requested in the same tick. */
 export function createLoaders(context: Context): Loaders {
   return makeLoaders({ context, ofSessions: ofAnySession(context, 'view') });
 }

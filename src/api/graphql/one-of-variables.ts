@@ -1,8 +1,8 @@
 import { GraphQLError, isInputObjectType, isNonNullType, typeFromAST, type ValidationRule } from 'graphql';
 
 /**
- * Refuses a variable that may be null as the member of a `@oneOf` input. GraphQL's own rule does so only where the input may be
- * null itself: it does not look behind the "!" of `[AutomationActionInput!]!`.
+ * Refuses a nullable variable as a member of a `@oneOf` input. GraphQL's own rule does so only where the input itself
+ * is nullable: it does not look inside the "!" of `[AutomationActionInput!]!`.
  */
 export const OneOfVariablesRule: ValidationRule = (context) => ({
   OperationDefinition: {

@@ -22,35 +22,36 @@ import { isIterable } from './prepare-operation.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 import { ownRules } from './validate-document.ts';
 
-/** What the operator decides about operations. */
+/** The operator's settings for operations. */
 export interface GateOptions {
   readonly trusted: TrustedDocuments;
   readonly plans: Plans;
-  /** Whether the schema may be asked for. */
+  /** True if introspection is allowed. */
   readonly isIntrospectable: boolean;
   readonly maskError: (error: unknown) => GraphQLError;
 }
 
 /**
- * The gate that every operation passes, by POST, GET, server-sent events and WebSocket alike: it hooks into parsing,
- * validating and running, which all of them share, not into HTTP. Only the way to a trusted document begins outside it:
- * at `onParams` for HTTP, in prepare-operation.ts for all others.
+ * The gate that every operation passes, over POST, GET, server-sent events and WebSocket. It hooks into parsing,
+ * validation and execution, which all of these share, not into HTTP. Only the lookup of a trusted document starts
+ * outside: at `onParams` for HTTP, in prepare-operation.ts for all other transports.
  */
 export function operationGate({ trusted, plans, isIntrospectable, maskError }: GateOptions): Plugin {
   return {
     onParams({ request, params, setParams }) {
-      // What is no object, as a batch, is refused by Yoga.
+      // Yoga refuses other values, such as a batch.
       if (typeof params !== 'object' || params === null || Array.isArray(params)) return;
       const allParams = { ...params, ...(request.method === 'GET' ? namesIn(request.url) : {}) };
       const { operationName, variables, extensions } = params;
       const query = documentOf(trusted, allParams) ?? undefined;
-      // A text that is none is for Yoga to refuse.
+      // Yoga refuses a value that is not a string.
       if (query !== undefined) setParams({ query, operationName, variables, extensions } as typeof params);
     },
     onParse({ setParseFn }) {
       setParseFn((source: string, options?: ParseOptions) => parseBounded(source, options));
     },
-    // Before GraphQL's own rules, not as one of them: the time of some grows with the square of a document's fields.
+    // Runs before GraphQL's own rules and not as one of them: some of those take time quadratic in the number of
+    // fields.
     onValidate({ params, setResult, addValidationRule }) {
       const error = findExceededLimit(params.documentAST as DocumentNode);
       if (error) {
@@ -59,7 +60,7 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
       }
       for (const rule of ownRules(isIntrospectable)) addValidationRule(rule);
       if (isIntrospectable) return;
-      // "Did you mean …" would tell the schema piece by piece.
+      // "Did you mean …" would reveal the schema piece by piece.
       return ({ result, setResult: setErrors }) => setErrors((result as GraphQLError[]).map(withoutHint));
     },
     async onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
@@ -101,13 +102,13 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
   };
 }
 
-// Yoga reads only what GraphQL over HTTP names in an address.
+// Yoga reads only the URL parameters that GraphQL over HTTP defines.
 function namesIn(url: string): Record<string, string> {
   const { query: _, variables: __, extensions: ___, ...names } = Object.fromEntries(new URL(url).searchParams);
   return names;
 }
 
-/** An error without GraphQL's suggestion of other names: that would tell the schema piece by piece. */
+/** Removes GraphQL's suggestions of other names from an error: they would reveal the schema piece by piece. */
 export function withoutHint(error: GraphQLError): GraphQLError {
   const { nodes, source, positions, path, originalError, extensions } = error;
   const location = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
@@ -119,7 +120,7 @@ function withCost<T extends ExecutionResult>(result: T, cost: number): T {
   return { ...result, extensions: { ...result.extensions, cost } };
 }
 
-// The cost stands in the first part.
+// Adds the cost to the first part.
 async function* mapParts(results: AsyncIterable<ExecutionResult>, cost: number, mask: GateOptions['maskError']) {
   let isFirst = true;
   for await (const result of results) {
@@ -136,13 +137,13 @@ interface ExecutedArgs {
   readonly contextValue?: unknown;
 }
 
-/** What may run, with its variables as it will see them; or why it may not. */
+/** An operation that may run, with its coerced variables; or the errors. */
 type Admission =
   | { readonly errors: readonly GraphQLError[] }
   | { readonly errors: null; readonly variables: Readonly<Record<string, unknown>> };
 
-// The last gate: what it is given, how much it asks for, and whether its key has as many points left. Null where the
-// document has no such operation: it is for the executor to say so.
+// The last step of the gate: it coerces the variables, checks the size of the pages, and charges the key. Null if the
+// document has no such operation: the executor reports that.
 async function admit(plans: Plans, args: ExecutedArgs, hasHints: boolean): Promise<Admission | null> {
   const { document, operationName, variableValues } = args;
   const context = args.contextValue as GraphqlContext;
@@ -158,15 +159,12 @@ async function admit(plans: Plans, args: ExecutedArgs, hasHints: boolean): Promi
   }
   const refusal = await chargeOperation(context, estimate.cost);
   if (refusal) return { errors: [refusal] };
-  // Before all lists of the operation: what changes after they are read comes after it.
+  // Read before any list of the operation, so that later changes come after this cursor.
   if (plan.readsChangesCursor) context.changesCursor = await changesCursorNow(context.domain.store);
   return estimate;
 }
 
-/**
- * What an operation is given and how much it asks for: its variables as it will see them and its cost in points, or what
- * is wrong with either.
- */
+/** Coerces an operation's variables and computes its cost in points, or returns the errors in either. */
 export function weigh(
   plan: OperationPlan,
   rawVariables: Readonly<Record<string, unknown>>,

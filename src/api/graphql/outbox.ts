@@ -1,8 +1,11 @@
-/** Messages of several writers for one reader. */
+/** A queue of messages from several writers to one reader. */
 export interface Outbox extends AsyncIterator<string> {
-  /** Resolves when the reader has taken the message, or has gone: a writer that waits for it costs one message of memory. */
+  /**
+   * Resolves when the reader has taken the message or has gone, so that a waiting writer costs the memory of one
+   * message.
+   */
   put(message: string): Promise<void>;
-  /** Nothing more is to come: what waits is dropped, and the reader is done. */
+  /** Ends the queue: waiting messages are dropped, and the reader gets `done`. */
   end(): void;
 }
 

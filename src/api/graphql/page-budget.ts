@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { costRuleOf, type ListRule } from './cost-rules.ts';
 
-/** The most items that the pages of one operation may hold in all, with pages inside pages multiplied. */
+/** The maximum number of items in all pages of one operation; nested pages multiply. */
 export const maxItems = 12_000;
 
 /** An operation as it will run. */
@@ -23,15 +23,15 @@ export interface Operation {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Their values as the operation will see them, with its defaults; null is a value too. */
+  /** The coerced variables with defaults; null is a value too. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** On how many sessions its bulk mutations acted, by their names in the answer, once they have run. */
+  /** The number of sessions that each bulk mutation changed, by response name, once it has run. */
   readonly ran?: ReadonlyMap<string | number, number>;
 }
 
 /**
- * How many items the pages of an operation could hold in all: exact up to {@link maxItems}. What a page's size is left to
- * a variable that is no number counts as the largest page.
+ * The maximum number of items in all pages of an operation: exact up to {@link maxItems}. A page whose size is a
+ * variable that is not a number counts as the largest page.
  */
 export function countPageItems(input: Operation): number {
   const count = { items: 0 };
@@ -40,7 +40,10 @@ export function countPageItems(input: Operation): number {
   return count.items;
 }
 
-/** An error when an operation asks for more than {@link maxItems}: a hundred pages of a hundred pages are a short text. */
+/**
+ * An error if an operation requests more than {@link maxItems}: a hundred pages of a hundred pages need only a short
+ * document.
+ */
 export function findExceededItemLimit(items: number): GraphQLError | null {
   if (items <= maxItems) return null;
   return new GraphQLError(
@@ -58,7 +61,7 @@ function countItems(
   timesOf: (name: string) => number,
 ): void {
   for (const selection of set.selections) {
-    // Enough is known; and what is left could be long.
+    // The limit is exceeded already, and the rest could be long.
     if (count.items > maxItems) return;
     if (selection.kind === Kind.FIELD) {
       countField(input, count, selection, type, timesOf(selection.name.value));
@@ -91,16 +94,19 @@ function countField(
   if (field.selectionSet) countItems(input, count, field.selectionSet, getNamedType(definition.type), timesOf);
 }
 
-/** Number of items a list has at most, by its rule and what is given; of acts that have run, how many they were. */
+/**
+ * The maximum number of items of a list, from its rule and arguments. For a bulk mutation that has run, the actual
+ * number.
+ */
 function sizeOf(input: Operation, field: FieldNode, rule: ListRule): number {
   const { slicingArguments, assumedSize, maximumSize, isOfActs } = rule;
-  // An act that is missing was left out by a directive.
+  // A bulk mutation without a result was skipped by a directive.
   if (isOfActs && input.ran) return input.ran.get(field.alias?.value ?? field.name.value) ?? 0;
   for (const path of slicingArguments) {
     const value = argumentOf(input, field, path.split('.'));
     if (value == null || (Array.isArray(value) && value.length === 0)) continue;
     const size = Array.isArray(value) ? value.length : value;
-    // Anything else is refused when it runs.
+    // Execution refuses any other value.
     if (typeof size !== 'number' || size <= 0) return maximumSize ?? assumedSize;
     return maximumSize === null ? size : Math.min(size, maximumSize);
   }

@@ -4,22 +4,22 @@ import { chargeMinimum, refusalOf } from './charge.ts';
 import type { GraphqlContext } from './context.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 
-/** What an operation gives: one answer, or several. */
+/** The outcome of an operation: one result, or several. */
 export type OperationResult = ExecutionResult | AsyncIterable<ExecutionResult>;
 
-/** Whether an operation gives several results. */
+/** Returns true if an operation gives several results. */
 export function isIterable(result: unknown): result is AsyncIterable<ExecutionResult> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
-/** Where operations run. */
+/** The executor of operations. */
 export interface Engine {
   // biome-ignore lint/suspicious/noExplicitAny: the server context is not used beside HTTP
   readonly yoga: YogaServerInstance<any, any>;
   readonly trusted: TrustedDocuments;
 }
 
-/** An operation that has passed all of the gate that comes before it runs, or what was wrong with it. */
+/** An operation that passed the gate and may run, or its errors. */
 export type PreparedOperation =
   | { readonly errors: readonly GraphQLError[] }
   | {
@@ -29,7 +29,10 @@ export type PreparedOperation =
       readonly subscribe: (args: ExecutionArgs) => Promise<OperationResult>;
     };
 
-/** Takes an operation that did not come by an ordinary HTTP request through the gate: the same parsing, rules and limits. */
+/**
+ * Passes an operation that did not come by an ordinary HTTP request through the gate: the same parsing, rules and
+ * limits.
+ */
 export async function prepareOperation(
   { yoga, trusted }: Engine,
   context: GraphqlContext,
@@ -56,7 +59,7 @@ export async function prepareOperation(
     const args = { schema, document, operationName, variableValues: variables, contextValue } as ExecutionArgs;
     return { errors: null, args, execute, subscribe } as PreparedOperation;
   } catch (error) {
-    // A document that does not parse is this operation's error.
+    // A parse error is this operation's error.
     if (error instanceof GraphQLError) return { errors: await orTooMany(context, [error]) };
     throw error;
   }
@@ -70,14 +73,14 @@ function paramsOf({ operationName, variables }: Readonly<Record<string, unknown>
   });
 }
 
-// What is not run is charged too, or it would be free to send without end.
+// Operations that do not run are charged too, or a client could send them for free without end.
 async function orTooMany(context: GraphqlContext, errors: readonly GraphQLError[]): Promise<readonly GraphQLError[]> {
   await chargeMinimum(context);
   const refusal = refusalOf(context.charge);
   return refusal ? [refusal] : errors.map(withoutHttp);
 }
 
-// What Yoga notes for HTTP. The errors themselves are kept in its cache, and must not be changed.
+// Removes what Yoga adds for HTTP. The errors themselves are in Yoga's cache and must not be changed.
 function withoutHttp(error: GraphQLError): GraphQLError {
   const { http: _, ...extensions } = error.extensions;
   const { nodes, source, positions, path } = error;

@@ -1,10 +1,10 @@
 import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
 import { bodyParts, brokenBody } from '../../http/body-parts.ts';
 
-/** The largest body of an operation. */
+/** The maximum size of an operation's body. */
 export const maxBodyBytes = 1_024 * 1_024;
 
-/** A body that cannot be an operation; `status` is HTTP's word for why. */
+/** A body that cannot be an operation; `status` is the HTTP status. */
 export class BodyError extends Error {
   readonly status: 400 | 413;
 
@@ -16,8 +16,8 @@ export class BodyError extends Error {
 }
 
 /**
- * The request with its body read: bounded while it comes, since a length may be left out or wrong, and checked to be
- * UTF-8. `signal` takes the place of the request's own.
+ * Reads the body of a request and returns the request with it. The size is checked while the body arrives, because
+ * Content-Length may be missing or wrong, and the body must be UTF-8. `signal` replaces the request's own.
  */
 export async function readBody(request: Request, signal: AbortSignal): Promise<Request> {
   if (!request.body) return new Request(request.url, { method: request.method, headers: request.headers, signal });

@@ -15,18 +15,20 @@ import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { findWebhookDeliveries } from '../../domain/webhooks/deliveries.ts';
 import { findWebhookEndpoints } from '../../domain/webhooks/endpoints.ts';
 
-/** Loads by keys that are objects: those of the same members are one. */
+/** A loader whose keys are objects: keys with equal members are one key. */
 export const byKey = <K extends object, T>(find: (keys: readonly K[]) => Promise<(T | null)[]>) =>
   new DataLoader<K, T | null, string>(find, { cacheKeyFn: (key) => JSON.stringify(key) });
 
 type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
 
-/** One statement for all that is asked for in the same tick, of what sessions use. */
+/**
+ * Creates loaders for the resources that sessions use. Each runs one statement for all keys requested in the same tick.
+ */
 export function createResourceLoaders(context: Context) {
   return {
     notes: new DataLoader((ids: readonly string[]) => findNotes(context, ids)),
     folders: new DataLoader((ids: readonly string[]) => findFolders(context, ids)),
-    /** By the ids of folders that the viewer has been given. */
+    /** By ids of folders that were already loaded for the viewer. */
     folderPaths: new DataLoader(async (ids: readonly string[]) => {
       const paths = await findFolderPaths(
         context,
@@ -45,9 +47,9 @@ export function createResourceLoaders(context: Context) {
     webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),
     webhookDeliveries: new DataLoader((ids: readonly string[]) => findWebhookDeliveries(context, ids)),
     attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
-    /** By the ids of sessions that the viewer may view. */
+    /** By ids of sessions that the viewer may see. */
     workspaceStates: new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),
-    /** Of sessions that the viewer may view. */
+    /** For sessions that the viewer may see. */
     insights: new DataLoader<Session, SessionInsights, string>((sessions) => readInsights(context, sessions), {
       cacheKeyFn: ({ id }) => id,
     }),

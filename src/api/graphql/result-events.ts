@@ -1,14 +1,14 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isIterable, type OperationResult } from './prepare-operation.ts';
 
-/** One event, as text on the wire. `id`: what a client sends back as `Last-Event-ID`. */
+/** One event in the text format of the wire. `id`: the value that a client sends back as `Last-Event-ID`. */
 export function eventText(event: 'next' | 'complete', data: string, id: string | null = null): string {
   return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data:${data === '' ? '' : ` ${data}`}\n\n`;
 }
 
 /**
- * The results of an operation as events, the last of which says that it is complete. Not a generator: its return() would
- * wait for a pending next(), and so keep the subscription of a client that has gone.
+ * Converts the results of an operation to events, followed by a `complete` event. Not a generator: its return() would
+ * wait for a pending next(), and would keep the subscription of a client that has disconnected.
  */
 export function resultEvents(result: OperationResult, eventId: () => string | null): AsyncIterator<string> {
   const results = isIterable(result) ? result[Symbol.asyncIterator]() : [result].values();
@@ -29,7 +29,7 @@ export function resultEvents(result: OperationResult, eventId: () => string | nu
   };
 }
 
-/** A result as JSON, without what its errors say for HTTP. */
+/** A result as JSON, without the HTTP data of its errors. */
 export function jsonOf(result: ExecutionResult): string {
   if (!result.errors?.some(({ extensions }) => extensions?.http)) return JSON.stringify(result);
   return JSON.stringify({ ...result, errors: result.errors.map(withoutHttp) });

@@ -35,37 +35,37 @@ import type { TrustedDocuments } from './trusted-documents.ts';
 import { useEventStreams } from './use-event-streams.ts';
 import { createSockets } from './websocket.ts';
 
-/** What the operator decides about this door. */
+/** The operator's settings of the GraphQL API. */
 export interface GraphqlOptions {
   readonly trusted: TrustedDocuments;
-  /** Whether the schema may be asked for. */
+  /** True if introspection is allowed. */
   readonly isIntrospectable: boolean;
-  /** Whether browsers get the explorer. */
+  /** True if browsers get the explorer. */
   readonly hasExplorer: boolean;
-  /** The most heap that cached documents may take, in bytes. */
+  /** The maximum heap for cached documents, in bytes. */
   readonly cacheBytes: number;
 }
 
-/** Where a request comes from. */
+/** The network side of a request. */
 export interface GraphqlCaller {
   readonly address: string | null;
-  /** Cuts the connection, with all that waits to be sent on it. */
+  /** Closes the connection and drops everything that waits to be sent on it. */
   readonly cut: () => void;
 }
 
-/** The GraphQL door. */
+/** The GraphQL API. */
 export interface Graphql {
-  /** POST and GET as of GraphQL over HTTP, server-sent events in both modes, and the explorer for browsers. */
+  /** Handles POST and GET of GraphQL over HTTP, server-sent events in both modes, and the explorer for browsers. */
   fetch(request: Request, env: GraphqlCaller): Promise<Response>;
-  /** The short way of plain queries, which all others go past. */
+  /** The fast path for simple queries; all other requests pass it by. */
   readonly fastPath: GraphqlFastPath;
-  /** A WebSocket, subprotocol graphql-transport-ws. */
+  /** Handles a WebSocket with the subprotocol graphql-transport-ws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
-  /** Ends every socket; the streams of all doors are to be ended before. */
+  /** Closes every socket. End the streams of all APIs before. */
   stop(): Promise<void>;
 }
 
-/** Makes the door. */
+/** Creates the {@link Graphql} API. */
 export function createGraphql(services: Services, watches: Watches, options: GraphqlOptions): Graphql {
   const { trusted, isIntrospectable, hasExplorer } = options;
   const { liveViewers, log, openStreams } = services;
@@ -76,7 +76,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     const present = typeof viewer === 'function' ? viewer() : viewer;
     const isConsole = requestContext.isConsole === true || present.consoleSessionId !== undefined;
     const domain: Context = { ...services, baseUrl: services.baseUrl, viewer: present, address, isConsole };
-    // Not for queries: what has such a field takes longer to make, and ten times as long to copy.
+    // Not for queries: an object with an accessor takes longer to create, and ten times as long to copy.
     if (typeof viewer === 'function') Object.defineProperty(domain, 'viewer', { get: viewer, enumerable: true });
     return createContext({ domain, watches, estimate }, requestContext);
   };
@@ -84,7 +84,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   const yoga = createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    // Refused by us first, with the right answer; yoga's own page loads its scripts from elsewhere.
+    // Disabled because Yoga's page loads scripts from another host; this service's own check runs first.
     graphiql: false,
     landingPage: false,
     batching: false,
@@ -92,10 +92,10 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     cors: false,
     logging: false,
     healthCheckEndpoint: '/graphql/health-is-elsewhere',
-    // Node's own: cancelling the reader of the stream that yoga brings along waits for the next event, and until then, or
-    // for ever, a client that has gone stays subscribed.
+    // Node's own classes: cancelling Yoga's ReadableStream waits for the next event, so a client that has disconnected
+    // would stay subscribed until then, or forever.
     fetchAPI: { Request, Response, Headers, ReadableStream },
-    // Texts that do not parse are parsed again: there is no end of them, and their errors hold the text.
+    // Documents that do not parse are not cached: their number is unlimited, and their errors hold the text.
     parserAndValidationCache: { documentCache: plans.documents, errorCache: { get: () => undefined, set: () => {} } },
     maskedErrors: { maskError: mask },
     plugins: [operationGate({ trusted, plans, isIntrospectable, maskError: mask }), useEventStreams()],
@@ -121,7 +121,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     try {
       response = explained(await yoga.fetch(bufferedRequest, context));
     } finally {
-      // Yoga rejects when the client leaves. A request that holds nothing to run costs the least also then.
+      // Yoga rejects when the client disconnects. A request without an operation costs the minimum in that case too.
       await chargeMinimum(context);
     }
     return charged(response, context.charge);
@@ -186,7 +186,8 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         return response;
       } catch (error) {
         const { signal } = request;
-        // Yoga rejects with this reason when the client leaves before the answer: nobody reads it, and nothing has failed.
+        // Yoga rejects with this reason when the client disconnects before the response: nobody reads it, and nothing
+        // has failed.
         if (signal.aborted && error === signal.reason) return failure(400, 'BAD_REQUEST', 'The connection was closed.');
         return failureOf(error, report);
       }
@@ -198,7 +199,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   };
 }
 
-// Without a token the other address takes operations too, each with a connection of its own.
+// Without a stream token, the single-connection address also takes operations, each with a connection of its own.
 function atGraphql(request: Request): Request {
   const url = new URL(request.url);
   url.pathname = '/graphql';

@@ -1,14 +1,14 @@
 import { failure } from './answers.ts';
 
-/** Letters of the id of an operation on a single connection. */
+/** The maximum length of an operation id on a single connection. */
 export const maxOperationIdLength = 255;
 
-/** The token of a stream that a request names, if any. */
+/** The stream token of a request, if any. */
 export function tokenOf(request: Request): string | null {
   return request.headers.get('x-graphql-event-stream-token') ?? new URL(request.url).searchParams.get('token');
 }
 
-/** What a request asks to be run, as it stands there; or the answer that says why that cannot be read. */
+/** Reads the operation of a request without checking it, or returns the error response. */
 export async function paramsOf(request: Request): Promise<Readonly<Record<string, unknown>> | Response> {
   try {
     if (request.method === 'POST') {
@@ -28,7 +28,7 @@ export async function paramsOf(request: Request): Promise<Readonly<Record<string
   }
 }
 
-/** The id that a client gave its operation, by which the results name it; null for none, and for one that is too long. */
+/** The client's id of its operation, which the results carry; null if missing or too long. */
 export function operationIdOf({ extensions }: Readonly<Record<string, unknown>>): string | null {
   const id = (extensions as { operationId?: unknown } | null | undefined)?.operationId;
   return typeof id === 'string' && id !== '' && id.length <= maxOperationIdLength ? id : null;

@@ -11,10 +11,13 @@ import { createOutbox, type Outbox } from './outbox.ts';
 import type { Engine } from './prepare-operation.ts';
 import { tokenOf } from './single-connection-request.ts';
 
-/** From the reservation of a stream to its opening. A stream that was lost is not opened again: there is a new one. */
+/**
+ * The time from the reservation of a stream to its opening. A lost stream is not reopened; the client reserves a new
+ * one.
+ */
 const openMs = 10_000;
 
-/** What {@link createSingleConnections} needs. */
+/** Options of {@link createSingleConnections}. */
 export interface SingleConnectionOptions {
   readonly engine: Engine;
   readonly services: Pick<Services, 'openStreams' | 'liveViewers' | 'log'>;
@@ -31,8 +34,9 @@ interface Connection {
 }
 
 /**
- * Server-sent events on a single connection, as of the protocol of graphql-sse: PUT reserves a stream, GET opens it, POST
- * starts an operation that answers on it, DELETE ends one. For clients that may open few connections, as browsers with HTTP/1.
+ * Server-sent events on a single connection, with the protocol of graphql-sse: PUT reserves a stream, GET opens it,
+ * POST starts an operation whose results go to it, and DELETE ends one. For clients with few connections, such as
+ * browsers with HTTP/1.
  */
 export function createSingleConnections({ engine, services, contextOf }: SingleConnectionOptions) {
   const connections = new Map<string, Connection>();
@@ -77,12 +81,12 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
   };
 
   return {
-    /** Answers a request to the address of single connections, whose caller is known. `cut` ends its connection. */
+    /** Handles a request of the single-connection mode; its caller is authenticated. `cut` closes its connection. */
     async fetch(request: Request, viewer: Viewer, address: string | null, cut: () => void): Promise<Response> {
       if (request.method === 'PUT') return reserve(viewer, address);
       const token = tokenOf(request);
       const connection = token === null ? undefined : connections.get(token);
-      // Another's is like one that never was.
+      // A stream of another caller is treated as unknown.
       if (!connection || connection.principalId !== viewer.principal.id)
         return failure(404, 'NOT_FOUND', 'There is no stream of this token: reserve one by PUT.');
       const { live, operations } = connection;

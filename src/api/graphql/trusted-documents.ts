@@ -6,21 +6,21 @@ import { parseBounded } from './document-limits.ts';
 import type { RequestErrorCode } from './error-codes.ts';
 import { findProblems } from './validate-document.ts';
 
-/** Documents that were given to the service beforehand, by their ids. */
+/** Documents that the operator registered, by id. */
 export interface TrustedDocuments {
-  /** Whether nothing else is run. */
+  /** True if only these documents may run. */
   readonly isOnly: boolean;
   readonly count: number;
-  /** The text of an id: the manifest's own, or the SHA-256 of the text, bare or as `sha256:…`. */
+  /** The document of an id: the manifest's own id, or the SHA-256 of the text with or without the prefix `sha256:`. */
   find(id: string): string | null;
-  /** True if a text is that of one of them. */
+  /** True if the text is a registered document. */
   has(text: string): boolean;
 }
 
-/** For a service that was given none. */
+/** For a service without a manifest. */
 export const noTrustedDocuments: TrustedDocuments = { isOnly: false, count: 0, find: () => null, has: () => false };
 
-/** How many problems of a manifest are told at once. */
+/** The maximum number of problems in one error message. */
 const maxProblems = 5;
 
 const manifest = z.union([
@@ -33,8 +33,8 @@ const manifest = z.union([
 ]);
 
 /**
- * Reads a manifest. Rejects with a sentence for the operator that names the file, and the documents in it that could not be
- * run: a document of a client that is out in the world must not begin to fail without a word.
+ * Reads a manifest. Rejects with a message for the operator that names the file and the documents that could not run: a
+ * document of a released client must not start to fail silently.
  */
 export async function loadTrustedDocuments(
   options: { readonly path: string | null; readonly isOnly: boolean },
@@ -93,12 +93,12 @@ function problemOf(schema: GraphQLSchema, id: string, text: string): string[] {
   }
 }
 
-/** Names that a request may give its document's id by: the working draft's (GraphQL over HTTP), and Relay's. */
+/** Request members for a document id: the one of the GraphQL over HTTP draft, and Relay's. */
 const idNames = ['documentId', 'doc_id', 'id'];
 
 /**
- * The text to run; null when the request has neither a text nor an id. Throws what a client can act on: Apollo's sends
- * the text when it reads PERSISTED_QUERY_NOT_FOUND, and gives up ids when it reads PERSISTED_QUERY_NOT_SUPPORTED.
+ * The document to run; null if the request has neither a text nor an id. Throws errors on which clients act: Apollo's
+ * client sends the text after PERSISTED_QUERY_NOT_FOUND, and stops using ids after PERSISTED_QUERY_NOT_SUPPORTED.
  */
 export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<string, unknown>>): string | null {
   const id = idOf(params);
@@ -117,10 +117,10 @@ export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<st
       );
 }
 
-// Apollo's stands in the extensions.
+// Apollo sends its id in the extensions.
 function idOf(params: Readonly<Record<string, unknown>>): string | null {
   const { persistedQuery } = (params.extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
-  // "id" may be anything to a client that has other extensions of its own; this name is of GraphQL over HTTP alone.
+  // Some clients use "id" for their own purposes; "documentId" belongs to GraphQL over HTTP only.
   const { documentId } = params;
   if (documentId != null && typeof documentId !== 'string') {
     throw refused('BAD_REQUEST', `"documentId" must be a string, but was ${JSON.stringify(documentId).slice(0, 60)}.`);

@@ -2,13 +2,16 @@ import { GraphQLError, GraphQLScalarType } from 'graphql';
 import { parseUrl } from '../../parse-url.ts';
 import { refusingWith } from './dates.ts';
 
-/** A URI or a relative reference after RFC 3986: its characters, and a scheme before the first ":" where one comes before any "/". */
+/**
+ * Matches a URI or a relative reference of RFC 3986: its characters, and a scheme before the first ":" where that
+ * precedes any "/".
+ */
 const syntax =
   /^(?:[A-Za-z][A-Za-z0-9+.-]*:|(?![^/?#]*:))(?:[A-Za-z0-9._~:/?[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*(?:#(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?$/;
 
 const isUri = (text: string): boolean => text !== '' && syntax.test(text);
 
-/** An address of RFC 3986. What agents and older rows say in other characters is given in percent-encoding. */
+/** A URI of RFC 3986. Other characters, from agents or older rows, are percent-encoded. */
 export const UriScalar = refusingWith(
   new GraphQLScalarType<string, unknown>({
     name: 'URI',

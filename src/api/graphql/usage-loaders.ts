@@ -14,13 +14,13 @@ import {
   readSessionMetrics,
 } from '../../domain/usage/metrics/metrics-by-scope.ts';
 
-/** What is read of a place: of one organization, or of the enterprise. */
+/** The scope of a read: one organization or the enterprise. */
 interface ScopedInput {
   readonly organizationId: string | null;
   readonly input: object;
 }
 
-// Those that differ in their organization only are read together. What is of the enterprise is by itself.
+// Reads inputs that differ only in their organization together. Inputs of the enterprise are read separately.
 function scopeLoader<T extends ScopedInput, R>() {
   const loaders = new Map<string, DataLoader<T, R, string>>();
   return (scope: T, how: unknown, read: (scopes: readonly T[]) => Promise<readonly R[]>): Promise<R> => {
@@ -32,7 +32,10 @@ function scopeLoader<T extends ScopedInput, R>() {
   };
 }
 
-/** One statement for the consumption, the metrics or the tags of all organizations that are asked for in the same tick. */
+/**
+ * Creates loaders that run one statement for the consumption, metrics or tags of all organizations requested in the
+ * same tick.
+ */
 export function createUsageLoaders(context: Context, limits: PageLimits) {
   const sums = scopeLoader<Ledger, Awaited<ReturnType<typeof sumLedgers>>[number]>();
   const shares = scopeLoader<Ledger, Page<ConsumptionShare>>();

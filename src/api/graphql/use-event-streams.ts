@@ -7,12 +7,12 @@ import { isIterable } from './prepare-operation.ts';
 import { resultEvents } from './result-events.ts';
 
 /**
- * Server-sent events with a connection for each operation, in place of Yoga's: with the `id:` of each event that a client
- * can go on from, and at the pace of the client.
+ * Replaces Yoga's server-sent events with one connection per operation. It adds the `id:` from which a client can
+ * resume, and sends at the client's pace.
  */
 export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContext> {
   return {
-    // Yoga would send events to whoever accepts anything, on an answer that nobody counts and that outlives its key.
+    // Yoga would send events to a client that accepts anything, on a stream that is not counted and outlives its key.
     onSubscribe({ args, setResultAndStopExecution }) {
       const { takesEvents } = args.contextValue as unknown as GraphqlContext;
       if (!takesEvents) setResultAndStopExecution({ errors: [noEvents()] });

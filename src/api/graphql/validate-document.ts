@@ -11,13 +11,16 @@ import { DeferLabelsRule } from './defer.ts';
 import { findExceededLimit } from './document-limits.ts';
 import { OneOfVariablesRule } from './one-of-variables.ts';
 
-/** The rules that a document must keep beside GraphQL's own. */
+/** The project's own validation rules, in addition to GraphQL's. */
 export function ownRules(isIntrospectable: boolean): ValidationRule[] {
   const always = [DeferLabelsRule, OneOfVariablesRule];
   return isIntrospectable ? always : [...always, NoSchemaIntrospectionCustomRule];
 }
 
-/** Errors of a document, by our limits first: the time of some of GraphQL's rules grows with the square of its fields. */
+/**
+ * The errors of a document. The limits are checked first: some of GraphQL's rules take time quadratic in the number of
+ * fields.
+ */
 export function findProblems(
   schema: GraphQLSchema,
   document: DocumentNode,

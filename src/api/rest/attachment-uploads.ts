@@ -10,7 +10,7 @@ import { receiveFile } from './multipart.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import type { RestEnv } from './request-context.ts';
 
-/** Tells if a request uploads a file to an address that the service issued for it. */
+/** Returns true if a request uploads a file to an address that the service issued for it. */
 export function isUpload(method: string, pathname: string): boolean {
   return method === 'POST' && pathname.startsWith(`${uploadsPath}/`);
 }

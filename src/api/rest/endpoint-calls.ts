@@ -135,7 +135,7 @@ function readKey(credentials: Credentials, requestContext: RequestContext): stri
   throw new RequestError(credentials.wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** Tells by the prefix of a token if a version accepts its kind. */
+/** Returns true if a version accepts tokens with this prefix. */
 export const isOfKind = ({ prefixes }: Credentials, token: string): boolean =>
   prefixes.some((prefix) => token.startsWith(prefix));
 

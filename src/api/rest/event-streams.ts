@@ -32,7 +32,7 @@ export interface EventStreams {
   open<T>(call: Pick<Call<unknown, unknown>, 'context' | 'request'>, source: StreamSource<T>): Promise<Response>;
 }
 
-/** Tells if a request asks for server-sent events. */
+/** Returns true if a request asks for server-sent events. */
 export function wantsEvents(request: Request): boolean {
   return request.headers.get('accept')?.includes('text/event-stream') ?? false;
 }

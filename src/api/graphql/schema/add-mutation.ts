@@ -7,7 +7,9 @@ import { toUserErrors } from '../errors.ts';
 import { type Condition, needs } from './needs.ts';
 import { createOptionsOf, type PayloadBase } from './payloads.ts';
 
-/** The member that the input of every mutation has, and the one of those that create or send something. */
+/**
+ * The base of every mutation input; `idempotencyKey` exists in the inputs of mutations that create or send something.
+ */
 interface InputBase {
   readonly clientMutationId?: string | null | undefined;
   readonly idempotencyKey?: string | null | undefined;
@@ -18,29 +20,29 @@ type InputNames = Readonly<Record<string, string>>;
 /** The declaration of a mutation. */
 export interface MutationOptions<Input extends InputBase, Payload extends PayloadBase> {
   readonly input: InputObjectRef<SchemaTypes, Input>;
-  /** Made with `payloadType`. */
+  /** Created with `payloadType`. */
   readonly payload: ObjectRef<SchemaTypes, Payload>;
-  /** The permissions that it needs, all of them; none: it depends on the input, or nothing is needed. */
+  /** The permissions that it requires, all of them. Empty: nothing is required, or it depends on the input. */
   readonly needs: readonly Condition[];
   readonly description: string;
-  /** Members of the input by the names that the domain has for them, where these differ. A dotted one is nested. */
+  /** Input names by the domain's names, where they differ. A dotted name is a nested member. */
   readonly names?: InputNames | ((input: Input) => InputNames);
   /**
-   * Does it and gives the things of the payload. A refusal that this door says as a user error becomes one beside nulls; any
-   * other error is thrown on, and makes the payload null.
+   * Runs the mutation and returns the objects of its payload. A domain error that GraphQL reports as a user error
+   * becomes one, with null objects. Any other error is rethrown and makes the payload null.
    */
   readonly act: (
     input: Input,
     context: GraphqlContext,
-    /** The idempotency key of the call, for what the mutation creates or sends; empty for a mutation that takes no key. */
+    /** The idempotency key of the call, for the created or sent object; empty for a mutation without a key. */
     options: CreateOptions,
     info: GraphQLResolveInfo,
   ) => Promise<Omit<Payload, keyof PayloadBase>>;
 }
 
 /**
- * Adds a mutation to the schema: one input, one payload. The payload is nullable: an error of one mutation leaves the answers
- * of the others in the same document as they are, among them what is shown only once.
+ * Adds a mutation to the schema: one input, one payload. The payload is nullable, so that an error of one mutation does
+ * not remove the results of others in the same document, which may contain values that are shown only once.
  */
 export function addMutation<Input extends InputBase, Payload extends PayloadBase>(
   name: string,
@@ -58,7 +60,7 @@ export function addMutation<Input extends InputBase, Payload extends PayloadBase
         input: t.arg({ type: inputType, required: true, description: `Parameters of the mutation ${name}.` }),
       },
       resolve: (_root, { input }, context, info) => {
-        // An earlier mutation of the document may have read what this one changes.
+        // An earlier mutation of the document may have cached what this one changes.
         renewLoaders(context);
         const mutationInput = input as Input;
         const inputNames = typeof names === 'function' ? names(mutationInput) : names;
@@ -88,7 +90,7 @@ async function toPayload(
   }
 }
 
-/** Null for each field of an object type. */
+/** Null for each object field. */
 function nothingOf(type: GraphQLOutputType): Record<string, null> {
   const fields = isObjectType(type) ? type.getFields() : {};
   return Object.fromEntries(Object.keys(fields).map((name) => [name, null]));

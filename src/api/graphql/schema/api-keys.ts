@@ -161,7 +161,7 @@ function holderOf({ personal, personalAccessToken, service, serviceUser }: KindI
   if (personal) return { kind: 'PERSONAL', ...personal } as const;
   if (personalAccessToken) return { kind: 'PERSONAL_ACCESS_TOKEN', ...personalAccessToken } as const;
   if (serviceUser) return { kind: 'SERVICE_USER', ...serviceUser } as const;
-  // GraphQL itself lets pass only what has exactly one.
+  // GraphQL guarantees exactly one member.
   if (!service) throw new Error('An input of one member has none.');
   return { kind: 'SERVICE', roleId: service.roleId, organizationId: organizationIdOf(service.scope) } as const;
 }

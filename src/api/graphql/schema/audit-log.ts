@@ -25,7 +25,7 @@ const AuditActionEnum = builder.enumType('AuditAction', {
   ),
 });
 
-// An entry names the key of every caller: who acts by it is the user or the service user, if there is one.
+// An entry holds the key of every caller; the actor is the user or the service user, if there is one.
 const actorOf = ({ userId, serviceUserId, apiKeyId }: AuditEntryRecord) => {
   const isOfKey = userId === null && serviceUserId === null;
   return { userId, serviceUserId, serviceKeyId: isOfKey ? apiKeyId : null };
@@ -136,7 +136,7 @@ interface Args extends PageRequest {
   readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
 }
 
-// An id that is none matches nothing, as any other id of something that does not exist.
+// An invalid id matches nothing, like the id of anything that does not exist.
 const readActorId = (id: string) =>
   parseId('user', id) ?? parseId('serviceUser', id) ?? parseId('serviceKey', id) ?? parseId('apiKey', id) ?? '';
 

@@ -6,23 +6,23 @@ import type { AutomationActionInput, AutomationTriggerInput } from './automation
 type TriggerInput = typeof AutomationTriggerInput.$inferInput;
 type ActionInput = typeof AutomationActionInput.$inferInput;
 
-/** The triggers and the actions of an automation as this door takes them. */
+/** The triggers and the actions of an automation in GraphQL's input form. */
 interface Definition {
   readonly triggers?: readonly TriggerInput[] | null | undefined;
   readonly actions?: readonly ActionInput[] | null | undefined;
 }
 
-/** The member of a `@oneOf` input that is given. */
+/** The name of the member that a `@oneOf` input has. */
 const memberOf = (input: object | undefined): string | undefined =>
   Object.entries(input ?? {}).find(([, value]) => value != null)?.[0];
 
-// A rule is the one condition of such a trigger.
+// The rule is the only condition of such a trigger.
 const conditionsOf = (value: string) => ({ any: [{ all: [{ field: 'rrule', operator: 'recurrence', value }] }] });
 
 const memberFor: Readonly<Record<string, string>> = { [recurringEvent]: 'schedule', [webhookEvent]: 'incomingWebhook' };
 
 function readTrigger({ schedule, incomingWebhook, event }: TriggerInput, n: number) {
-  // Replies are objects there, for what may come to be said of them.
+  // The domain represents replies as objects, so that they can get more members.
   const replies = (schedule ?? incomingWebhook ?? event)?.replies?.map((type) => ({ type }));
   if (schedule) {
     const { rule, timeZone } = schedule;
@@ -51,7 +51,7 @@ function readAction({ startSession, messageSession, monitorSession }: ActionInpu
     : { type: typeOf.monitorSession, ...monitorSession };
 }
 
-/** The triggers and the actions in the words of the domain; without those that are left out. */
+/** Converts triggers and actions to the domain's form; omitted ones stay omitted. */
 export function readDefinition({ triggers, actions }: Definition) {
   return {
     ...(triggers && { triggers: triggers.map(readTrigger) }),
@@ -59,12 +59,12 @@ export function readDefinition({ triggers, actions }: Definition) {
   };
 }
 
-/** Runs an act of the domain, and names the members of this input where a refusal names those of the domain. */
+/** Runs a domain operation, and translates the paths of its errors to the members of this input. */
 export async function withInputPaths<T>(input: Definition, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    // A lack of permission is about the caller, and has no place in the input.
+    // A missing permission concerns the caller and has no path in the input.
     if (!(error instanceof DomainError) || error instanceof MissingPermissionError) throw error;
     if (error.issues.length === 0) throw error;
     const issues = error.issues.map(({ path, message }) => {

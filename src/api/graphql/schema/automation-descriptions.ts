@@ -1,4 +1,4 @@
-/** What is said of the parts of an automation, in its types and in its inputs alike. */
+/** Descriptions of the parts of an automation, shared by its types and inputs. */
 export const automationDescriptions = {
   name: 'Name of the automation. 1 to 500 characters.',
   isEnabled: 'Whether the triggers start the automation. `runAutomation` also runs disabled automations.',

@@ -23,7 +23,7 @@ const SlackNotificationInput = builder.inputType('SlackNotificationInput', {
   }),
 });
 
-/** What AutomationNotifications are given as. */
+/** The input of AutomationNotifications. */
 export const AutomationNotificationsInput = builder.inputType('AutomationNotificationsInput', {
   description: descriptions.notifications,
   fields: (t) => ({
@@ -102,7 +102,7 @@ const ToolsInput = builder.inputType('AutomationToolsInput', {
   }),
 });
 
-/** The fields that a new automation and a change have alike, beside name, triggers and actions. */
+/** The fields that creation and update share, besides name, triggers and actions. */
 export function optionFields(
   t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>,
   of: 'create' | 'update',

@@ -156,7 +156,7 @@ const DeleteAutomationPayload = payloadType<{ deletedAutomationId: string }>(
 
 type Definition = Partial<typeof CreateAutomationInput.$inferInput> | Partial<typeof UpdateAutomationInput.$inferInput>;
 
-// In the words of the domain.
+// Converts the input to the domain's form.
 function readInput({ triggers, actions, tools, ...rest }: Definition) {
   return {
     ...rest,

@@ -28,7 +28,7 @@ const ConditionsType = builder.objectRef<Conditions>('AutomationConditions').imp
   }),
 });
 
-/** A trigger, and the automation that it is of. */
+/** A trigger with its automation. */
 export interface TriggerOf {
   readonly automationId: string;
   readonly trigger: Trigger;
@@ -66,7 +66,7 @@ builder.objectRef<TriggerOf>('ScheduleTrigger').implement({
   }),
 });
 
-// The one condition of such a trigger: the definition of automations sees to that.
+// The definition of automations guarantees that such a trigger has exactly one condition.
 const ruleOf = ({ conditions }: Trigger) => String(conditions?.any[0]?.all[0]?.value ?? '');
 
 builder.objectRef<TriggerOf>('IncomingWebhookTrigger').implement({

@@ -63,7 +63,7 @@ export const { connection: AutomationConnection, edge: AutomationEdge } = counte
   },
 );
 
-/** The most next times that are told. */
+/** The maximum number of next occurrences in a response. */
 const maxNextRuns = 20;
 
 builder.node(Automation, {
@@ -169,7 +169,7 @@ builder.node(Automation, {
           extensions: { limits: { min: 1, max: maxNextRuns } },
         }),
       },
-      // Each takes about as long to find as it takes to read and write ten items.
+      // Finding one takes about as long as reading and writing ten items.
       extensions: { items: 'count', weight: 10 },
       resolve: (automation, { count }, { domain }) => {
         const limit = count ?? 5;

@@ -115,7 +115,7 @@ function parseTarget({ selection, organizationId, first, after, dryRun }: Target
   return sessionIds ? { ...target, sessionIds } : { ...target, filter: parseSessionFilter(filter) };
 }
 
-/** Adds a bulk mutation, which is charged for the sessions that it found. */
+/** Adds a bulk mutation, which is charged by the number of sessions that it found. */
 function addBulkMutation<Input extends TargetInput & { readonly clientMutationId?: string | null | undefined }>(
   name: string,
   description: string,
@@ -157,7 +157,7 @@ function bulkPayload(name: string) {
   }));
 }
 
-// What the viewer holds on the enterprise counts here as it does for the single acts.
+// The viewer's enterprise permissions count here as they do for single sessions.
 const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
 
 const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {

@@ -21,7 +21,7 @@ const ChangeTypeEnum = builder.enumType('ChangeType', {
   ) as Record<ChangeType, { value: ChangeType; description: string }>,
 });
 
-/** The interface of all that subscriptions to changes report. */
+/** The interface of all changes that subscriptions report. */
 export const Change = builder.interfaceRef<Pick<EntityChange<unknown>, 'type' | 'cursor'>>('Change').implement({
   description: 'Change of an item, as reported by a subscription to changes.',
   fields: (t) => ({
@@ -37,14 +37,14 @@ export const Change = builder.interfaceRef<Pick<EntityChange<unknown>, 'type' | 
   }),
 });
 
-/** Says of a field of a change with the thing itself when it is null. */
+/** Tells, for the object field of a change, when it is null. */
 export const nowDescription = (what: string): string =>
   `${what} in its current state, which may be newer than the change; null if \`type\` is REMOVED.`;
 
 const afterStart = (name: string) =>
   `Cursor of \`${name}\`, or \`Query.changesCursor\`; changes after it are reported first. If omitted, only changes from now on are reported. BAD_CURSOR for any other text and for a cursor that is newer than the database`;
 
-/** The description of the argument `after` of a subscription to changes of sessions. */
+/** The description of the argument `after` of a subscription to session changes. */
 export const afterDescription = (name: string): string => `${afterStart(name)}.`;
 
 /** {@link afterDescription} for resources that can be deleted. */
@@ -52,8 +52,8 @@ export const afterRemovalsDescription = (name: string): string =>
   `${afterStart(name)}, and for a cursor before a removal that is more than 30 days old: read the list again then.`;
 
 /**
- * Begins a subscription to changes: after the id of the last event that the client has had, where the transport has ids, which
- * stands above the argument `after`.
+ * Starts a subscription to changes. The `Last-Event-ID` of the transport, if it has one, takes precedence over the
+ * argument `after`.
  */
 export function startChanges<R>(
   { eventPosition }: GraphqlContext,
@@ -66,7 +66,7 @@ export function startChanges<R>(
   return lastEventId === null ? changes : changes.catch(refuseLastEventId(`an event of "${name}"`));
 }
 
-/** Presents a change: with loaders of its own, and its cursor as the id of the event. */
+/** Presents a change with new loaders, and sets its cursor as the event id. */
 export function presentChange(value: unknown, context: GraphqlContext): never {
   renewLoaders(context);
   const change = value as EntityChange<unknown>;

@@ -2,7 +2,7 @@ import type { OutputRef } from '@pothos/core';
 import { builder } from '../builder.ts';
 import type { CountedConnection } from '../connections.ts';
 
-/** What a count stands for in the price of an operation, in items: it may read 10,000 rows. */
+/** The cost of a count, in items: it may read 10,000 rows. */
 const itemsOfCount = 10;
 
 /** A {@link countedConnection} with the type of its edges. */
@@ -36,7 +36,7 @@ export function countedConnectionAndEdge<T extends OutputRef>(
   return { connection, edge };
 }
 
-/** The connection type of a list, which tells how long it is if asked: what resolves to it is a `CountedConnection`. */
+/** The connection type of a list that is counted on request. Its fields resolve to a `CountedConnection`. */
 export function countedConnection<T extends OutputRef>(
   type: T,
   name: string,

@@ -22,15 +22,15 @@ import { CreateUserPayload, UserEdge } from './users.ts';
 import { CreateWebhookEndpointPayload } from './webhook-mutations.ts';
 import { WebhookEndpointEdge } from './webhooks.ts';
 
-/** A thing with a place in a list by the time of its creation. */
+/** An object with a position in a list sorted by creation time. */
 interface Created {
   readonly id: string;
   readonly createdAt: Date;
 }
 
 /**
- * Adds the edge of what was created to a payload: `playbookEdge` beside `playbook`. Clients put it into the lists that they keep.
- * `list`: the name of the list in its cursors.
+ * Adds the edge of the created object to a payload: `playbookEdge` beside `playbook`. Clients insert it into their
+ * cached lists. `list`: the name of the list in its cursors.
  */
 function addCreatedEdge<N extends string>(
   payload: ObjectRef<SchemaTypes, { readonly [K in N]: Created | null }>,

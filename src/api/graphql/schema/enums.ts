@@ -21,7 +21,7 @@ import { userErrorCodes } from '../errors.ts';
 
 type Values<T extends string> = Record<string, { value: T; description: string }>;
 
-/** Values of an enum whose names are those of the words inside, in upper snake case. */
+/** Enum values whose names are the domain's words in upper snake case. */
 export const valuesOf = <T extends string>(names: readonly T[], describe: (name: T) => string): Values<T> =>
   Object.fromEntries(names.map((value) => [enumName(value), { value, description: describe(value) }]));
 
@@ -71,7 +71,7 @@ export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
   values: valuesOf(sessionStatusDetails, (detail) => detailMeaning[detail]),
 });
 
-/** Why a session waits in the queue. */
+/** The reason why a session waits in the queue. */
 export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
   description: 'The reason for which a session waits in the queue.',
   values: {
@@ -87,7 +87,7 @@ export const SessionQueueReasonEnum = builder.enumType('SessionQueueReason', {
   } as const satisfies Record<Uppercase<QueueReason>, { value: QueueReason; description: string }>,
 });
 
-/** How a session that is over came to its end. */
+/** The reason why a session ended. */
 export const SessionEndReasonEnum = builder.enumType('SessionEndReason', {
   description: 'The reason for which a session ended.',
   values: {
@@ -186,7 +186,7 @@ export const PrincipalTypeEnum = builder.enumType('PrincipalType', {
   } as const,
 });
 
-/** Which keys of a list. */
+/** Filters a list by the status of its keys. */
 export const ApiKeyStatusEnum = builder.enumType('ApiKeyStatus', {
   description: 'The status of API keys, as a filter for lists of keys.',
   values: {
@@ -273,7 +273,7 @@ export const RoleScopeEnum = builder.enumType('RoleScope', {
   } as const,
 });
 
-/** Whose notes or playbooks are meant. */
+/** The owner kind of notes and playbooks. */
 export const AccessTypeEnum = builder.enumType('AccessType', {
   description: 'The owner of a knowledge note or a playbook.',
   values: {
@@ -299,7 +299,7 @@ export const SecretTypeEnum = builder.enumType('SecretType', {
   } as const satisfies Record<string, { value: SecretType; description: string }>,
 });
 
-/** Who brought a file. */
+/** The uploader of a file. */
 export const AttachmentSourceEnum = builder.enumType('AttachmentSource', {
   description: 'The source of a file: a user or the agent.',
   values: {
@@ -308,7 +308,7 @@ export const AttachmentSourceEnum = builder.enumType('AttachmentSource', {
   } as const satisfies Record<string, { value: AttachmentRecord['source']; description: string }>,
 });
 
-/** How much a session used. */
+/** The resource usage class of a session. */
 export const SessionSizeEnum = builder.enumType('SessionSize', {
   description: 'The size of a session, by the number of ACUs that it consumed.',
   values: {

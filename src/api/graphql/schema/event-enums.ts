@@ -1,18 +1,18 @@
 import { builder } from '../builder.ts';
 
-/** Values of an enum: the word that is stored for each, and its description. */
+/** Enum values: the stored word and the description of each. */
 type EnumValues = Readonly<Record<string, { readonly value: string; readonly description: string }>>;
 
 /**
- * Returns a reader of stored words: it gives a word that is one of these, else null. Agents, and later versions of the
- * service, may have written another.
+ * Returns a reader of stored words: an unknown word gives null. Agents, and later versions of the service, may have
+ * written other words.
  */
 export const readerOf =
   <T extends string>(values: readonly T[]) =>
   (stored: unknown): T | null =>
     values.find((value) => value === stored) ?? null;
 
-/** An enum of words that entries of a log hold, and their {@link readerOf}. */
+/** An enum of words stored in log entries, with their {@link readerOf}. */
 function storedEnum<const W extends EnumValues>(name: string, description: string, values: W) {
   const storedValues: W[keyof W]['value'][] = Object.values(values).map(({ value }) => value);
   return { type: builder.enumType(name, { description, values }), read: readerOf(storedValues) };

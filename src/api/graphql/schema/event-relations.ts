@@ -48,7 +48,7 @@ builder.objectField(SessionMessage, 'attachments', (t) =>
         loaders.sessions.load(sessionId),
         ...ids.map((id) => loaders.attachments.load(id)),
       ]);
-      // A text may name anything: what is of another organization is no file of this message.
+      // A text may contain any id; files of other organizations do not belong to this message.
       return found.filter((file) => file !== null && file.organizationId === session?.organizationId) as never;
     },
   }),

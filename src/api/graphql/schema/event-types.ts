@@ -1,6 +1,6 @@
 import type { EventKind, LogEntry } from '../../../domain/sessions/log.ts';
 
-/** The type of each kind of entry. A message is its own event. */
+/** The GraphQL type of each kind of entry. A message is an event too. */
 const typeOfKind = {
   MESSAGE: 'SessionMessage',
   STATUS: 'StatusEvent',
@@ -19,10 +19,10 @@ const typeOfKind = {
   ERROR: 'ErrorEvent',
 } as const satisfies Record<EventKind, string>;
 
-/** The names of all types of events. */
+/** The names of all event types. */
 export const eventTypes = Object.values(typeOfKind);
 
-/** The name of an entry's type. */
+/** The name of an entry's event type. */
 export function eventTypeOf(entry: Pick<LogEntry, 'kind'>): (typeof eventTypes)[number] {
   return typeOfKind[entry.kind];
 }

@@ -75,19 +75,19 @@ builder.node(SessionMessage, {
 
 const readEnd = readerOf(sessionEnds);
 
-/** The members of an entry that its kind has. */
+/** The members of an entry that are specific to its kind. */
 export const dataOf = (entry: LogEntry): Readonly<Record<string, unknown>> => entry.data ?? {};
-/** The text that a stored value is, else null. */
+/** Reads a stored string; null for any other value. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-/** The number that a stored value is, else null. */
+/** Reads a stored number; null for any other value. */
 export const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-// What is larger than GraphQL's Int, or was stored when anything was, would be an error of the field.
-/** The Int that a stored value is, else null. */
+// GraphQL's Int would raise an error for larger numbers, or for those stored before there were checks.
+/** Reads a stored Int; null for any other value. */
 export const intOf = (value: unknown): number | null =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? (value as number) : null;
 const listOf = <T>(value: unknown) => (Array.isArray(value) ? (value as T[]) : []);
 
-/** A type of entry: what every entry has, and its own fields. */
+/** Defines a type of entry: the common fields and its own. */
 export function eventType(
   name: string,
   description: string,
@@ -235,7 +235,7 @@ eventType(
       description: 'Kind of the tool as the agent names it, for example `execute`.',
       resolve: (entry) => textOf(dataOf(entry).toolKind) ?? 'other',
     }),
-    // Not "status": beside StatusEvent's, one selection could not have both.
+    // Not "status": one selection could not have both this and StatusEvent's.
     toolStatus: t.field({
       type: toolCallStatus.type,
       description: 'Status of the tool call at this entry.',

@@ -31,7 +31,7 @@ export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'Time when th
   name: 'The first 64 characters of the name, regardless of case.',
 });
 
-/** A filter of notes as the domain has it. */
+/** Converts a filter of notes to the domain's form. */
 export function parseNoteFilter(
   filter: typeof KnowledgeNoteFilterInput.$inferInput | null | undefined,
 ): NoteListFilter {
@@ -63,7 +63,7 @@ export const KnowledgeFolderOrderInput = orderInput('KnowledgeFolder', 'Time whe
   name: 'The first 64 characters of the name, regardless of case.',
 });
 
-/** A filter of folders as the domain has it. */
+/** Converts a filter of folders to the domain's form. */
 export function parseFolderFilter(
   filter: typeof KnowledgeFolderFilterInput.$inferInput | null | undefined,
 ): FolderFilter {

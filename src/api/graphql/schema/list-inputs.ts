@@ -9,7 +9,7 @@ import { OrderDirectionEnum } from './enums.ts';
 type Maybe<T> = T | null | undefined;
 type Fields = PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>;
 
-/** What a list can be ordered by beside its creation, as descriptions by the domain's names. */
+/** The sort fields of a list besides the creation time: descriptions by domain name. */
 type OrderFields<F extends string> = Readonly<Record<F, string>>;
 
 const enumNames: Readonly<Record<string, string>> = {
@@ -21,8 +21,8 @@ const enumNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The input XOrder of the lists of X, and its enum XOrderField: by creation, and by what else is given. `createdAt`: what the
- * creation is called of these things.
+ * The input XOrder of the lists of X, and its enum XOrderField: the creation time and the fields passed. `createdAt`:
+ * the description of the creation time.
  */
 export function orderInput<F extends string = never>(
   name: string,
@@ -46,11 +46,11 @@ export function orderInput<F extends string = never>(
       }),
     }),
   });
-  // Its values are those of the enum, which the library does not infer of a type parameter.
+  // Its values are those of the enum; the library cannot infer them from a type parameter.
   return order as unknown as InputRef<ListOrder<F | 'createdAt'>>;
 }
 
-/** The arguments of every list beside those of its page. `default`: the order when none is given. */
+/** The arguments of every list besides those of its page. `default`: the default order. */
 export function listArgs<Filter extends InputRef<unknown>, Order extends InputRef<unknown>>(
   arg: ArgBuilder<SchemaTypes>,
   filter: Filter,
@@ -63,13 +63,13 @@ export function listArgs<Filter extends InputRef<unknown>, Order extends InputRe
   };
 }
 
-/** The members of a filter on the time of creation. */
+/** Filter members for the creation time. */
 export const createdBounds = (t: Fields) => ({
   createdAfter: t.field({ type: 'DateTime', description: 'Only items created at this time or later.' }),
   createdBefore: t.field({ type: 'DateTime', description: 'Only items created before this time.' }),
 });
 
-/** The members of a filter on the time and the principal of the creation. */
+/** Filter members for the creation time and the creator. */
 export const createdMembers = (t: Fields) => ({
   createdByIds: t.idList({
     description: 'Only items created by one of these users, service users or service keys. Global IDs or REST ids.',
@@ -77,10 +77,10 @@ export const createdMembers = (t: Fields) => ({
   ...createdBounds(t),
 });
 
-/** The most values of one member of a filter. */
+/** The maximum number of values of one filter member. */
 export const maxFilterValues = 100;
 
-/** INVALID_INPUT with the path below `at` for a filter with a member that has too many values. */
+/** Throws INVALID_INPUT, with the path below `at`, for a filter member with too many values. */
 export function requireShortLists(filter: object, at: readonly string[] = ['filter']): void {
   for (const [name, value] of Object.entries(filter)) {
     if (!Array.isArray(value) || value.length <= maxFilterValues) continue;
@@ -88,7 +88,7 @@ export function requireShortLists(filter: object, at: readonly string[] = ['filt
   }
 }
 
-/** What the members of {@link createdMembers} and `search` come as. */
+/** The values of {@link createdMembers} and `search`. */
 interface ListFilterValue {
   readonly search?: Maybe<string>;
   readonly createdByIds?: Maybe<readonly string[]>;
@@ -96,7 +96,7 @@ interface ListFilterValue {
   readonly createdBefore?: Maybe<Date>;
 }
 
-/** The members that most filters have, as the domain has them. Null is the same as left out. INVALID_INPUT for long lists. */
+/** Converts the common filter members to the domain's form. Null counts as missing. INVALID_INPUT for long lists. */
 export function parseListFilter(filter: Maybe<ListFilterValue>): ListFilter {
   if (!filter) return {};
   requireShortLists(filter);
@@ -108,15 +108,15 @@ export function parseListFilter(filter: Maybe<ListFilterValue>): ListFilter {
   };
 }
 
-/** The bare id of a filter, undefined where it is left out. An id that is none matches nothing. */
+/** The unprefixed id of a filter; undefined if missing. An invalid id matches nothing. */
 export const readId = (kind: IdKind, id: Maybe<string>): string | undefined =>
   id == null ? undefined : (parseId(kind, id) ?? '');
 
-/** The bare ids of a filter, undefined where they are left out. Those that are none match nothing. */
+/** The unprefixed ids of a filter; undefined if missing. Invalid ids match nothing. */
 export const readIds = (kind: IdKind, ids: Maybe<readonly string[]>): string[] | undefined =>
   ids?.flatMap((id) => parseId(kind, id) ?? []);
 
-/** The principals of these ids, undefined where they are left out. A bare id may be of any kind. */
+/** The principals of these ids; undefined if missing. An unprefixed id may be of any kind. */
 export function readCreators(ids: Maybe<readonly string[]>): Creators | undefined {
   if (ids == null) return undefined;
   return {

@@ -16,7 +16,7 @@ import { Secret } from './secrets.ts';
 type Maybe<T> = T | null | undefined;
 type Found = Promise<object | null>;
 
-/** The members of a lookup of which one is given: the id, or what else there is one of. */
+/** The members of a lookup, exactly one of which is set: the id, or another unique key. */
 interface By {
   readonly id?: Maybe<string>;
 }
@@ -27,11 +27,11 @@ interface Lookup<B extends By> {
   readonly kind: IdKind;
   readonly what: string;
   readonly by: InputRef<B>;
-  /** The thing of the member that is given instead of an id; null when there is none that the viewer may see. */
+  /** Finds the object by a key other than its id; null if the viewer may see none. */
   readonly find: (context: GraphqlContext, by: B) => Found;
 }
 
-/** Adds a field of Query that gives a thing by one of several members. Missing and forbidden are both null. */
+/** Adds a field of Query that finds an object by one of several keys. Missing and forbidden both give null. */
 function addLookup<B extends By>({ name, type, kind, what, by: input, find }: Lookup<B>): void {
   builder.queryField(name, (t) =>
     t.field({
@@ -43,7 +43,7 @@ function addLookup<B extends By>({ name, type, kind, what, by: input, find }: Lo
       },
       resolve: (_root, args, context) => {
         const { by } = args as unknown as { by: B };
-        // PostgreSQL has no such text: there is nothing that has it.
+        // PostgreSQL cannot store such a text, so nothing has this key.
         if (!isStorable(by)) return null as never;
         return (by.id == null ? find(context, by) : loadById(context, kind, by.id)) as never;
       },
@@ -53,7 +53,7 @@ function addLookup<B extends By>({ name, type, kind, what, by: input, find }: Lo
 
 const nothing: Found = Promise.resolve(null);
 
-/** A text in a scope as the key of a loader; null for an organization that no id can be of. */
+/** A loader key for a text within a scope; null if the organization's id is invalid. */
 function scopeKey(scope: typeof ScopeInput.$inferInput, text: string): ScopedKey | null {
   const organizationId = organizationIdOf(scope);
   if (organizationId === null) return { organizationId, text };

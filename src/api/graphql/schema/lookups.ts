@@ -18,13 +18,13 @@ import { WebhookEndpoint } from './webhooks.ts';
 /** The description of the `id` of a lookup. */
 export const lookupId = (what: string) => `Global ID or REST id of the ${what}.`;
 
-/** The thing of a kind and an id in any form; null when there is none that the viewer may see. */
+/** Finds an object by its kind and its id in any form; null if the viewer may see none. */
 export async function loadById(context: GraphqlContext, kind: IdKind, id: string): Promise<object | null> {
   const unprefixedId = parseId(kind, id);
   return unprefixedId === null ? null : loadOf(context, typeOfKind(kind), unprefixedId);
 }
 
-/** Adds a field of Query that gives a thing by its id. Missing and forbidden are both null. */
+/** Adds a field of Query that finds an object by its id. Missing and forbidden both give null. */
 function addLookup(
   name: string,
   type: OutputRef,
@@ -60,7 +60,7 @@ addLookup('webhookEndpoint', WebhookEndpoint, 'webhook endpoint', ofKind('webhoo
 const isEventType = (type: string): boolean => eventTypes.some((each) => each === type);
 
 addLookup('sessionEvent', SessionEvent, 'message or another entry of a session’s log', async (context, id) => {
-  // Global ids of entries name their types.
+  // The global ids of entries contain their concrete types.
   const global = parseGlobalId(id);
   return global && isEventType(global.type) ? loadOf(context, global.type, global.id) : loadById(context, 'event', id);
 });
@@ -85,7 +85,7 @@ addLookup(
   async (context, id) => {
     const global = parseGlobalId(id);
     if (global?.type === 'SystemPrincipal') return loadOf(context, global.type, global.id);
-    // A bare id does not say what it is of, and is of one of them at most.
+    // An unprefixed id does not name its type, and belongs to at most one object.
     const found = await Promise.all(principalKinds.map((kind) => loadById(context, kind, id)));
     return found.find((each) => each !== null) ?? null;
   },

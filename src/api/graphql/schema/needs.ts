@@ -1,45 +1,45 @@
 import { type Permission, permissionFor } from '../../../auth/permissions.ts';
 
-/** An act of the domain, by its name in the table of permissions. */
+/** A domain operation, by its name in the table of permissions. */
 type Act = keyof typeof permissionFor;
 
-/** A condition on the viewer: it holds at least one of these permissions. */
+/** A condition on the viewer: it has at least one of these permissions. */
 export interface Requirement {
   readonly anyOf: readonly Permission[];
-  /** Whether what is the viewer's own needs none of them. */
+  /** True if objects of the viewer's own need none of them. */
   readonly exceptOwn: boolean;
 }
 
-/** The extensions of a field that say who may use it. All requirements must hold. */
+/** The extensions of a field that declare the required permissions. All requirements must be met. */
 export type Needs = {
   readonly requires: readonly Requirement[];
 };
 
-/** A condition of {@link needs}: an act, several of which one is enough, or {@link exceptOwn}. */
+/** A condition of {@link needs}: an operation, several operations of which one suffices, or {@link exceptOwn}. */
 export type Condition = Act | readonly Act[] | Requirement;
 
-/** A condition of {@link needs} that holds for what is not the viewer's own. */
+/** A condition of {@link needs} that applies to objects of others only. */
 export const exceptOwn = (...acts: readonly Act[]): Requirement => ({ ...toRequirement(acts), exceptOwn: true });
 
-/** To read what is in a session, which an act may give to a viewer that may not read it. */
+/** Required for reading the content of a session; some operations return a session to a viewer that may not read it. */
 export const viewsSession: readonly Act[] = ['viewSession', 'viewEnterpriseSessions'];
-/** To act on a session. */
+/** Required for changing a session. */
 export const managesSession: Requirement = exceptOwn('changeSession', 'manageEnterpriseSessions');
 
 /**
- * The extensions of a field that needs permissions: those which the domain asks for in these acts. The schema prints them as
- * `@requiresPermission`, and the description of the field ends with them.
+ * The extensions of a field that requires the permissions of these domain operations. The schema prints them as
+ * `@requiresPermission`, and the field's description ends with them.
  */
 export const needs = (...conditions: readonly Condition[]): Needs => ({ requires: conditions.map(toRequirement) });
 
 /**
- * The options of a field that the viewer may lack permission for though it has the object that the field is of: nullable, so
- * that the refusal leaves the rest of the object. `more`: further extensions.
+ * The options of a field that may require a permission which the viewer of its object lacks. The field is nullable, so
+ * that an error leaves the rest of the object intact. `more`: further extensions.
  */
 export const boundary = <const T extends object>(condition: Condition, more?: T) =>
   ({ nullable: true, extensions: { ...more, ...needs(condition), isNullOnlyOnError: true } }) as const;
 
-/** The requirements of a field, by its extensions. */
+/** The requirements in a field's extensions. */
 export const requirementsOf = ({ requires }: Partial<Needs>): readonly Requirement[] => requires ?? [];
 
 function toRequirement(condition: Condition): Requirement {

@@ -8,7 +8,7 @@ import type { GraphqlContext } from '../context.ts';
 import { eventTypeOf, eventTypes } from './event-types.ts';
 import { systemPrincipal } from './principals.ts';
 
-/** The most ids that `nodes` takes. */
+/** The maximum number of ids that `nodes` takes. */
 const maxNodes = 100;
 
 const nodeIdForms = 'A global ID, or a REST id with its prefix, such as `playbook-…`. `key-…` means an API key.';
@@ -22,11 +22,11 @@ const entry =
     return found && eventTypeOf(found) === type ? found : null;
   };
 
-// Of what is gone its sessions still tell, but it is nobody's to ask for.
+// Sessions still show deleted objects, but these cannot be looked up.
 const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T | null) =>
   found?.deletedAt == null ? found : null;
 
-/** How each type of node is read; a type that is not here is nobody's node. */
+/** The loader of each node type. A type that is not listed cannot be looked up. */
 const loads: Record<string, Load> = {
   Session: ({ loaders }, id) => loaders.sessions.load(id),
   Organization: ({ loaders }, id) => loaders.organizations.load(id),
@@ -52,9 +52,9 @@ const loads: Record<string, Load> = {
   ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };
 
-/** The thing of a type and a bare id, marked as of its type; null when there is none that the viewer may see. */
+/** Loads an object by its type and unprefixed id, and marks its type; null if the viewer may see none. */
 export async function loadOf(context: GraphqlContext, type: string, id: string): Promise<object | null> {
-  // Every kind of entry is a type of its own.
+  // Each kind of entry has a type of its own.
   if (type === 'SessionEvent') {
     const found: LogEntry | null = await context.loaders.logEntries.load(id);
     return found && marked(found, eventTypeOf(found));
@@ -69,7 +69,7 @@ function marked(node: object, type: string): object {
   return node;
 }
 
-/** Reads the object of a global ID or a prefixed id; null if there is none that the viewer may see. */
+/** Loads the object of a global ID or a prefixed id; null if the viewer may see none. */
 export async function loadNode(context: GraphqlContext, id: string): Promise<object | null> {
   const parsed = parseGlobalId(id) ?? parsePrefixedId(id);
   return parsed && loadOf(context, parsed.type, parsed.id);

@@ -8,7 +8,7 @@ import { afterRemovalsDescription, Change, presentChange, startChanges } from '.
 import { needs } from './needs.ts';
 import { loadNode } from './node.ts';
 
-/** What each kind is, and the permissions that its changes need. */
+/** The description of each kind, and the permissions that its changes require. */
 const described: Readonly<Record<ChangedKind, string>> = {
   session: 'A session that is not unlisted. Needs VIEW_ORG_SESSIONS.',
   playbook: 'A playbook of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',

@@ -96,7 +96,7 @@ addMutation('updateOrganization', {
     'Updates an organization. The name and the agent require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
   act: async (input, { domain }) => {
     const organization = await updateOrganization(domain, input.organizationId, input);
-    // The default tag is also for those who may not see the organization.
+    // Callers that may not see the organization may still change its default tag.
     const isForAll = input.defaultTag !== undefined;
     return { organization: isForAll ? await findOrganization(domain, organization.id) : organization };
   },

@@ -64,7 +64,8 @@ builder.node(Organization, {
         description:
           'Sessions of the organization, newest first by default. Archived sessions are included unless the filter excludes them.',
         args: sessionListArgs(t.arg),
-        // A promise also of what is refused: beside one that rejects later, what is thrown in a list ends the process.
+        // Returns a promise for errors too: in a list, an exception beside a promise that rejects later ends the
+        // process.
         resolve: async (organization, args, context) => {
           const { filter, orderBy } = args;
           const page = pageOf(args);

@@ -31,19 +31,19 @@ export const UserErrorType = builder.objectRef<UserError>('UserError').implement
   }),
 });
 
-/** Fields of every payload; `wasReplayed` is shown by those of mutations that take an idempotency key. */
+/** Fields of every payload. Payloads of mutations that take an idempotency key show `wasReplayed`. */
 export interface PayloadBase {
   readonly wasReplayed: boolean;
   readonly userErrors: readonly UserError[];
   readonly clientMutationId: string | null;
 }
 
-/** A mutation's payload: the thing that it made, or null beside user errors, and what every payload has. */
+/** A mutation's payload: the created or changed object, or null beside user errors, and the common fields. */
 export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & PayloadBase;
 
 /**
- * The idempotency key of a mutation: the input's or the header's. INVALID_INPUT when both are given and differ, and when
- * the header comes with several mutations that take a key: it can be the key of one.
+ * The idempotency key of a mutation, from the input or the header. INVALID_INPUT if both are set and differ, or if the
+ * header comes with several mutations that take a key: it can only belong to one.
  */
 function idempotencyKeyOf(
   context: GraphqlContext,
@@ -65,7 +65,7 @@ function idempotencyKeyOf(
   return header;
 }
 
-// That this ends, and soon, the gate and validation have seen to.
+// The gate and validation guarantee that this recursion ends soon.
 function countKeyedMutations(info: GraphQLResolveInfo, set: SelectionSetNode): number {
   let count = 0;
   for (const selection of set.selections) {
@@ -85,8 +85,8 @@ function takesKey(schema: GraphQLSchema, mutation: string): boolean {
 }
 
 /**
- * How a mutation is to be carried out: under {@link idempotencyKeyOf}, if it takes a key, and with `onClaim` for whether it had
- * been before. The errors of that function, and INVALID_INPUT for a key that breaks the rule of keys.
+ * The options of a mutation: its {@link idempotencyKeyOf}, if it takes a key, and `onClaim`, which tells if it had run
+ * before. Throws the errors of that function, and INVALID_INPUT for a malformed key.
  */
 export function createOptionsOf(
   context: GraphqlContext,
@@ -101,8 +101,8 @@ export function createOptionsOf(
 }
 
 /**
- * INVALID_INPUT at each of the members that is null: of a change, these can be left out and not cleared. For members whose null
- * the domain would take for left out.
+ * Throws INVALID_INPUT at each of these members that is null: a change may omit them, but cannot clear them. For
+ * members whose null the domain would read as missing.
  */
 export function refuseNulls<Name extends string>(change: { readonly [Key in Name]?: unknown }, names: readonly Name[]) {
   const issues = names.flatMap((name): Issue[] =>
@@ -111,10 +111,10 @@ export function refuseNulls<Name extends string>(change: { readonly [Key in Name
   if (issues.length > 0) throw invalidInput(issues);
 }
 
-/** The description of the `idempotencyKey` of mutations that make something. */
+/** The description of the `idempotencyKey` of mutations that create something. */
 export const idempotencyKeyDescription =
   'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the mutation is carried out only once for the same key and input, and `wasReplayed` is true for the retries. Another input is an IDEMPOTENCY_CONFLICT.';
-/** The end of the description of a secret that a payload shows once. */
+/** The end of the description of a secret that a payload shows only once. */
 export const shownOnceDescription = 'Shown only once. Null if `wasReplayed` is true or there are user errors.';
 /** The description of the `version` of a resource. */
 export const versionDescription =
@@ -122,13 +122,13 @@ export const versionDescription =
 /** The description of the `expectedVersion` of inputs that change or delete a resource. */
 export const expectedVersionDescription =
   'Expected `version` of the resource. If the resource has another version, nothing is changed and the error is CONFLICT. The version is not checked if omitted or null.';
-/** The description of the member that every input and payload has. */
+/** The description of the `clientMutationId` of every input and payload. */
 export const clientMutationIdDescription =
   'Identifier that the client may choose for the mutation. The payload returns it unchanged; null if none was sent.';
 
 type Fields<T> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Payload<T>>) => FieldMap;
 
-/** A mutation's payload: the thing's fields, and what every payload has. */
+/** Defines a mutation's payload type: its own fields, and the common ones. */
 export function payloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
   return builder.objectRef<Payload<T>>(name).implement({
     description,

@@ -1,7 +1,7 @@
 import type { RoleHolder } from '../../../domain/identity/people/lock-principal.ts';
 import { builder } from '../builder.ts';
 
-/** A user or a service user, as inputs name one. */
+/** A user or a service user, as inputs identify one. */
 export const PrincipalInput = builder.inputType('PrincipalInput', {
   isOneOf: true,
   description: 'A user or a service user. Exactly one of the members must be set.',
@@ -11,7 +11,7 @@ export const PrincipalInput = builder.inputType('PrincipalInput', {
   }),
 });
 
-/** The principal that an input names, by its id in any form. */
+/** The principal of an input, by its id in any form. */
 export function readPrincipal({ userId, serviceUserId }: typeof PrincipalInput.$inferInput): RoleHolder {
   return userId == null ? { serviceUserId: serviceUserId ?? '' } : { userId };
 }

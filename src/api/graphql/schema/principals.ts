@@ -78,7 +78,7 @@ builder.node(SystemPrincipal, {
   id: { resolve: ({ id }) => id, description: 'Global ID of the principal, unique across all types.' },
 });
 
-/** Loads who made a thing that the viewer can read; null: the viewer may not know who it was. */
+/** Loads the creator of an object that the viewer may read; null if the viewer may not know who it was. */
 export async function loadPrincipal(
   { loaders }: GraphqlContext,
   { userId, serviceUserId, serviceKeyId }: Owner,
@@ -90,7 +90,7 @@ export async function loadPrincipal(
 
 type Managed = Owner & Editor & { readonly createdAt: Date; readonly updatedAt: Date };
 
-/** The fields that say who created a managed resource, who changed it last, when, and how often. */
+/** The fields for the creator and the last editor of a managed resource, with its timestamps and version. */
 export function authorshipFields<T extends Managed>(t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>) {
   return {
     createdBy: t.field({

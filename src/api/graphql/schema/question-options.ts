@@ -6,7 +6,7 @@ import { questionOptionKind } from './event-enums.ts';
 export const QuestionOptionType = builder.objectRef<QuestionOption>('QuestionOption').implement({
   description: 'Answer that an agent offers with a question.',
   fields: (t) => ({
-    // Not "id": clients that keep things by their id would take it for a global one.
+    // Not "id": clients that cache objects by id would read it as a global one.
     optionId: t.exposeString('id', {
       description: 'Id of the option, unique within its question. `answerQuestion` takes it as `optionId`.',
     }),

@@ -47,7 +47,7 @@ builder.queryField('operationCost', (t) =>
     nullable: true,
     description:
       'Calculates the cost of an operation without running it. Null with the error that the operation would get before it runs: because it does not fit the schema, exceeds a limit, or cannot use the variables. Where only trusted documents are run, the error is PERSISTED_QUERY_ONLY.',
-    // Looking a document over takes about as long as it takes to read and write ten items.
+    // Validating a document takes about as long as reading and writing ten items.
     extensions: { items: 10, isNullOnlyOnError: true },
     args: {
       document: t.arg.string({

@@ -24,7 +24,7 @@ builder.queryField('recurrencePreview', (t) =>
   t.field({
     type: RecurrencePreviewType,
     description: 'Previews the times at which an automation created now with the rule would run. Nothing is stored.',
-    // Each time takes about as long to find as it takes to read and write ten items; so does looking the rule over.
+    // Finding one occurrence takes about as long as reading and writing ten items; so does validating the rule.
     extensions: { items: 'count', weight: 10 },
     args: {
       rule: t.arg.string({

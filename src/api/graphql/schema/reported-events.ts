@@ -8,7 +8,7 @@ type FieldBuilder = Parameters<Parameters<typeof eventType>[2]>[0];
 
 const readDetail = readerOf(sessionStatusDetails);
 
-// What the service or the agent says of it, for people to read.
+// Human-readable text from the service or the agent.
 const body = (t: FieldBuilder) =>
   t.string({
     description: 'Text of the entry for people to read; empty if there is none.',
@@ -101,7 +101,7 @@ eventType(
   'StructuredOutputEvent',
   'Structured output that the agent set. It replaces the earlier structured output.',
   (t) => ({
-    // Not "output": beside that of a tool call, one selection could not have both.
+    // Not "output": one selection could not have both this and the output of a tool call.
     structuredOutput: t.field({
       type: 'JSON',
       nullable: true,
@@ -111,7 +111,7 @@ eventType(
   }),
 );
 
-/** AttachmentEvent of the contract; its attachment is added where attachments are. */
+/** AttachmentEvent; the file on attachments adds its `attachment` field. */
 export const AttachmentEvent = eventType('AttachmentEvent', 'File that the agent gave to the user.', (t) => ({
   name: t.string({
     description: 'Name of the file, even if the file has been deleted.',

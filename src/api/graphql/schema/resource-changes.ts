@@ -46,7 +46,7 @@ const organizationIdDescription = (permission: string) =>
 const guarantees =
   'Each change is reported at least once; changes close together may arrive as one. To miss nothing, read `changesCursor` together with the list and send it as `after`. Everything else is as in `sessionChanges`.';
 
-/** The bare ids of an argument; null: it was left out. Those that are none match nothing. */
+/** The unprefixed ids of an argument; null if it is missing. Invalid ids match nothing. */
 const unprefixedIds = (kind: IdKind, ids: readonly string[] | null | undefined): string[] | null =>
   ids?.flatMap((id) => parseId(kind, id) ?? []) ?? null;
 

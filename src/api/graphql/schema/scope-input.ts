@@ -2,15 +2,15 @@ import { refuse } from '../../../domain/errors.ts';
 import type { Scope } from '../../../domain/identity/organizations/scope.ts';
 import { builder } from '../builder.ts';
 
-/** The description of an input's `organizationId` that a key of one organization may leave out. */
+/** The description of an input's `organizationId`, which is optional for a key of one organization. */
 export const organizationIdDescription =
   'Global ID or REST id of the organization (`org-…`). Required, unless the API key is bound to a single organization, which is then the default.';
 
-/** The description of a thing's `organization`. */
+/** The description of an object's `organization`. */
 export const ownerDescription =
   'Organization that owns the resource; null if the enterprise itself owns it, for the use of every organization.';
 
-/** Where something is created or acts that can belong to an organization or to the enterprise. */
+/** The scope of an operation: an organization or the enterprise. */
 export const ScopeInput = builder.inputType('ScopeInput', {
   isOneOf: true,
   description:
@@ -21,10 +21,10 @@ export const ScopeInput = builder.inputType('ScopeInput', {
   }),
 });
 
-/** The description of the member `scope` of what is created. */
+/** The description of the member `scope` of inputs that create something. */
 export const scopeDescription = 'The organization or the enterprise that is to own the new resource.';
 
-/** A scope as the domain has it. INVALID_INPUT at `scope.enterprise` unless that is true. */
+/** Converts a scope to the domain's form. INVALID_INPUT at `scope.enterprise` unless that is true. */
 export function readScope(scope: typeof ScopeInput.$inferInput): Scope {
   if (scope.organizationId != null) return { organizationId: scope.organizationId };
   if (scope.enterprise) return 'enterprise';
@@ -32,7 +32,7 @@ export function readScope(scope: typeof ScopeInput.$inferInput): Scope {
   throw refuse(['scope', 'enterprise'], message);
 }
 
-/** The id of a scope's organization, in any form; null: the enterprise. The error of {@link readScope}. */
+/** The id of a scope's organization, in any form; null for the enterprise. Throws the error of {@link readScope}. */
 export function organizationIdOf(scope: typeof ScopeInput.$inferInput): string | null {
   const domainScope = readScope(scope);
   return domainScope === 'enterprise' ? null : domainScope.organizationId;

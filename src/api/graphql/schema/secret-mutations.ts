@@ -106,7 +106,7 @@ const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
   }),
 );
 
-// The domain has the wire's words for it, which name neither.
+// The domain's message uses REST names and mentions neither member.
 function refuseTakenKey(error: unknown, key: string | null | undefined): never {
   if (!(error instanceof DomainError && error.code === 'NOT_UNIQUE')) throw error;
   const message = `"key" must be one that no other secret of the organization has, but ${JSON.stringify(key)} is taken.`;

@@ -10,7 +10,7 @@ import { managesSession } from './needs.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
-/** The description of the id of a session that an act is about. */
+/** The description of the session id in the inputs of session mutations. */
 const sessionIdDescription = 'Global ID or REST id of the session.';
 const tagsDescription = 'Tags to add, to remove or to set: at most 50, each of 1 to 200 characters.';
 

@@ -22,7 +22,7 @@ import { maxFilterValues, readCreators, readId, readIds, requireShortLists } fro
 
 type Maybe<T> = T | null | undefined;
 
-/** A filter as resolvers get it: ids in any form. */
+/** A filter as resolvers receive it: ids in any form. */
 export interface SessionFilterValue {
   readonly ids?: Maybe<readonly string[]>;
   readonly organizationIds?: Maybe<readonly string[]>;
@@ -138,7 +138,7 @@ export const SessionOrderInput = builder.inputType('SessionOrder', {
   }),
 });
 
-/** The arguments of every list of sessions, beside those of its page. */
+/** The arguments of every list of sessions besides those of its page. */
 export const sessionListArgs = (t: ArgBuilder<SchemaTypes>) => ({
   filter: t({
     type: SessionFilterInput,
@@ -156,7 +156,10 @@ export interface SessionListArgs {
   readonly orderBy?: Maybe<SessionOrder>;
 }
 
-/** A filter as the domain has it. INVALID_INPUT with the path below `at` of a list that is too long, or of too many filters. */
+/**
+ * Converts a filter to the domain's form. INVALID_INPUT, with the path below `at`, for a list that is too long or for
+ * too many filters.
+ */
 export function parseSessionFilter(
   filter: Maybe<SessionFilterValue>,
   at: readonly string[] = ['filter'],
@@ -175,7 +178,7 @@ export function parseSessionFilter(
     statusDetail: filter.statusDetail ?? undefined,
     endReasons: filter.endReason ?? undefined,
     tags: filter.tags ?? undefined,
-    // No tag at all is no condition.
+    // An empty list is no condition.
     allTags: filter.allTags?.length ? filter.allTags : undefined,
     isArchived: filter.isArchived ?? undefined,
     isUnlisted: filter.isUnlisted ?? undefined,
@@ -189,7 +192,7 @@ export function parseSessionFilter(
     createdBefore: filter.createdBefore ?? undefined,
     updatedAfter: filter.updatedAfter ?? undefined,
     updatedBefore: filter.updatedBefore ?? undefined,
-    // Every title contains an empty text.
+    // Every title contains the empty text.
     search: filter.search || undefined,
     and: filter.and?.map((inner, n) => within(inner, 'and', String(n))),
     or: filter.or?.map((inner, n) => within(inner, 'or', String(n))),

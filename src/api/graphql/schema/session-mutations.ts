@@ -177,7 +177,7 @@ addMutation('createSession', {
       { ...session, createAsUserId: asUserId, sessionSecrets: secrets },
       {
         organizationId,
-        // A cookie of the console is what its pages have and no program does.
+        // Only pages of the console have its cookie.
         origin: context.domain.viewer.consoleSessionId === undefined ? 'api' : 'webapp',
         ...options,
       },

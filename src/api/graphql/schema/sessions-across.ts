@@ -16,7 +16,7 @@ import { parseSessionFilter, type SessionListArgs, sessionListArgs } from './ses
 import { Session, SessionConnection } from './sessions.ts';
 import { ViewerType } from './viewer.ts';
 
-// A permission on the enterprise is worth here what it is worth for each of its sessions.
+// An enterprise permission applies to each session of the enterprise.
 async function acrossConnection({ domain }: GraphqlContext, scope: SessionScope, args: PageRequest & SessionListArgs) {
   const context = ofAnySession(ofAnySession(domain, 'view'), 'manage');
   const list = { filter: parseSessionFilter(args.filter), order: args.orderBy ?? undefined };

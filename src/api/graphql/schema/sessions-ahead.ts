@@ -15,22 +15,22 @@ import type { Run } from '../execution/run.ts';
 import { pageLimits } from '../loaders.ts';
 import { parseSessionFilter, type SessionListArgs } from './session-filter.ts';
 
-/** A page that was read together with what it belongs to. */
+/** A page that was read together with its owner. */
 interface PageAhead<T> {
   readonly listKey: string;
   readonly request: PageRequest;
   readonly page: Page<T>;
 }
 
-// On the very record that was read with it: what another operation reads is another record. A WeakMap would do, but what it
-// holds survives each collection but the full ones.
+// Stored on the record that was read with it: other operations read other records. A WeakMap would do, but its entries
+// survive every collection except the full ones.
 const ahead = Symbol('read ahead');
 
 interface WithAhead<T> {
   [ahead]?: PageAhead<T>;
 }
 
-/** The page of an organization's sessions, where it was read with the organization. */
+/** The page of an organization's sessions, if it was read together with the organization. */
 export function findSessionsAhead(
   organization: OrganizationRecord & WithAhead<SessionRecord>,
   { key }: NestedList<SessionRecord>,
@@ -39,7 +39,7 @@ export function findSessionsAhead(
   return pageIn(organization[ahead], key, request);
 }
 
-/** The page of a session's log, where it was read with the session. */
+/** The page of a session's log, if it was read together with the session. */
 export function findLogAhead(session: SessionRecord & WithAhead<LogEntry>, request: LogListRequest) {
   return pageIn(session[ahead], keyOfLog(request), request);
 }
@@ -55,8 +55,8 @@ function pageIn<T>(read: PageAhead<T> | undefined, listKey: string, request: Pag
 }
 
 /**
- * `Query.organization`, for an operation that asks for a page of its sessions: they come in the same statement, and with them
- * a page of their messages, where that is asked for without a cursor.
+ * Resolves `Query.organization` for an operation that requests a page of its sessions: they are read in the same
+ * statement, together with a page of their messages if one is requested without a cursor.
  */
 export const organizationWithSessions = readingAhead((organization) => {
   const [sessions, another] = beneath(organization, 'sessions');
@@ -69,7 +69,7 @@ export const organizationWithSessions = readingAhead((organization) => {
     try {
       return await readBoth(context, id, run, sessions, messages);
     } catch (error) {
-      // It is for the field that it came from to refuse what it was asked.
+      // The field that owns the arguments reports their errors.
       if (error instanceof DomainError || error instanceof GraphQLError) return findOrganization(context.domain, id);
       throw error;
     }

@@ -16,7 +16,7 @@ const sessionIdDescription = 'Global ID or REST id of the session.';
 const afterDescription =
   'Cursor of the session’s messages or events, from a list or a subscription. Only later entries are sent. Starts at the first entry if omitted.';
 
-// The cursor is the id of the event too, where the transport has ids.
+// The cursor is also the event id, where the transport has ids.
 function toEdge<T extends LogEntry>(node: T, { eventPosition }: GraphqlContext) {
   const cursor = logCursor(node);
   eventPosition.eventId = cursor;
@@ -24,8 +24,8 @@ function toEdge<T extends LogEntry>(node: T, { eventPosition }: GraphqlContext) 
 }
 
 /**
- * {@link watchLogFrom} where a client is: one that comes back by itself repeats its request as it was, with the id of the
- * last event beside it.
+ * {@link watchLogFrom} at the client's position: a client that reconnects automatically repeats its request unchanged,
+ * together with the id of the last event.
  */
 async function follow({ domain, watches, eventPosition, delivery }: GraphqlContext, request: WatchRequest) {
   const { lastEventId } = eventPosition;

@@ -13,7 +13,7 @@ import { countedConnection } from './counted-connection.ts';
 import { createdBounds, orderInput } from './list-inputs.ts';
 import { Session } from './sessions.ts';
 
-/** Where a delivery is. */
+/** The status of a delivery. */
 const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
   description: 'Status of the delivery of a webhook to an endpoint.',
   values: {
@@ -108,7 +108,7 @@ builder.node(WebhookDelivery, {
     attempts: t.field({
       type: [Attempt],
       description: 'Last 20 attempts to send the webhook, oldest first.',
-      // Receivers may answer with what they were sent.
+      // Receivers may send back what they received, including secrets.
       resolve: ({ organizationId, attempts }, _args, { domain }) =>
         hasPermission(domain.viewer, permissionFor.viewSession, organizationId)
           ? [...attempts]

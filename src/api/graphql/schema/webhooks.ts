@@ -16,7 +16,7 @@ import {
   WebhookDeliveryOrderInput,
 } from './webhook-deliveries.ts';
 
-/** What an endpoint can hear of. */
+/** The event types that an endpoint can subscribe to. */
 export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
   description: 'Type of an event that is sent to webhook endpoints.',
   values: {

@@ -13,7 +13,7 @@ interface Grant {
   permissions: RolePermission[];
 }
 
-/** A key with its owner, as the database has it. */
+/** A key and its owner, as stored in the database. */
 export interface KeyRow {
   id: string;
   tokenHash: string;
@@ -37,7 +37,8 @@ export interface KeyRow {
   grants: Grant[];
 }
 
-// One statement: the key, its owner, every role with deleted organizations left out, and from where it may be used.
+// Reads in one statement the key, its owner, every role (except in deleted organizations) and the addresses from which
+// the key may be used.
 const keysWith = (columns: string, join: string) => `
   select ${columns}k.id, k.token_hash as "tokenHash", k.kind, k.name, k.enterprise_id as "enterpriseId", k.organization_id as "organizationId", k.user_id as "userId",
          k.service_user_id as "serviceUserId", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
@@ -71,7 +72,7 @@ interface SessionRow extends KeyRow {
   confirmedAt: Date | null;
 }
 
-/** What is remembered of a key that was good when it was read. */
+/** A cached key that was valid when it was read. */
 export interface CachedKey {
   readonly row: KeyRow;
   readonly viewer: Viewer;
@@ -80,7 +81,7 @@ export interface CachedKey {
   readonly epoch: number;
 }
 
-/** What {@link authenticate} needs. */
+/** Services that {@link authenticate} needs. */
 export interface AuthServices {
   readonly store: Store;
   readonly keyCache: KeyCache<CachedKey>;
@@ -89,22 +90,22 @@ export interface AuthServices {
   readonly keyUsage: KeyUsage;
 }
 
-/** Remembers that a key was used; written down later, for many at once. */
+/** Records that a key was used. The records are written later, in batches. */
 export interface KeyUsage {
-  /** `newHash`: the token's hash under the present pepper, where the one that is stored is of the previous one. */
+  /** `newHash`: the token's hash under the current pepper, if the stored hash uses the previous pepper. */
   recordUse(apiKeyId: string, newHash: string | null): void;
 }
 
-/** What is said of a missing, unknown, expired or revoked key: the wire's words (wire-facts 1). */
+/** Message for a missing, unknown, expired or revoked key. The text is part of the wire. */
 export const invalidKeyMessage = 'Missing or invalid Authorization header.';
 
-/** Message for a browser without a sign-in to the console, or whose sign-in has ended. */
+/** Message for a browser that isn't signed in to the console, or whose sign-in has ended. */
 export const notSignedInMessage = "You aren't signed in. Sign in again.";
 
 /**
- * The viewer of a token that comes from a network address. UNAUTHENTICATED for one that is unknown, expired or revoked, in
- * the same words for all three: the answer must not say whether a token was ever good. Also, in other words, for a good
- * one from an address that the enterprise's IP access list leaves out (wire-facts 0.15).
+ * Returns the viewer of a token that comes from a network address. Throws UNAUTHENTICATED with the same message for an
+ * unknown, an expired and a revoked token: the response must not reveal that a token was once valid. Throws
+ * UNAUTHENTICATED with another message for a valid token from an address that the enterprise's IP access list excludes.
  */
 export async function authenticate(
   services: AuthServices,
@@ -122,8 +123,8 @@ export async function authenticate(
 }
 
 /**
- * The viewer of a token that this process has seen lately, as {@link authenticate} gives it. Null: it is to be
- * authenticated, and may be good or not.
+ * Returns the viewer of a token that this process has read recently, with the result of {@link authenticate}. Null: the
+ * token must be authenticated first, and may be valid or not.
  */
 export function findCachedViewer(
   services: AuthServices,
@@ -146,23 +147,25 @@ async function readKey(services: AuthServices, token: string | null): Promise<Ca
   const [presentHash] = hashes;
   const newHash = presentHash === undefined || presentHash === row.tokenHash ? null : presentHash;
   const key = { row, viewer: toViewer(row), newHash, epoch: row.epoch };
-  // What has ended is not remembered: there may be no end of those.
+  // Keys that have ended are not cached: their number is unlimited.
   if (isLive(row, services.now())) services.keyCache.set(token, key);
   return key;
 }
 
-/** The two halves of a browser's sign-in to the console, as one request brings them. */
+/** The two halves of a browser's console sign-in, as one request sends them. */
 export interface ConsoleCredentials {
-  /** The codes in its cookies: more than one where another server of the host has set a cookie of the same name. */
+  /**
+   * The codes in its cookies. There is more than one if another server on the host has set a cookie with the same name.
+   */
   readonly cookies: readonly string[];
-  /** Null: the request has none, and so no access. */
+  /** Null: the request has no page secret, and therefore no access. */
   readonly pageSecret: string | null;
 }
 
 /**
- * The viewer of a browser that is signed in to the console, by both halves of its sign-in: that of the key it was signed in
- * with, as long as both last. A cookie counts only with the page secret of the same sign-in. UNAUTHENTICATED as
- * {@link authenticate}.
+ * Returns the viewer of a browser that is signed in to the console, from both halves of its sign-in. It is the viewer
+ * of the key that signed in, while the key and the sign-in both last. A cookie counts only with the page secret of the
+ * same sign-in. Throws UNAUTHENTICATED as {@link authenticate} does.
  */
 export async function authenticateConsole(
   services: AuthServices,
@@ -190,7 +193,7 @@ export async function authenticateConsole(
   return ofSession(row, { id, expiresAt, confirmedAt });
 }
 
-/** A key in use: from where, and in which session of the console, if in one. */
+/** A key in use: its address, and its console session if it has one. */
 export interface KeyInUse {
   readonly apiKeyId: string;
   readonly address: string | null;
@@ -198,9 +201,9 @@ export interface KeyInUse {
 }
 
 /**
- * The present viewers of these keys, by the keys' bare ids, each for the address where it is in use. A key that has ended,
- * or may not be used from there any more, has none; nor has one whose session of the console is over. At most two
- * statements; at most 1,000 keys.
+ * Returns the current viewers of these keys by unprefixed key id, each for the address that it is used from. A key has
+ * no viewer if it has ended, may no longer be used from that address, or belongs to a console session that is over.
+ * Sends at most two statements, for at most 1,000 keys.
  */
 export async function findViewers(
   services: Pick<AuthServices, 'store' | 'now'>,
@@ -249,8 +252,8 @@ function requireAddress({ ipRanges }: KeyRow, address: string | null): void {
 }
 
 /**
- * Whether any key at all may be used from an address: for what opens before it says whose it is. False only where every
- * enterprise of the installation has an IP access list, and none lets the address in.
+ * Tells if any key at all may be used from an address, for connections that open before they authenticate. It is false
+ * only if every enterprise of the installation has an IP access list, and no list contains the address.
  */
 export async function isAnyoneAllowed(services: Pick<AuthServices, 'store'>, address: string | null): Promise<boolean> {
   const lists = await services.store.query<{ ipRanges: string[] }>(
@@ -267,8 +270,8 @@ async function findKey(
   if (hashes.length === 0) return null;
   const sql = `${keysWithEpoch} where k.token_hash = any($1)`;
   const [key] = await services.store.query<KeyRow & { readonly epoch: number }>(sql, [hashes]);
-  // The index compares as fast as it can. What it compares is a keyed hash, of which nobody outside knows a bit to refine;
-  // this costs nothing and does not rely on it.
+  // The index lookup doesn't take constant time. It compares a keyed hash, which an attacker can't refine bit by bit.
+  // The constant-time comparison here is cheap and doesn't rely on that.
   return key && isAmong(key.tokenHash, hashes) ? key : null;
 }
 
@@ -288,7 +291,7 @@ function toPrincipal(key: KeyRow): Principal {
 }
 
 function toViewer(key: KeyRow): Viewer {
-  // PERSONAL and SERVICE keys act in one organization only, whatever their owner may do elsewhere (pinned 1).
+  // PERSONAL and SERVICE keys act in one organization only, whatever permissions their owner has elsewhere.
   const only = key.kind === 'PERSONAL' || key.kind === 'SERVICE' ? key.organizationId : null;
   const enterprise = new Set<RolePermission>();
   const organizations = new Map<string, Set<RolePermission>>();
@@ -306,7 +309,7 @@ function toViewer(key: KeyRow): Viewer {
     }
     for (const permission of grant.permissions) {
       enterprise.add(permission);
-      // An enterprise role that names organization permissions holds them in every organization (account_admin).
+      // An enterprise role that contains organization permissions grants them in every organization (account_admin).
       if (only === null && isOrganizationPermission(permission)) everywhere.add(permission);
     }
     if (only !== null) add(only, grant.permissions.filter(isOrganizationPermission));

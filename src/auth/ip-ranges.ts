@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-/** A network: the address bits behind `prefix` are zero. IPv4-mapped IPv6 never appears: it is read as the IPv4 it stands for. */
+/**
+ * A network: the address bits behind `prefix` are zero. IPv4-mapped IPv6 never appears here: it is read as the IPv4
+ * address that it contains.
+ */
 interface Network {
   readonly family: 'ipv4' | 'ipv6';
   readonly bits: bigint;
@@ -12,10 +15,10 @@ const width = { ipv4: 32, ipv6: 128 } as const;
 const mappedPrefix = 0xffffn;
 
 /**
- * The one way of writing an address or a network of CIDR notation: the network's own address in its shortest form (RFC
- * 5952), and IPv4-mapped IPv6 (of 96 bits or more) as IPv4. A prefix stays where it was written, also one of the whole
- * address, so that a client finds its `/32` again; `network` is equal for whatever means the same. Null for anything else;
- * an IPv6 zone (`%eth0`) means nothing to another machine and is refused.
+ * Returns the canonical form of an address or a network in CIDR notation: the network's own address in its shortest
+ * form (RFC 5952), and IPv4-mapped IPv6 (of 96 bits or more) as IPv4. `text` keeps the prefix as written, even one that
+ * covers the whole address, so that a client finds its `/32` again. `network` is equal for all notations of the same
+ * network. Returns null for anything else. An IPv6 zone (`%eth0`) means nothing to another machine and is refused.
  */
 export function readIpRange(text: string): { readonly text: string; readonly network: string } | null {
   const parsed = parseNetwork(text);
@@ -26,9 +29,9 @@ export function readIpRange(text: string): { readonly text: string; readonly net
 }
 
 /**
- * Whether a request may come from this address. No ranges: from anywhere. Otherwise from within one of them, IPv4-mapped
- * IPv6 counting as IPv4; an address that is not known is refused. Nothing is asked of the service itself: its viewer comes
- * from no address and never through here.
+ * Tells if a request may come from this address. An empty list allows every address. Otherwise the address must be
+ * within one of the ranges, and IPv4-mapped IPv6 counts as IPv4. An unknown address is refused. The service's own
+ * viewer has no address and is never checked here.
  */
 export function isAddressAllowed(ranges: readonly string[], address: string | null): boolean {
   if (ranges.length === 0) return true;
@@ -39,14 +42,17 @@ export function isAddressAllowed(ranges: readonly string[], address: string | nu
   );
 }
 
-/** The networks of one size. Not node:net's BlockList: that one lets every IPv4 address pass as a part of `::/0`. */
+/**
+ * The networks with one prefix length. This replaces node:net's BlockList, which treats every IPv4 address as a part of
+ * `::/0`.
+ */
 interface NetworkGroup {
   readonly family: Network['family'];
   readonly prefix: number;
   readonly starts: ReadonlySet<bigint>;
 }
 
-// A list is compiled when it is first asked about and kept as long as it is asked about; there is one for an enterprise.
+// A list is compiled on first use and cached while it is used. Each enterprise has one list.
 const cache = new Map<string, readonly NetworkGroup[]>();
 const maxCached = 100;
 
@@ -97,7 +103,7 @@ function cut(bits: bigint, family: Network['family'], prefix: number): bigint {
 
 const ipv4Bits = (address: string) => address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
 
-// Of an address that isIP has found good: at most one "::", at most one dotted part, and that at the end.
+// Expects an address that isIP has accepted: at most one "::", and at most one dotted part, at the end.
 function ipv6Bits(address: string): bigint {
   const dotted = /[^:]+\.[^:]+$/.exec(address)?.[0];
   const hexOnly = dotted ? address.slice(0, -dotted.length) + hexGroups(ipv4Bits(dotted)) : address;

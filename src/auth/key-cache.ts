@@ -1,35 +1,39 @@
 import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 
-/** How long what was read of a key counts without a word from the database (pinned 5). */
+/** Time for which a cached key is trusted without a check of the epoch. */
 const trustedMs = 500;
-/** How long others wait for a read of the epoch that has begun already; after that they begin one of their own. */
+/** Time for which requests join an epoch read that is already running. After that they begin a new one. */
 const joinMs = 1_000;
-/** How long a failed read answers for all: in an outage each request would otherwise wait twice. */
+/** Time for which a failed read is reused: otherwise, each request would wait twice in an outage. */
 const failedMs = 200;
-/** How many keys a process remembers: those used last. */
+/** Maximum number of cached keys. The least recently used key is removed first. */
 const maxKeys = 10_000;
 
-/** What was read of a key, as of an epoch of the installation's keys. */
+/** A cached read of a key, at an epoch of the installation's keys. */
 export interface CacheEntry {
   readonly epoch: number;
 }
 
 /**
- * Keys that a process has read, by their tokens: used again as long as no key of the installation has changed since. That
- * is heard by a ring, which `forget` is called at, and by the epoch, which is read when it was last read {@link trustedMs} ago.
+ * Cache of the keys that a process has read, by token. An entry is valid while no key of the installation has changed
+ * since the read. The process learns of a change from a notification, which calls `invalidate`, or from the epoch,
+ * which is read again when the last read is {@link trustedMs} old.
  */
 export interface KeyCache<K extends CacheEntry> {
-  /** Null: nothing is known of it, and it is to be read. What is found may have expired meanwhile. At most one statement. */
+  /**
+   * Null: the key is not cached and must be read. A key that is found may have expired since. Sends at most one
+   * statement.
+   */
   find(token: string): K | null | Promise<K | null>;
   set(token: string, key: K): void;
-  /** Whatever is known counts only after the epoch has been read again. */
+  /** Makes every entry wait for a new read of the epoch. */
   invalidate(): void;
 }
 
 /** See {@link KeyCache}. */
 export function createKeyCache<K extends CacheEntry>(store: Pick<Store, 'query'>): KeyCache<K> {
-  // By a hash, so that tokens do not lie about in memory. What is asked for last stands last.
+  // Keyed by hash, so that memory holds no tokens. The most recently used key is last.
   const cache = new Map<string, K>();
   let epoch = -1;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -47,7 +51,7 @@ export function createKeyCache<K extends CacheEntry>(store: Pick<Store, 'query'>
     const thisRead = store.query<CacheEntry>('select key_epoch as epoch from installation', []).then(
       ([row]) => {
         observeEpoch(row?.epoch ?? 0);
-        // A ring since then wants it to be read once more.
+        // A notification since then requires another read.
         if (reading === thisRead) readAt = startedAt;
         if (reading === thisRead) reading = null;
         failure = null;

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 import { manageOwnSessions, organizationPermissions, type RolePermission } from './permissions.ts';
 import type { Principal, Viewer } from './viewer.ts';
 
-/** Whom something belongs to, and where: both null is a service key's. */
+/** The owner of an object, and its organization. Both ids are null if a service key owns it. */
 export interface OrganizationOwner {
   readonly userId: string | null;
   readonly serviceUserId: string | null;
@@ -18,7 +18,7 @@ interface OwnerRow {
   permissions: RolePermission[] | null;
 }
 
-// An enterprise role that names organization permissions holds them in every organization (account_admin).
+// An enterprise role that contains organization permissions grants them in every organization (account_admin).
 const ofOrganizations: ReadonlySet<RolePermission> = new Set([...organizationPermissions, manageOwnSessions]);
 
 const owners = `
@@ -35,9 +35,9 @@ const owners = `
    where o.id = $1`;
 
 /**
- * The viewer that the owner of a thing is now, in that thing's organization alone: for what is done in its name without a
- * key. Null when it, or the organization, is gone. A service key's leaves no principal: it may do what is in `unowned`. Within
- * a transaction, that is the store.
+ * Returns the current viewer of an object's owner, limited to the object's organization, for actions in the owner's
+ * name without a key. Returns null if the owner or the organization is gone. An object of a service key has no
+ * principal: its viewer has the permissions in `unowned`. Within a transaction, pass the transaction as the store.
  */
 export async function findOwnerViewer(
   services: { readonly store: Pick<Store, 'query'>; readonly now: () => Date },

@@ -1,4 +1,6 @@
-/** Permissions on an organization. Our names; the wires of REST write some differently (`rest/v3/dialect.ts`). */
+/**
+ * Permissions on an organization, by our names. REST writes some of them differently (`src/api/rest/v3/dialect.ts`).
+ */
 export const organizationPermissions = [
   'UseSessions',
   'ViewOrgSessions',
@@ -15,7 +17,7 @@ export const organizationPermissions = [
   'ViewOrgMembership',
 ] as const;
 
-/** Permissions on the enterprise (wire-facts 5). */
+/** Permissions on the enterprise. */
 export const enterprisePermissions = [
   'ReadAccountMeta',
   'ManageEnterpriseSettings',
@@ -39,13 +41,13 @@ export type EnterprisePermission = (typeof enterprisePermissions)[number];
 /** Any permission. */
 export type Permission = OrganizationPermission | EnterprisePermission;
 
-/** Held by who may manage the sessions that are its own, and no others. Never asked for by name at a door. */
+/** Granted to principals that may manage their own sessions, and no others. The APIs never ask for it by name. */
 export const manageOwnSessions = 'ManageOwnSessions';
 
-/** What a role row may hold. */
+/** A value in the permissions of a role row. */
 export type RolePermission = Permission | typeof manageOwnSessions;
 
-/** The four built-in roles (pinned 1). */
+/** The four built-in roles. */
 export const builtInRoles = [
   {
     id: 'account_admin',
@@ -76,8 +78,8 @@ export const builtInRoles = [
 }[];
 
 /**
- * What each act of the domain needs: the one table. An act on a session that is the viewer's own needs only
- * {@link manageOwnSessions} where this says ManageOrgSessions.
+ * The single table of the permissions that the domain's actions need. For an action on one of the viewer's own
+ * sessions, {@link manageOwnSessions} suffices where this table has ManageOrgSessions.
  */
 export const permissionFor = {
   createSession: 'UseSessions',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyKind } from './viewer.ts';
 
-/** What a token of each kind begins with (wire-facts 0.14). */
+/** The prefix of a token, by kind. */
 export const tokenPrefix = {
   PERSONAL: 'apk_user_',
   SERVICE: 'apk_',
@@ -11,12 +11,14 @@ export const tokenPrefix = {
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** A new token: the kind's prefix and 256 random bits in base32. It exists outside its owner's hands only here. */
+/** Creates a token: the kind's prefix and 256 random bits in base32. The service never stores it. */
 export function newToken(kind: ApiKeyKind): string {
   return tokenPrefix[kind] + randomText();
 }
 
-/** What a browser or a link signs in to the console with: 256 random bits in base32, like a token without a prefix. */
+/**
+ * Creates the code that a browser or a link signs in to the console with: 256 random bits in base32, without a prefix.
+ */
 export const newConsoleCode = (): string => randomText();
 
 function randomText(): string {
@@ -37,8 +39,9 @@ export function displayToken(token: string): string {
 }
 
 /**
- * The token in an `Authorization` header, or in `connectionParams.authorization`, where the scheme may be left out.
- * Null when there is none or it cannot be one; its characters are checked so that nothing odd reaches a header or a log.
+ * Reads the token in an `Authorization` header, or in `connectionParams.authorization`, where the scheme is optional.
+ * Returns null if there is none or its format is invalid. The characters are checked so that nothing unexpected reaches
+ * a header or a log.
  */
 export function readToken(authorization: string | null | undefined, isSchemeOptional: boolean): string | null {
   const match = /^(?:bearer +)?([A-Za-z0-9_]{8,200})$/i.exec(authorization?.trim() ?? '');

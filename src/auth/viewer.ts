@@ -9,19 +9,19 @@ import {
   type RolePermission,
 } from './permissions.ts';
 
-/** The four kinds of key (pinned 1). */
+/** The four kinds of key. */
 export const apiKeyKinds = ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'] as const;
-/** A kind of key: it decides the token's prefix and the doors that take it. */
+/** A kind of key. It determines the token's prefix and the API versions that accept the key. */
 export type ApiKeyKind = (typeof apiKeyKinds)[number];
 
-/** Who acts. A service key acts for itself; `SYSTEM` is the service (worker, scheduler). */
+/** The acting identity. A service key acts for itself; `SYSTEM` is the service (worker, scheduler). */
 export type Principal =
   | { readonly type: 'USER'; readonly id: string; readonly name: string | null; readonly email: string }
   | { readonly type: 'SERVICE_USER'; readonly id: string; readonly name: string }
   | { readonly type: 'SERVICE_KEY'; readonly id: string; readonly name: string }
   | { readonly type: 'SYSTEM'; readonly id: 'system' };
 
-/** An authenticated caller and what it may do. Every domain function gets one in its context. */
+/** An authenticated caller with its permissions. The context of every domain function has one. */
 export interface Viewer {
   readonly principal: Principal;
   readonly keyKind: ApiKeyKind | null;
@@ -31,20 +31,23 @@ export interface Viewer {
   /** The one organization of an organization-scoped key or service user; null: several, or the enterprise. */
   readonly homeOrganizationId: string | null;
   readonly enterprisePermissions: ReadonlySet<RolePermission>;
-  /** Held in every organization of the enterprise (account_admin). */
+  /** Permissions granted in every organization of the enterprise (account_admin). */
   readonly everywhere: ReadonlySet<RolePermission>;
   readonly organizations: ReadonlyMap<string, ReadonlySet<RolePermission>>;
-  /** When the key ends by itself, or the session of the console in which it is used; null: never. */
+  /** The time when the key expires, or the console session in which it is used; null: never. */
   readonly expiresAt: Date | null;
-  /** The session of the console in which the key is used; bare. */
+  /** The unprefixed id of the console session in which the key is used. */
   readonly consoleSessionId?: string;
-  /** Of a session of the console: when the browser last showed the key's token; null: never, as after a link. */
+  /**
+   * For a console session: the time when the browser last sent the key's token; null: never, for example after a
+   * sign-in by link.
+   */
   readonly confirmedAt?: Date | null;
-  /** Of a session of the console: when the key itself ends, which may be later than the session. */
+  /** For a console session: the time when the key itself expires, which may be later than the session. */
   readonly keyExpiresAt?: Date | null;
 }
 
-/** When the key of the viewer ends by itself, whatever it is used in; null: never. */
+/** Returns the time when the viewer's key expires, even if a console session uses it; null: never. */
 export function endOfKey({ consoleSessionId, expiresAt, keyExpiresAt = null }: Viewer): Date | null {
   return consoleSessionId === undefined ? expiresAt : keyExpiresAt;
 }
@@ -54,7 +57,9 @@ export function mayUseOrganization(viewer: Viewer, organizationId: string): bool
   return viewer.everywhere.size > 0 || viewer.organizations.has(organizationId);
 }
 
-/** Whether the viewer holds a permission in an organization of its enterprise. `own`: the thing acted on is its own. */
+/**
+ * Tells if the viewer has a permission in an organization of its enterprise. `own`: the object belongs to the viewer.
+ */
 export function hasPermission(
   viewer: Viewer,
   permission: OrganizationPermission,
@@ -66,21 +71,21 @@ export function hasPermission(
   return has(permission) || (own && permission === 'ManageOrgSessions' && has(manageOwnSessions));
 }
 
-/** The permissions that the viewer holds in an organization of its enterprise, in the order of their table. */
+/** Lists the permissions that the viewer has in an organization of its enterprise, in the order of the table. */
 export function permissionsIn(viewer: Viewer, organizationId: string): OrganizationPermission[] {
   return organizationPermissions.filter((permission) => hasPermission(viewer, permission, organizationId));
 }
 
 /**
- * The permissions that the viewer holds on the enterprise, in the order of their tables: those of an organization among them are
- * held in every organization.
+ * Lists the permissions that the viewer has on the enterprise, in the order of the tables. Organization permissions
+ * among them apply in every organization.
  */
 export function permissionsOnEnterprise({ enterprisePermissions: granted, everywhere }: Viewer): Permission[] {
   const all: readonly Permission[] = [...enterprisePermissions, ...organizationPermissions];
   return all.filter((permission) => granted.has(permission) || everywhere.has(permission));
 }
 
-/** FORBIDDEN, naming the permission, unless the viewer holds it in the organization. */
+/** Throws FORBIDDEN with the permission's name unless the viewer has the permission in the organization. */
 export function requirePermission(
   viewer: Viewer,
   permission: OrganizationPermission,
@@ -90,14 +95,15 @@ export function requirePermission(
   if (!hasPermission(viewer, permission, organizationId, own)) throw missingPermission(permission);
 }
 
-/** FORBIDDEN, naming the permission, unless the viewer holds it on the enterprise. */
+/** Throws FORBIDDEN with the permission's name unless the viewer has the permission on the enterprise. */
 export function requireEnterprisePermission(viewer: Viewer, permission: EnterprisePermission): void {
   if (!viewer.enterprisePermissions.has(permission)) throw missingPermission(permission);
 }
 
 /**
- * FORBIDDEN, naming the first permission, unless the viewer holds one of them in the organization of a bare id, or in any one
- * where none is named. For acts on a thing by its id: a caller who lacks the permission learns nothing about the id.
+ * Throws FORBIDDEN with the first permission's name unless the viewer has one of the permissions in the organization of
+ * an unprefixed id, or in any organization if none is named. For actions on an object by its id: a caller who lacks the
+ * permission learns nothing about the id.
  */
 export function requireAnyPermission(
   viewer: Viewer,
@@ -112,13 +118,16 @@ export function requireAnyPermission(
   if (!isGranted) throw missingPermission(anyOf[0]);
 }
 
-/** FORBIDDEN, naming the permission. */
+/** Creates the FORBIDDEN error that names the permission. */
 export function missingPermission(permission: RolePermission): MissingPermissionError {
   const issue = { path: [permission], message: 'This permission is needed.' };
   return new MissingPermissionError(permission, `Missing permission ${permission}.`, [issue]);
 }
 
-/** The organizations in which the viewer holds any of some permissions, as parameters of a WHERE on `organization`. */
+/**
+ * Returns the organizations in which the viewer has any of some permissions, as parameters of a WHERE on
+ * `organization`.
+ */
 export function organizationsWith(
   viewer: Viewer,
   ...permissions: readonly RolePermission[]
@@ -128,14 +137,14 @@ export function organizationsWith(
   return { enterpriseId: viewer.enterpriseId, all: hasAny(viewer.everywhere), ids };
 }
 
-/** Bare id of who made a thing: at most one is set; none is the service itself. */
+/** Unprefixed id of an object's creator. At most one is set; none: the service itself. */
 export interface Owner {
   readonly userId: string | null;
   readonly serviceUserId: string | null;
   readonly serviceKeyId: string | null;
 }
 
-/** The owner of what the viewer makes. */
+/** Returns the owner of an object that the viewer creates. */
 export function ownerOf(viewer: Viewer): Owner {
   const { type, id } = viewer.principal;
   return {
@@ -145,7 +154,10 @@ export function ownerOf(viewer: Viewer): Owner {
   };
 }
 
-/** What the service itself acts as, within one enterprise. Holds everything there; never made from a request. */
+/**
+ * Creates the viewer of the service itself within one enterprise. It has all permissions there and is never made from a
+ * request.
+ */
 export function systemViewer(enterpriseId: string, all: readonly RolePermission[]): Viewer {
   return {
     principal: { type: 'SYSTEM', id: 'system' },

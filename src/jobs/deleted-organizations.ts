@@ -2,12 +2,12 @@ import type { Services } from '../domain/context.ts';
 import { terminateSessionsOfDeletedOrganizations } from '../domain/sessions/deleted-organizations.ts';
 import type { Scheduled } from './retention.ts';
 
-/** How often what a lost ring or a crash may have left behind is looked for. */
+/** Interval of the search for what a missed notification or a crash has left behind. */
 const everyMs = 60 * 60 * 1_000;
 
 /**
- * Terminates the sessions of deleted organizations: when one is deleted, at the start for what a crash left behind, and
- * now and then. That no agent goes on meanwhile is the workers' part: they neither claim nor keep such sessions.
+ * Terminates the sessions of deleted organizations: after a deletion, at the start (after a crash), and at intervals.
+ * The workers stop the agents meanwhile: they neither claim nor keep such sessions.
  */
 export function createDeletedOrganizations(services: Services): Scheduled {
   let timer: NodeJS.Timeout | null = null;

@@ -3,26 +3,29 @@ import { type Pauses, startQueuedRuns } from '../domain/automations/runs/start-q
 import type { Services } from '../domain/context.ts';
 import type { Scheduled } from './retention.ts';
 
-/** A ring may be lost, and a clock may be set forward: so long after the last look there is another. */
+/** Maximum time between two polls, because a notification may be missed and a clock may be set forward. */
 const maxWaitMs = 30_000;
-/** What is due and was not claimed is in another process's hands, which may die. */
+/** Minimum time between two polls. Another process may have claimed a due run, and may crash. */
 const minWaitMs = 250;
-/** How often runs that wait are looked at without a ring, and after an error. */
+/** Interval of the polls for queued runs without a notification, and after an error. */
 const queueWaitMs = 5_000;
-/** Transactions at once: the embedded database has one connection. */
+/** Number of concurrent transactions. The embedded database has one connection. */
 const concurrency = { pglite: 1, postgres: 3 } as const;
-/** Of so many organizations the ends of sessions are listened to; the others' waiting runs are looked at now and then. */
+/**
+ * Maximum number of organizations whose ending sessions trigger a poll. The queued runs of other organizations wait for
+ * the interval.
+ */
 const maxSubscriptions = 1_000;
 
 type Topic = Parameters<Services['notifier']['subscribe']>[0];
 
-/** Fires automations when they are due, and starts runs that wait when others end. */
+/** Starts the runs of automations that are due, and starts queued runs when others end. */
 export function createDueAutomations(services: Services): Scheduled {
   const { notifier, log, store } = services;
   const due = createPoller(async (isStopped) => {
     try {
       const each = Array.from({ length: concurrency[store.dialect] }, () => startDueRuns(services, isStopped));
-      // All of them must have come to an end, or they would go on after a stop.
+      // Wait for all of them, so that none continues after a stop.
       for (const result of await Promise.allSettled(each)) if (result.status === 'rejected') throw result.reason;
       const next = await nextDueAt(services);
       if (next === null) return maxWaitMs;
@@ -38,7 +41,7 @@ export function createDueAutomations(services: Services): Scheduled {
     try {
       const waiting = await startQueuedRuns(services, pauses, isStopped);
       const isNew = subscribeTo([...waiting].slice(0, maxSubscriptions).map((id) => `organization:${id}` as const));
-      // A session may have ended before it was listened to.
+      // A session may have ended before the subscription existed.
       if (isNew) return 0;
       return waiting.size === 0 ? maxWaitMs : queueWaitMs;
     } catch (error) {
@@ -78,12 +81,15 @@ export function createDueAutomations(services: Services): Scheduled {
 }
 
 interface Poller {
-  /** Looks now, or once more after the look that is going on. */
+  /** Polls now, or once more after the current poll. */
   poll(): void;
   stop(): Promise<void>;
 }
 
-/** Looks when it is told to, one look at a time, and again after as many ms as the last look said. `run` never rejects. */
+/**
+ * Polls on request, one poll at a time, and again after the number of ms that the last poll returned. `run` never
+ * rejects.
+ */
 function createPoller(run: (isStopped: () => boolean) => Promise<number>): Poller {
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;

@@ -2,21 +2,21 @@ import type { Services } from '../domain/context.ts';
 import { type FeedConsumer, type FeedCursor, listFeeds } from '../domain/feeds/feeds.ts';
 import { repeated, type Scheduled } from './retention.ts';
 
-/** How often what a lost ring was for is looked for. */
+/** Interval of the reads that make up for missed notifications. */
 const catchUpMs = 5_000;
 
-/** Who reads, and what for. */
+/** A consumer of the change feed and its purpose. */
 export interface FeedReading {
   readonly consumer: FeedConsumer;
-  /** Rung when other organizations, or others of them, want to hear. */
+  /** Notified when the set of organizations to follow changes. */
   readonly topic: 'webhooks' | 'automations';
   /** For the log: "… could not be looked through for webhooks". */
   readonly purpose: string;
-  /** Reads some of an organization's changes from a place; gives where to go on at once. */
+  /** Reads some of an organization's changes after a cursor. Returns the cursor from which to continue at once. */
   readonly read: (organizationId: string, from: FeedCursor | null) => Promise<FeedCursor | null>;
 }
 
-/** Reads the logs of the organizations in which somebody wants to hear, as the bell says. Any number of processes may do it. */
+/** Reads the logs of the organizations with consumers, after each notification. Any number of processes may do this. */
 export function createFeedReading(services: Services, { consumer, topic, purpose, read }: FeedReading): Scheduled {
   const subscriptions = new Map<string, () => void>();
   const pending = new Set<string>();
@@ -30,7 +30,7 @@ export function createFeedReading(services: Services, { consumer, topic, purpose
     for (;;) {
       const [organizationId] = pending;
       if (organizationId === undefined || isOver) return;
-      // Before it is read: a ring during the reading must cause another.
+      // Delete before the read: a notification during the read must cause another read.
       pending.delete(organizationId);
       let next: FeedCursor | null = null;
       do {
@@ -51,7 +51,7 @@ export function createFeedReading(services: Services, { consumer, topic, purpose
     pending.add(organizationId);
     start();
   };
-  // Follows every organization that wants to hear, and no other; reads those that have changed.
+  // Follows exactly the organizations with consumers. Reads those that have changed.
   const followAll = async () => {
     if (isOver) return;
     const feeds = await listFeeds(services, consumer);

@@ -2,7 +2,7 @@ import type { Services } from '../domain/context.ts';
 import { expireSessions, suspendIdleSessions } from '../domain/sessions/idle-sessions.ts';
 import { repeated, type Scheduled } from './retention.ts';
 
-/** When sessions are put to sleep and when they are over, in ms without anything happening; null: never. */
+/** Idle times in ms after which sessions are suspended and expire; null: never. */
 export interface IdleTimes {
   readonly idleSuspendMs: number | null;
   readonly sessionExpiryMs: number | null;
@@ -11,7 +11,9 @@ export interface IdleTimes {
 const minEveryMs = 200;
 const maxEveryMs = 60_000;
 
-/** Puts sessions to sleep that wait for the user for long, and ends those that sleep for longer still. */
+/**
+ * Suspends sessions that have waited too long for the user, and ends sessions that have been suspended for too long.
+ */
 export function createIdleSessions(services: Services, { idleSuspendMs, sessionExpiryMs }: IdleTimes): Scheduled {
   const shortest = Math.min(idleSuspendMs ?? Number.POSITIVE_INFINITY, sessionExpiryMs ?? Number.POSITIVE_INFINITY);
   const everyMs = Math.max(minEveryMs, Math.min(maxEveryMs, shortest / 4));

@@ -2,7 +2,10 @@ import { deleteOrphanedAttachments } from '../domain/attachments/orphans.ts';
 import type { Services } from '../domain/context.ts';
 import { hourly, type Scheduled } from './retention.ts';
 
-/** Deletes attachments that nobody can have any more. In every process that takes uploads: a crash leaves them on its disk. */
+/**
+ * Deletes attachments that nobody can use any more. Runs in every process that accepts uploads, because a crash leaves
+ * them on its disk.
+ */
 export function createOrphanedAttachments(services: Services): Scheduled {
   return hourly(async (isStopped) => {
     try {

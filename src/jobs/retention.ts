@@ -7,19 +7,19 @@ import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
 import { deleteOldPagingSnapshots } from '../domain/sessions/paging-snapshots.ts';
 import { pruneWebhooks } from '../domain/webhooks/prune-deliveries.ts';
 
-/** How often what is kept for a time only is looked through. */
+/** Interval of the clean-up. */
 const hourMs = 60 * 60 * 1_000;
 
-/** Something that happens by itself, until it is stopped. */
+/** A background job that runs until it is stopped. */
 export interface Scheduled {
   start(): void;
-  /** Resolves when nothing of it is at work any more. */
+  /** Resolves when the job has stopped completely. */
   stop(): Promise<void>;
 }
 
 /**
- * Forgets idempotency keys and walks through lists that are past their time, and looks after secrets. Several processes may do it at once: they
- * delete the same rows.
+ * Deletes expired idempotency keys and paging snapshots, and maintains secrets. Several processes may do it at once:
+ * they delete the same rows.
  */
 export function createRetention(services: Services): Scheduled {
   return hourly(async (isStopped) => {
@@ -52,7 +52,10 @@ export function hourly(run: (isStopped: () => boolean) => Promise<void>): Schedu
   return repeated(hourMs, run);
 }
 
-/** Runs at the start and then again and again, one run at a time. `run` never rejects; it ends soon once it is told to stop. */
+/**
+ * Runs a job at the start and then at intervals, one run at a time. `run` never rejects, and ends soon after
+ * `isStopped()` becomes true.
+ */
 export function repeated(everyMs: number, run: (isStopped: () => boolean) => Promise<void>): Scheduled {
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;

@@ -4,7 +4,7 @@ import type { Services } from '../domain/context.ts';
 import { createFeedReading } from './feed-reading.ts';
 import type { Scheduled } from './retention.ts';
 
-/** Lets automations act on what happens in sessions. */
+/** Starts automations on events in sessions. */
 export function createSessionEvents(services: Services): Scheduled {
   return createFeedReading(services, {
     consumer: automationFeed,

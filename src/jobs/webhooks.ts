@@ -7,16 +7,16 @@ import { createWebhookSender } from '../domain/webhooks/send-webhook.ts';
 import { createFeedReading } from './feed-reading.ts';
 import type { Scheduled } from './retention.ts';
 
-/** How long it is waited after an error. */
+/** Wait after an error. */
 const errorWaitMs = 5_000;
-/** What one process sends at once. */
+/** Maximum number of concurrent requests of one process. */
 const maxInFlight = 64;
-/** The longest that the next delivery is slept for: another process' may be due earlier. */
+/** Maximum time until the next poll: a delivery of another process may be due earlier. */
 const maxSleepMs = 30_000;
 
 /**
- * Tells the endpoints of organizations what happens in their sessions: reads the logs as the bell says, and sends what is due.
- * Any number of processes may do it at once.
+ * Sends session events to the webhook endpoints of organizations: reads the logs after each notification, and sends the
+ * deliveries that are due. Any number of processes may do it at once.
  */
 export function createWebhooks(services: Services): Scheduled {
   let isOver = false;
@@ -31,7 +31,7 @@ export function createWebhooks(services: Services): Scheduled {
   let unsubscribes: (() => void)[] = [];
   return {
     start() {
-      // What waited for an endpoint to be enabled is due at once.
+      // Deliveries that waited for their endpoint to be enabled are due at once.
       unsubscribes = [
         services.notifier.subscribe('webhooks', sending.poll),
         services.notifier.subscribe('deliveries', sending.poll),
@@ -50,7 +50,7 @@ export function createWebhooks(services: Services): Scheduled {
 function createSending(services: Services, isStopped: () => boolean) {
   const sender = createWebhookSender({ allowPrivate: services.isPrivateWebhookAllowed });
   const inFlight = new Set<Promise<void>>();
-  /** How many deliveries each endpoint, and each organization, has under way. */
+  /** Number of deliveries under way of each endpoint and of each organization. */
   const [endpoints, organizations] = [createCount(), createCount()];
   let timer: NodeJS.Timeout | null = null;
   let isAgain = false;
@@ -76,7 +76,7 @@ function createSending(services: Services, isStopped: () => boolean) {
     while (isAgain && !isStopped()) {
       isAgain = false;
       const room = maxInFlight - inFlight.size;
-      // Whatever ends next looks again.
+      // The next delivery that ends polls again.
       if (room <= 0) return;
       const claimed = await claimDeliveries(services, inFlightCounts, room);
       for (const delivery of claimed) send(delivery);
@@ -116,7 +116,7 @@ function createSending(services: Services, isStopped: () => boolean) {
   };
 }
 
-/** Counts by names; those of which there are none are forgotten. */
+/** Creates a counter by name, which removes a name when its count reaches 0. */
 function createCount() {
   const of = new Map<string, number>();
   return {

@@ -1,10 +1,10 @@
-/** The most items that wait in a {@link FairQueue}: of all keys together, and of one key. */
+/** Limits of a {@link FairQueue}: the number of waiting items of all keys together, and of one key. */
 export interface QueueLimits {
   readonly maxItems: number;
   readonly maxItemsPerKey: number;
 }
 
-/** A queue that serves its keys in turn, and the items of one key in the order in which they came. */
+/** A queue that serves its keys in turn, and the items of one key in order of arrival. */
 export interface FairQueue<T> {
   /** Adds an item; false when the queue, or the key's part of it, is full. */
   add(key: string, item: T): boolean;
@@ -14,7 +14,7 @@ export interface FairQueue<T> {
 
 /** Creates an empty {@link FairQueue}. */
 export function createFairQueue<T>({ maxItems, maxItemsPerKey }: QueueLimits): FairQueue<T> {
-  // A Map iterates in insertion order: the key at the front is the one that was served longest ago.
+  // A Map iterates in insertion order: the first key is the one that was served longest ago.
   const waiting = new Map<string, T[]>();
   let count = 0;
   return {

@@ -2,12 +2,13 @@ import { Worker } from 'node:worker_threads';
 import { createFairQueue, type QueueLimits } from './fair-queue.ts';
 
 /**
- * Why a thread gave no answer. `time`: it took longer than its limit. `memory`: it used more memory or stack than it may, or
- * failed in another way. `start`: it could not be started. `busy`: too many questions wait. `stopped`: the service stops.
+ * The reason why a thread gave no answer. `time`: it exceeded its time limit. `memory`: it exceeded its memory or stack
+ * limit, or failed in another way. `start`: it could not be started. `busy`: too many tasks wait. `stopped`: the
+ * service stops.
  */
 export type ThreadFailure = 'time' | 'memory' | 'start' | 'busy' | 'stopped';
 
-/** A question that a thread gave no answer to. */
+/** A task that a thread gave no answer to. */
 export class ThreadError extends Error {
   readonly reason: ThreadFailure;
 
@@ -20,39 +21,39 @@ export class ThreadError extends Error {
 
 /** Settings of {@link createThreadPool}. */
 export interface ThreadPoolOptions {
-  /** The program: see {@link threadProgram}. It answers by `answerQuestions`. */
+  /** The program: see {@link threadProgram}. It answers with `serveTasks`. */
   readonly program: URL;
   readonly maxThreads: number;
   /** Heap of each thread. */
   readonly memory: { readonly oldGenerationMb: number; readonly youngGenerationMb: number };
-  /** How long a thread is kept after an answer; 0 starts a new one for each question. */
+  /** Time for which an idle thread is kept; 0 starts a new thread for each task. */
   readonly idleMs: number;
-  /** Unlimited when left out. */
+  /** Unlimited if omitted. */
   readonly queue?: QueueLimits;
   /** Copied to the program as its `workerData`. */
   readonly data?: unknown;
 }
 
-/** One question and its limits. */
+/** One task and its limits. */
 export interface ThreadTask {
   /** Copied to the thread (structured clone), except what `transfer` lists. */
   readonly message: unknown;
-  /** Counts from the moment when the thread is ready and gets the question, not while the question waits. */
+  /** Counts from the moment when the ready thread receives the task; time in the queue does not count. */
   readonly limitMs: number;
-  /** Whose question it is: waiting questions of several keys are taken in turn. */
+  /** The owner of the task: waiting tasks of several keys are served in turn. */
   readonly key?: string;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 /** Worker threads that are terminated, and replaced, when an answer exceeds its limit. */
 export interface ThreadPool<Answer> {
-  /** Asks a thread when one is free. Rejects with {@link ThreadError}. */
+  /** Gives the task to a thread when one is free. Rejects with {@link ThreadError}. */
   run(task: ThreadTask): Promise<Answer>;
-  /** Terminates the threads; questions that wait or run are rejected. Safe to call twice. */
+  /** Terminates the threads, and rejects waiting and running tasks. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** A thread that was slow to start says something about the machine, not about the question. */
+/** A slow start of a thread is caused by the machine, not by the task. */
 const startLimitMs = 30_000;
 
 interface Job<Answer> {
@@ -66,7 +67,7 @@ interface Slot {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** Creates the threads; each starts with its first question. */
+/** Creates the pool. Each thread starts with its first task. */
 export function createThreadPool<Answer>(options: ThreadPoolOptions): ThreadPool<Answer> {
   const queue = createFairQueue<Job<Answer>>(options.queue ?? { maxItems: Infinity, maxItemsPerKey: Infinity });
   const free: Slot[] = Array.from({ length: options.maxThreads }, () => ({ worker: null, idleTimer: undefined }));
@@ -151,7 +152,7 @@ function runOnThread<Answer>(worker: Worker, { message, limitMs, transfer = [] }
 function startThread(options: ThreadPoolOptions, onExit: (worker: Worker) => void): Promise<Worker> {
   const worker = new Worker(...workerArguments(options));
   worker.unref();
-  // A thread that fails while nobody asks it must not end the process.
+  // A failure of an idle thread must not end the process.
   worker.on('error', () => undefined);
   worker.on('exit', () => onExit(worker));
   return new Promise((resolve, reject) => {
@@ -171,14 +172,15 @@ function startThread(options: ThreadPoolOptions, onExit: (worker: Worker) => voi
   });
 }
 
-// From sources (tests, development) the thread needs the loader that runs them, which no option of Worker can load.
+// When the program runs from sources (tests, development), the thread needs the TypeScript loader, which no option of
+// Worker can load.
 function workerArguments({ program, memory, data }: ThreadPoolOptions): ConstructorParameters<typeof Worker> {
   const resourceLimits = {
     maxOldGenerationSizeMb: memory.oldGenerationMb,
     maxYoungGenerationSizeMb: memory.youngGenerationMb,
     stackSizeMb: 4,
   };
-  // No environment and no output of the service: a thread gets what it needs in its questions.
+  // No environment and no output of the service: a thread gets all its data with its tasks.
   const options = { workerData: data, resourceLimits, env: {}, execArgv: [], stdout: true, stderr: true };
   if (!program.pathname.endsWith('.ts')) return [program, options];
   const loader = import.meta.resolve('tsx/esm/api');

@@ -2,14 +2,15 @@ import { refuse } from '../errors.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { wholeAcus } from '../input.ts';
 
-/** The ACUs that a session may use, as inputs say it: whole ones, above 0; null: as many as its organization lets it. */
+/** The ACU limit of a session in inputs: whole ACUs, above 0; null: the organization's limit for a session applies. */
 export const maxAcuLimitSchema = wholeAcus('maxAcuLimit')
   .positive({ error: (issue) => `"maxAcuLimit" must be greater than 0, but was ${issue.input}.` })
   .nullish();
 
 /**
- * The limit that a session keeps as its own: what it asks for, or null. The organization's limit for a session is not
- * copied, so that a change of it holds for every session. LIMIT_EXCEEDED when more is asked for, and when that limit is 0.
+ * Returns the limit that the session stores as its own: the requested one, or null. The organization's limit for a
+ * session is not copied, so that a change of it applies to every session. Throws LIMIT_EXCEEDED when the request
+ * exceeds that limit, and when that limit is 0.
  */
 export function sessionAcuLimit(
   { maxSessionAcuLimit: max }: Pick<OrganizationRecord, 'maxSessionAcuLimit'>,

@@ -3,15 +3,15 @@ import { refuse } from '../errors.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { lockSession } from './change-session.ts';
 
-/** A session at work, whose agent starts another. */
+/** A running session whose agent starts another session. */
 export interface ParentRun {
   readonly sessionId: string;
   readonly generation: number;
 }
 
-/** The most sessions that the agent of one session may start. */
+/** Maximum number of sessions that the agent of one session may start. */
 const maxChildren = 10;
-/** How many generations may stand above a session: a child's child may start one more. */
+/** Maximum number of generations above a session that starts a child: a child's child may start one more. */
 const maxAncestors = 3;
 
 const familyOf = `
@@ -24,8 +24,9 @@ const familyOf = `
          (select coalesce(sum(c.max_acu_limit), 0) from session c where c.parent_id = $1)::float8 as promised`;
 
 /**
- * Whether the agent of a session may start one more, and with which ACU limit: no more than is left of its own
- * (the organization's for a session where that is lower), and not promised to a session that it started before. Locks the parent. LIMIT_EXCEEDED; FencedError when the parent's run is lost.
+ * Checks that the agent of a session may start one more session, and returns the child's ACU limit: at most the unused
+ * ACUs of the parent's own limit (or of the organization's limit for a session, if that is lower), without those
+ * reserved for earlier children. Locks the parent. Throws LIMIT_EXCEEDED, and FencedError if the parent's run is lost.
  */
 export async function admitChild(
   tx: Transaction,

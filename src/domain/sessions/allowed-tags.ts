@@ -8,22 +8,22 @@ import { DomainError, notFound, refuse } from '../errors.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 
-/** The most tags that an organization may allow. */
+/** Maximum number of tags that an organization may allow. */
 const maxAllowedTags = 1_000;
 
-/** What an organization says of its sessions' tags. */
+/** An organization's rules for the tags of its sessions. */
 export interface TagRules {
-  /** Sorted. Empty: any tag. */
+  /** Sorted. Empty: any tag is allowed. */
   readonly allowedTags: readonly string[];
-  /** Given to sessions that are made without a tag; one of the allowed. */
+  /** Added to sessions that are created without a tag; one of the allowed tags. */
   readonly defaultTag: string | null;
 }
 
 const columns = 'allowed_tags as "allowedTags", default_tag as "defaultTag"';
-/** Tags that sessions may have, as inputs give them. */
+/** The allowed tags in inputs. */
 export const allowedTagsSchema = z.object({ tags: z.array(text('tags', { min: 1, max: 200 })) });
 
-/** The rules of an organization of the enterprise, named by an id in any form. FORBIDDEN, NOT_FOUND. */
+/** Returns the rules of an organization of the enterprise, named by an id in any form. Throws FORBIDDEN, NOT_FOUND. */
 export async function getTagRules(context: Context, organizationId: string): Promise<TagRules> {
   requireEnterprisePermission(context.viewer, permissionFor.changeTags);
   const [rules] = await context.store.query<TagRules>(
@@ -35,8 +35,8 @@ export async function getTagRules(context: Context, organizationId: string): Pro
 }
 
 /**
- * The rules of each of these organizations of the enterprise, by bare ids and in their order; NOT_FOUND in the place of one
- * that is none. FORBIDDEN.
+ * Returns the rules of these organizations of the enterprise, by unprefixed ids and in their order, with NOT_FOUND for
+ * an id that has no organization. Throws FORBIDDEN.
  */
 export async function listTagRules(
   context: Context,
@@ -51,7 +51,10 @@ export async function listTagRules(
   return organizationIds.map((id) => found.get(id) ?? notFound('organization'));
 }
 
-/** Sets the allowed tags; none: any. A default that is no longer among them goes. FORBIDDEN, NOT_FOUND, INVALID_INPUT. */
+/**
+ * Sets the allowed tags; none: any tag is allowed. Removes the default tag if it is no longer among them. Throws
+ * FORBIDDEN, NOT_FOUND, INVALID_INPUT.
+ */
 export function replaceAllowedTags(
   context: Context,
   organizationId: string,
@@ -60,15 +63,15 @@ export function replaceAllowedTags(
   return change(context, organizationId, () => withTags(parseInput(allowedTagsSchema, { tags }).tags));
 }
 
-/** Adds to the allowed tags. FORBIDDEN, NOT_FOUND, INVALID_INPUT, LIMIT_EXCEEDED. */
+/** Adds to the allowed tags. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT, LIMIT_EXCEEDED. */
 export function addAllowedTags(context: Context, organizationId: string, tags: readonly string[]): Promise<TagRules> {
   const added = () => parseInput(allowedTagsSchema, { tags }).tags;
   return change(context, organizationId, (rules) => withTags([...rules.allowedTags, ...added()]));
 }
 
 /**
- * Takes tags from the allowed, and the default with them if it is one; those that are not allowed are ignored. FORBIDDEN,
- * NOT_FOUND, INVALID_INPUT.
+ * Removes tags from the allowed ones, and the default tag if it is among them. Ignores tags that are not allowed.
+ * Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT.
  */
 export function removeAllowedTags(
   context: Context,
@@ -82,7 +85,10 @@ export function removeAllowedTags(
   });
 }
 
-/** Takes one tag from the allowed, and from being the default. FORBIDDEN, NOT_FOUND also for a tag that is none of them. */
+/**
+ * Removes one tag from the allowed ones and, if it is the default tag, clears the default. Throws FORBIDDEN, and
+ * NOT_FOUND also for a tag that is not allowed.
+ */
 export function removeAllowedTag(context: Context, organizationId: string, tag: string): Promise<TagRules> {
   return change(context, organizationId, ({ allowedTags }) => {
     if (!allowedTags.includes(tag)) throw notFound('tag');
@@ -90,12 +96,15 @@ export function removeAllowedTag(context: Context, organizationId: string, tag: 
   });
 }
 
-/** Sets the default tag; null: none. FORBIDDEN, NOT_FOUND, INVALID_INPUT, UNKNOWN_REFERENCE for one that is not allowed. */
+/**
+ * Sets the default tag; null: none. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT, and UNKNOWN_REFERENCE for a tag that is
+ * not allowed.
+ */
 export function setDefaultTag(context: Context, organizationId: string, tag: string | null): Promise<TagRules> {
   return change(context, organizationId, (rules) => withDefault(rules, tag, 'tag'));
 }
 
-/** {@link setDefaultTag} as a part of a larger change of an organization, which calls the tag `defaultTag`. */
+/** {@link setDefaultTag} as a part of a larger change of an organization, whose input calls the tag `defaultTag`. */
 export function setDefaultTagIn(
   context: Context,
   tx: Transaction,
@@ -159,8 +168,8 @@ async function changeIn(
 }
 
 /**
- * The tags of a session that is being made: those given, or the organization's default where none is. UNKNOWN_REFERENCE
- * names a tag that the organization does not allow.
+ * Returns the tags of a new session: those of the input, or the organization's default tag if there are none. Throws
+ * UNKNOWN_REFERENCE for a tag that the organization does not allow.
  */
 export async function tagsOfNewSession(
   tx: Transaction,
@@ -172,14 +181,14 @@ export async function tagsOfNewSession(
   return requireAllowed(allowedTags, tags);
 }
 
-/** The rules of an organization, for the domain's own use: it asks for no permission. */
+/** Reads the rules of an organization for the domain's own use, without a permission check. */
 export async function readTagRules(tx: Transaction, organizationId: string): Promise<TagRules> {
   const [rules] = await tx.query<TagRules>(`select ${columns} from organization where id = $1`, [organizationId]);
   if (!rules) throw notFound('organization');
   return rules;
 }
 
-/** UNKNOWN_REFERENCE, naming the first tag that an organization with allowed tags does not allow. */
+/** Throws UNKNOWN_REFERENCE for the first tag that the organization does not allow. */
 export function requireAllowed(allowedTags: readonly string[], tags: readonly string[]): string[] {
   const unknown = allowedTags.length === 0 ? undefined : tags.find((tag) => !allowedTags.includes(tag));
   if (unknown === undefined) return [...tags];

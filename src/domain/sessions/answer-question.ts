@@ -13,23 +13,23 @@ import { type Closing, type MessageToWrite, type SentMessage, sendOnce } from '.
 
 /** An answer to one question of a session's agent. */
 export interface AnswerQuestionInput extends SessionTarget, CreateOptions {
-  /** Bare or global. */
+  /** Unprefixed or global id. */
   readonly questionId: string;
   /** Exactly one of the two. */
   readonly answer: { readonly optionId?: string | null | undefined; readonly text?: string | null | undefined };
-  /** The member whose answer it shall be; the viewer's own when left out. */
+  /** The member in whose name the answer is sent; the viewer itself if omitted. */
   readonly asUserId?: string | null | undefined;
 }
 
-/** An answer by a text, as inputs give it. */
+/** The text of an answer in inputs. */
 export const answerTextSchema = z.object({
   answer: z.object({ text: text('text', { min: 1, max: maxPromptLength, isBlankRefused: true }) }),
 });
 
 /**
- * Answers the question that a session waits with, as a message of the user's, and wakes a session that sleeps. One answer is
- * taken: INVALID_STATE for a question that is no longer open. The permissions and errors of `sendMessage`;
- * UNKNOWN_REFERENCE for what is no question of the session.
+ * Answers the pending question of a session as a message of the user, and wakes a suspended session. Only one answer is
+ * accepted: INVALID_STATE for a question that is no longer open. Throws the errors of `sendMessage`, and
+ * UNKNOWN_REFERENCE for an id that is not a question of the session. Needs the permissions of `sendMessage`.
  */
 export async function answerQuestion(context: Context, input: AnswerQuestionInput): Promise<SentMessage> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
@@ -71,7 +71,7 @@ function answerTo(
   const { optionId } = answer;
   const option = options.find((each) => each.id === optionId);
   if (!option) throw refuse(['answer', 'optionId'], '"optionId" must be that of an option of the question.');
-  // The agent wrote the name, which must not give it a file.
+  // The agent chose the name, which must not give it access to an attachment.
   const message = attachmentsNamedIn(option.name).length > 0 ? `Option ${optionId}` : option.name;
   return { message, closing: { questionId, optionId } };
 }

@@ -9,14 +9,14 @@ import { lockRunAndSession, suspendLocked } from './suspend-session.ts';
 const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 'resuming']);
 
 /**
- * Archives a session, and puts it to sleep when it is at work or waits for it. Sessions that it started are left alone.
- * An archived one takes no messages. NOT_FOUND, FORBIDDEN.
+ * Archives a session, and suspends it if it runs or waits for the user. Its child sessions do not change. An archived
+ * session accepts no messages. Throws NOT_FOUND, FORBIDDEN.
  */
 export async function archiveSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   return archiveSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
 }
 
-/** {@link archiveSession} for the domain's own use: it asks for no permission. */
+/** {@link archiveSession} for the domain's own use, without a permission check. */
 export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
     const locked = await lockRunAndSession(tx, id);
@@ -26,14 +26,14 @@ export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>)
 }
 
 /**
- * Takes a session out of the archive, and none of those that it started. It does not wake: a message does that, or
- * `resumeSession`. NOT_FOUND, FORBIDDEN.
+ * Unarchives a session, but not its child sessions. It stays suspended until a message or `resumeSession` wakes it.
+ * Throws NOT_FOUND, FORBIDDEN.
  */
 export async function unarchiveSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   return unarchiveSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
 }
 
-/** {@link unarchiveSession} for the domain's own use: it asks for no permission. */
+/** {@link unarchiveSession} for the domain's own use, without a permission check. */
 export function unarchiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
   return context.store.transact(async (tx) =>
     changeSession(context, tx, await lockRunAndSession(tx, id), { isArchived: false }),

@@ -2,7 +2,10 @@ import { enterprisePermissions, organizationPermissions } from '../../auth/permi
 import { systemViewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../context.ts';
 
-/** The service itself as who acts, in an enterprise: for what happens to sessions without anybody's asking. */
+/**
+ * Creates a context in which the service itself acts in an enterprise, for changes of sessions that no caller
+ * requested.
+ */
 export function asSystem(services: Services, enterpriseId: string): Context {
   const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
   // Not spread: the address in `url` fields is known only later.

@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts';
 import { findMember } from '../identity/organizations/members.ts';
 import { parseId } from '../ids.ts';
 
-/** A wish to act as a user: the id as it came, the argument that it came in, and what it takes. */
+/** A request to act as a user: the id as received, the name of its argument, and the permission that it needs. */
 export interface AsUser {
   readonly userId: string | null | undefined;
   readonly argument: 'createAsUserId' | 'messageAsUserId' | 'asUserId' | 'runAsUserId';
@@ -13,8 +13,9 @@ export interface AsUser {
 }
 
 /**
- * The viewer itself, or the member of the organization that it acts as. FORBIDDEN without the permission, and to a personal
- * access token, which acts for its own user alone (pinned 1); UNKNOWN_REFERENCE for who is no member.
+ * Returns the viewer itself, or the member of the organization as whom it acts. Throws FORBIDDEN without the
+ * permission, and for a personal access token, which acts for its own user only; UNKNOWN_REFERENCE for a user who is
+ * not a member.
  */
 export async function chooseOwner(context: Context, organizationId: string, asUser: AsUser): Promise<Owner> {
   const owner = ownerOf(context.viewer);

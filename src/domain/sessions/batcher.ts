@@ -1,15 +1,18 @@
-/** The most of one batch. */
+/** Maximum number of items in a batch. */
 const maxBatchSize = 32;
 
-/** How many batches are under way at a time. */
+/** Maximum number of concurrent batches. */
 const maxInFlight = 2;
 
-/** How many must wait to go beside a batch that is under way: fewer go when that is done, which costs less for each. */
+/**
+ * Minimum number of waiting items for a second concurrent batch. Fewer items wait for the current batch to end, which
+ * costs less for each.
+ */
 const minParallelBatch = 5;
 
-/** Takes one at a time, and does several together. */
+/** Accepts single items and processes them in batches. */
 export interface Batcher<T, R> {
-  /** What came of it. Rejects with what all of its batch are rejected with. */
+  /** Returns the item's result. Rejects with the error of its whole batch. */
   take(item: T): Promise<R>;
 }
 
@@ -20,9 +23,9 @@ interface PendingItem<T, R> {
 }
 
 /**
- * Gathers what comes in the same turn of the loop, or while as much as may be is under way, and does it together. No two
- * batches under way have items of one key: those of a later one could not be done before the others are, and are left for
- * when they are. `doAll` gives a result for each item, in their order.
+ * Collects the items that arrive in the same turn of the event loop, or while the maximum number of batches is under
+ * way, and processes them together. Concurrent batches never have items with the same key: such an item waits until the
+ * earlier batch is done. `doAll` returns a result for each item, in order.
  */
 export function createBatcher<T, R>(
   keyOf: (item: T) => string,
@@ -37,7 +40,7 @@ export function createBatcher<T, R>(
     const keys = batch.map(({ item }) => keyOf(item));
     inFlight += 1;
     for (const key of keys) busy.add(key);
-    // Before anybody is told: what waits need not wait for what they do with it.
+    // Start the next batch before the callers get their results: the waiting items don't depend on them.
     const onBatchDone = () => {
       inFlight -= 1;
       for (const key of keys) busy.delete(key);

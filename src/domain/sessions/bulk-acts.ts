@@ -16,78 +16,78 @@ import { type CheckedFilter, checkFilter, hasConditions, type SessionFilter, wit
 import { parseTags, type TagMode, tagSeen } from './tags.ts';
 import { terminateSeen } from './terminate-session.ts';
 
-/** The most sessions that one bulk act takes on. */
+/** Maximum number of sessions of one bulk act. */
 export const maxBatch = 100;
 
 const batchLimits: PageLimits = { max: maxBatch, default: maxBatch };
 
-/** On which sessions to act: on some by their ids in any form, or on those of an organization that match a filter. */
+/** The sessions of a bulk act: either ids in any form, or the sessions of an organization that match a filter. */
 export interface BulkTarget {
   /** Either these or a filter. */
   readonly sessionIds?: readonly string[] | null | undefined;
-  /** With a filter; in any form, left out: the one that the viewer's key is bound to. */
+  /** Only with a filter; in any form. If omitted: the organization that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
   readonly filter?: SessionFilter | null | undefined;
-  /** With a filter: how many at most, and from which cursor on; newest first. */
+  /** Only with a filter: the maximum number of sessions and the cursor to start after; newest first. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
-  /** Finds out what would be done, and does nothing. */
+  /** Reports what the act would do, without doing it. */
   readonly isDryRun?: boolean | null | undefined;
 }
 
-/** What became of one session: it as it is now, or why nothing was done. */
+/** The result for one session: its new state, or the error why nothing was done. */
 export interface BulkResult {
-  /** Bare, or as it came when it cannot be an id. */
+  /** Unprefixed, or as received if it is not an id. */
   readonly sessionId: string;
-  /** Where it stands among the ids that were given, from 0; null: a filter found it. */
+  /** The index in the input's ids, from 0; null: a filter found the session. */
   readonly index: number | null;
   readonly outcome: SessionRecord | DomainError;
 }
 
-/** What a bulk act did, in the order of the ids or of the list. */
+/** The results of a bulk act, in the order of the ids or of the list. */
 export interface BulkOutcome {
   readonly results: readonly BulkResult[];
-  /** Whether more sessions match the filter. */
+  /** True if more sessions match the filter. */
   readonly hasMore: boolean;
-  /** Where to go on; null: nothing matched, or no filter was given. */
+  /** The cursor to continue after; null: nothing matched, or the input had no filter. */
   readonly endCursor: string | null;
 }
 
-/** An act on one session, as it is done to many. */
+/** An act on one session that a bulk act repeats. */
 interface BulkAct {
   readonly permission: OrganizationPermission;
-  /** What a filter is narrowed by: sessions to which there is nothing to be done are not in the way of the others. */
+  /** Narrows the filter, so that sessions on which nothing is left to do don't use up the page. */
   readonly remaining: Pick<SessionFilter, 'isArchived' | 'isOver'>;
   readonly run: (context: Context, session: SessionRecord) => Promise<SessionRecord>;
 }
 
 /**
- * `archiveSession` on many, each in a transaction of its own, with the rules of the single act: one that is refused is told
- * of, and holds up no other. INVALID_INPUT, also for a filter without a condition, which would take in every session;
- * BAD_CURSOR; with a filter FORBIDDEN, ORGANIZATION_NOT_USABLE, NOT_FOUND.
+ * Runs `archiveSession` on many sessions, each in its own transaction, with the rules of the single act. A refused
+ * session is reported and does not stop the others. Throws INVALID_INPUT, also for a filter without a condition, which
+ * would match every session; BAD_CURSOR; with a filter FORBIDDEN, ORGANIZATION_NOT_USABLE, NOT_FOUND.
  */
 export function archiveSessions(context: Context, target: BulkTarget): Promise<BulkOutcome> {
   const act = { permission: permissionFor.changeSession, remaining: { isArchived: false }, run: archiveSeen };
   return actOnMany(context, target, act);
 }
 
-/** `unarchiveSession` on many, as {@link archiveSessions}. */
+/** Runs `unarchiveSession` on many sessions, as {@link archiveSessions} does. */
 export function unarchiveSessions(context: Context, target: BulkTarget): Promise<BulkOutcome> {
   const act = { permission: permissionFor.changeSession, remaining: { isArchived: true }, run: unarchiveSeen };
   return actOnMany(context, target, act);
 }
 
-/** `terminateSession` on many, as {@link archiveSessions}. */
+/** Runs `terminateSession` on many sessions, as {@link archiveSessions} does. */
 export function terminateSessions(context: Context, target: BulkTarget, isToArchive: boolean): Promise<BulkOutcome> {
   return actOnMany(context, target, {
     permission: permissionFor.terminateSession,
-    // What is over can still be put away.
+    // A session that is over can still be archived.
     remaining: isToArchive ? {} : { isOver: false },
     run: async (inside, session) => (await terminateSeen(inside, session, isToArchive)).session,
   });
 }
 
-/** `addTags`, `removeTags` or `replaceTags` on many, as {@link archiveSessions}. */
+/** Runs `addTags`, `removeTags` or `replaceTags` on many sessions, as {@link archiveSessions} does. */
 export async function tagSessions(
   context: Context,
   target: BulkTarget,
@@ -106,7 +106,7 @@ async function actOnMany(context: Context, target: BulkTarget, act: BulkAct): Pr
   const { sessionIds, isDryRun } = target;
   const found = sessionIds == null ? await findByFilter(context, target, act) : await findByIds(context, target, act);
   const results: BulkResult[] = [];
-  // One after another: each has a transaction of its own, and a batch is not to take all connections.
+  // One after another: each has its own transaction, and a batch must not take all connections.
   for (const { outcome: seen, ...which } of found.results) {
     const outcome = seen instanceof DomainError ? seen : await tryOne(context, act, seen, isDryRun ?? false);
     results.push({ ...which, outcome });
@@ -114,7 +114,7 @@ async function actOnMany(context: Context, target: BulkTarget, act: BulkAct): Pr
   return { ...found, results };
 }
 
-// A dry run is the act itself, undone: only so does it find what the act is refused for.
+// A dry run executes the act and rolls it back: only this finds every reason for a refusal.
 async function tryOne(
   context: Context,
   act: BulkAct,
@@ -143,7 +143,7 @@ async function findByIds(
   if (requestedIds.length < 1 || requestedIds.length > maxBatch) {
     throw refuse(['sessionIds'], `"sessionIds" must have 1 to ${maxBatch} items, but has ${requestedIds.length}.`);
   }
-  // Each once, whatever its forms.
+  // Each session once, in whatever forms its id is given.
   const parsed = new Map(requestedIds.map((text) => [parseId('session', text) ?? text, parseId('session', text)]));
   const ids = [...parsed.values()].filter((id) => id !== null);
   const found = await findSessionsFor(context, act.permission, ids);
@@ -178,7 +178,10 @@ async function findByFilter(context: Context, target: BulkTarget, act: BulkAct):
   };
 }
 
-/** The filter with what the act adds to it, for who may act on its own sessions only these; null: nothing can match. */
+/**
+ * Adds the act's conditions to the filter, and limits it to the viewer's own sessions if the viewer may act on no
+ * others. Null: nothing can match.
+ */
 function narrowed(
   viewer: Viewer,
   organizationId: string,

@@ -5,7 +5,7 @@ import { appendEntries, FencedError, type NewEntry } from './log.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { requireTransition } from './status.ts';
 
-/** The fields that hold a session's status, and the question that it waits with. What is left out stays. */
+/** The fields of a session's status and its pending question. Omitted fields stay. */
 export type StatusChange = Partial<
   Pick<
     SessionRecord,
@@ -14,8 +14,8 @@ export type StatusChange = Partial<
 >;
 
 /**
- * Locks a session for a change, in the order that holds everywhere (head, session; whoever also needs the run locks it
- * first), and reads it. FencedError when `generation` is given and stale; NOT_FOUND when there is none.
+ * Locks a session for a change and reads it. The lock order is the same everywhere: run (if needed), head, session.
+ * Throws FencedError if `generation` is set and stale, and NOT_FOUND if there is no session.
  */
 export async function lockSession(tx: Transaction, id: string, generation: number | null): Promise<SessionRecord> {
   const [head] = await tx.query<{ generation: number }>(
@@ -38,9 +38,9 @@ const update = `
    where id = $1`;
 
 /**
- * Moves a locked session along the table of transitions and writes the STATUS entry; `entries` are appended before it,
- * in the same numbers' order. Nothing is written for a change that changes nothing, and no STATUS entry for a change of the
- * question alone. INVALID_STATE for an impossible one.
+ * Moves a locked session along the table of transitions and writes the STATUS entry. `entries` are appended before it,
+ * with the preceding numbers. Writes nothing for a change without effect, and no STATUS entry for a change of the
+ * question alone. Throws INVALID_STATE for an impossible transition.
  */
 export async function changeSession(
   context: Context,
@@ -84,7 +84,7 @@ export async function changeSession(
   return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
 }
 
-/** Rings for a session and its organization's lists after the commit. */
+/** Notifies the topics of a session and of its organization after the commit. */
 export function notifySession(
   context: Pick<Context, 'notifier'>,
   tx: Transaction,

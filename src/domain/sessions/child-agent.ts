@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 
 /**
- * Whether the agent of a session may choose this agent for a session that it starts: else it would walk out of its sandbox, or
- * past whom it must ask, by telling another one outside what to do. INVALID_INPUT. An agent that there is not is refused
- * elsewhere.
+ * Checks that the agent of a session may choose this agent for a child session. Otherwise it could escape its sandbox,
+ * or avoid its permission requests, by giving instructions to a less confined agent. Throws INVALID_INPUT. An unknown
+ * agent is refused elsewhere.
  */
 export function requireChildAgent({ agentProfiles }: Context, parent: string, child: string): void {
   const chosen = agentProfiles.get(child);
@@ -20,10 +20,10 @@ export function requireChildAgent({ agentProfiles }: Context, parent: string, ch
   throw refuse(['agent'], message);
 }
 
-// How far an agent comes with what it asks a permission for.
+// Permission modes by how much they allow without the user.
 const permissionLevels = { deny: 0, ask: 1, auto: 2 } as const satisfies Record<AgentProfile['permission'], number>;
 
-// In which respect the child would be less confined, or might be; null: in none.
+// Returns the respect in which the child is less confined, or may be; null: none.
 function lessStrictReason(parent: AgentProfile, child: AgentProfile): string | null {
   if (permissionLevels[child.permission] > permissionLevels[parent.permission]) {
     return `its permission is "${child.permission}", not "${parent.permission}"`;
@@ -38,8 +38,8 @@ function lessStrictReason(parent: AgentProfile, child: AgentProfile): string | n
   return isMoreShown ? 'its sandbox shows more of the host' : null;
 }
 
-// Without settings a worker decides, and it may be another worker: so that may be no sandbox, and may be bubblewrap. What a
-// command of the operator's does is only known to be as strict as the same command.
+// Without settings the worker chooses, and another worker may choose differently: so the parent's driver may be none,
+// and the child's may be bubblewrap. An operator's command is only known to be as strict as the same command.
 function isDriverAsStrict(own: SandboxSettings | null, chosen: SandboxSettings | null): boolean {
   if (own === null) return chosen === null || chosen.driver === 'bwrap';
   if (own.driver === 'bwrap') return chosen?.driver === 'bwrap';

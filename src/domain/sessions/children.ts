@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 
-/** The most children that are told of one session. */
+/** Maximum number of children that are read of one session. */
 const maxChildren = 200;
 
-/** A value of SQL, of a `session` aliased `s`: what {@link findChildren} finds of it. */
+/** SQL expression on a `session` aliased `s` with the result of {@link findChildren}. */
 export const childIds = `array(
   select c.id from session c where c.parent_id = s.id and c.organization_id = s.organization_id
    order by c.created_at desc, c.id desc limit ${maxChildren})`;
@@ -12,7 +12,7 @@ export const childIds = `array(
 /** {@link childIds} as a column. */
 export const childIdsColumn = `${childIds} as "childIds"`;
 
-/** A session, and bare ids of the sessions that it started, newest first, at most 200. */
+/** A session, and the unprefixed ids of its child sessions, newest first, at most 200. */
 export interface SessionWithChildren extends SessionRecord {
   readonly childIds: readonly string[];
 }
@@ -24,7 +24,10 @@ const newest = `
      order by s.created_at desc, s.id desc limit ${maxChildren}) c
    order by c.created_at desc, c.id desc`;
 
-/** Bare ids of the sessions that each of these started, newest first, at most 200 of each; by the parent's id. */
+/**
+ * Returns the unprefixed ids of the sessions that each of these started, by the parent's id, newest first, at most 200
+ * for each parent.
+ */
 export async function findChildren(
   context: Context,
   sessions: readonly Pick<SessionRecord, 'id' | 'organizationId'>[],

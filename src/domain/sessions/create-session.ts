@@ -22,14 +22,14 @@ import { resolveReferences } from './references.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 import { schemaProblem } from './structured-output.ts';
 
-/** The longest prompt or message, in characters: what fits, with its JSON, in a body of 1 MiB. */
+/** Maximum length of a prompt or message, in characters. It fits, as JSON, in a body of 1 MiB. */
 export const maxPromptLength = 500_000;
-/** The most tags on a session (spec 8). */
+/** Maximum number of tags on a session. */
 export const maxTags = 50;
 
 const ids = z.array(z.string()).nullish();
 
-/** A session's tags: at most 50, each 1 to 200 characters; doubles are dropped, order kept. */
+/** The tags of a session: at most 50, each with 1 to 200 characters. Duplicates are removed, and the order is kept. */
 export const tagsSchema = z
   .array(text('tags', { min: 1, max: 200 }))
   .max(maxTags, {
@@ -37,7 +37,7 @@ export const tagsSchema = z
   })
   .transform((tags) => [...new Set(tags)]);
 
-/** A secret of one session, as inputs give it. */
+/** A secret of one session in inputs. */
 export const sessionSecretSchema = z.object({
   key: text('key', { min: 1, max: 256 }).refine(isEnvironmentName, {
     error:
@@ -50,7 +50,7 @@ export const sessionSecretSchema = z.object({
     .transform((sensitive) => sensitive ?? true),
 });
 
-/** The values of a new session, as inputs give them. */
+/** The values of a new session in inputs. */
 export const sessionSchema = z.object({
   prompt: text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
   title: text('title', { max: maxTitleLength }).nullish(),
@@ -74,24 +74,24 @@ export const sessionSchema = z.object({
   isUnlisted: z.boolean().nullish(),
 });
 
-/** What a session is made from; null and left out mean the same. Ids in any form. */
+/** The input of a new session; null and omitted mean the same. Ids in any form. */
 export type CreateSessionInput = z.input<typeof sessionSchema>;
 
-/** How the call was made, beside its input. */
+/** Properties of the call that are not part of the input. */
 export interface CreateSessionOptions extends CreateOptions {
-  /** In any form; left out: the one that the viewer's key is bound to. */
+  /** In any form; if omitted: the organization that the viewer's key is bound to. */
   readonly organizationId?: string | null | undefined;
   readonly origin: SessionOrigin;
   /** The session whose agent starts this one. */
   readonly parent?: ParentRun | undefined;
-  /** The same input from the same caller gives the same session, even without a key (v1's `idempotent`). */
+  /** The same input from the same caller returns the same session, even without a key (v1's `idempotent`). */
   readonly isIdempotent?: boolean | undefined;
 }
 
 /**
- * Starts a session: it waits for a worker from the commit on. Nothing is written when anything is refused:
- * INVALID_INPUT, UNKNOWN_REFERENCE, LIMIT_EXCEEDED, FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT. Its ACU limit
- * is the organization's for a session when none is given.
+ * Starts a session, which waits for a worker from the commit on. Writes nothing if any part of the input is refused.
+ * Throws INVALID_INPUT, UNKNOWN_REFERENCE, LIMIT_EXCEEDED, FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
+ * Without an ACU limit of its own, the session has the organization's limit for a session.
  */
 export async function createSession(
   context: Context,
@@ -116,7 +116,8 @@ export async function createSession(
       options.onClaim?.(replay !== null);
       if (replay !== null) return { sessionId: replay, isNew: false };
     }
-    // Only now: what was made under its key stays made, whatever has become of the limit and of what it refers to.
+    // Checked only here: a repeated call returns the session that was created under its key, even if the limit or the
+    // references have changed since.
     const { origin, parent } = options;
     await writeSession(context, tx, organization, { id, input, owner, origin, parent, automationId: null });
     return { sessionId: id, isNew: true };
@@ -125,8 +126,9 @@ export async function createSession(
 }
 
 /**
- * Starts a session of an automation within a transaction; gives its id. The viewer is whom the session belongs to, and may
- * start sessions there: the caller has seen to that. The errors of {@link createSession}.
+ * Starts a session of an automation within a transaction, and returns its id. The viewer is the owner of the session,
+ * and the caller has checked that it may start sessions in the organization. Throws the errors of {@link
+ * createSession}.
  */
 export async function insertSession(
   context: Context,
@@ -190,7 +192,7 @@ function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: Cr
   return options.isIdempotent ? context.keyring.hashToken(`idempotent:${canonicalJson(raw)}`) : null;
 }
 
-/** A title from the prompt: its first line that is not empty, at most 80 characters. */
+/** Derives a title from the prompt: its first line that is not empty, at most 80 characters. */
 export function titleFromPrompt(prompt: string): string {
   const line = prompt.trim().split(/\r?\n/, 1)[0] ?? '';
   const characters = [...line];

@@ -2,10 +2,11 @@ import type { Services } from '../context.ts';
 import { asSystem } from './as-system.ts';
 import { terminateInside } from './terminate-session.ts';
 
-/** Sessions read at once. */
+/** Number of sessions read at once. */
 const batchSize = 100;
 
-// What may still have an agent, or could be given one: a finished session keeps its warm agent for as long as its lease.
+// Sessions that may still have an agent, or could get one: a finished session keeps its warm agent until its lease
+// ends.
 const live = `
   select s.id, s.organization_id as "organizationId", o.enterprise_id as "enterpriseId"
     from organization o join session s on s.organization_id = o.id
@@ -20,9 +21,9 @@ interface LiveRow {
 }
 
 /**
- * Terminates, as the service itself, every session of a deleted organization that is not over, each in a transaction of
- * its own; gives how many. May run in several processes at once. One that cannot be terminated is logged and left for the
- * next time. `isStopping` is asked before each.
+ * Terminates, as the service itself, every session of a deleted organization that is not over, each in its own
+ * transaction. Returns their number. May run in several processes at once. A session that can't be terminated is logged
+ * and left for the next run. `isStopping` is called before each.
  */
 export async function terminateSessionsOfDeletedOrganizations(
   services: Services,

@@ -2,15 +2,16 @@ import { type EnterprisePermission, type OrganizationPermission, permissionFor }
 import { requireEnterprisePermission, type Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
 
-// What the enterprise's permission is worth in each of its organizations, on the enterprise's own paths.
+// Organization permissions that an enterprise permission grants in every organization, on the enterprise's own paths.
 const grantedPermissions = {
   view: { enterprise: permissionFor.viewEnterpriseSessions, organization: permissionFor.viewSession },
   manage: { enterprise: permissionFor.manageEnterpriseSessions, organization: permissionFor.changeSession },
 } as const satisfies Record<string, { enterprise: EnterprisePermission; organization: OrganizationPermission }>;
 
 /**
- * The context of an act on a session through the enterprise: its viewer holds ViewOrgSessions, or ManageOrgSessions, in every
- * organization, as long as it holds ViewAccountSessions, or ManageAccountSessions. FORBIDDEN without that.
+ * Creates the context of an act on a session through the enterprise. A viewer with ViewAccountSessions (or
+ * ManageAccountSessions) has ViewOrgSessions (or ManageOrgSessions) in every organization. Throws FORBIDDEN without the
+ * enterprise permission.
  */
 export function throughEnterprise(context: Context, act: keyof typeof grantedPermissions): Context {
   requireEnterprisePermission(context.viewer, grantedPermissions[act].enterprise);
@@ -18,20 +19,20 @@ export function throughEnterprise(context: Context, act: keyof typeof grantedPer
 }
 
 /**
- * The context of reading sessions, or acting on them, where no path says through what: what the viewer holds in the
- * organizations counts, and what it holds on the enterprise. Only for sessions and what is in them: the permission is worth
- * more than that in an organization.
+ * Creates the context for reading sessions, or acting on them, if no path names an organization or the enterprise. The
+ * viewer's permissions in the organizations and on the enterprise both count. Use it only for sessions and their
+ * contents: within an organization, the organization permission grants more than that.
  */
 export function ofAnySession(context: Context, act: keyof typeof grantedPermissions): Context {
   return withViewer(context, () => widened(context.viewer, act));
 }
 
-/** The viewer of {@link ofAnySession} as it is now. */
+/** Returns the current viewer of {@link ofAnySession}. */
 export function viewerOfAnySession(context: Context, act: keyof typeof grantedPermissions): Viewer {
   return widened(context.viewer, act);
 }
 
-// A viewer never changes: another one takes its place. So does its wider one.
+// Viewers are immutable: a change creates a new viewer, and therefore a new wider one.
 const cachedViewers = { view: new WeakMap<Viewer, Viewer>(), manage: new WeakMap<Viewer, Viewer>() } as const;
 
 function widened(viewer: Viewer, act: keyof typeof grantedPermissions): Viewer {
@@ -44,7 +45,7 @@ function widened(viewer: Viewer, act: keyof typeof grantedPermissions): Viewer {
   return wide;
 }
 
-/** A context whose viewer is asked for anew whenever it is needed. */
+/** Creates a context that calls `viewer` on each access. */
 export function withViewer(context: Context, viewer: () => Viewer): Context {
   return {
     ...context,

@@ -18,7 +18,10 @@ const byIds = `
   select ${sessionColumns} from session s join organization o on o.id = s.organization_id
    where s.id = any($1::text[]) and o.enterprise_id = $2 and o.deleted_at is null and ($3::boolean or s.organization_id = any($4::text[]))`;
 
-/** The sessions of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the sessions of these unprefixed ids that the viewer may see, in the ids' order, and null for each other id.
+ * One statement.
+ */
 export function findSessions(context: Context, ids: readonly string[]): Promise<(SessionRecord | null)[]> {
   return readWith(context, ids, [permissionFor.viewSession]);
 }
@@ -33,7 +36,10 @@ async function readWith(
   return inOrderOf(ids, rows);
 }
 
-/** The session of an id in any form, or null: missing and forbidden are the same. `organizationId`: it must be that one's. */
+/**
+ * Returns the session of an id in any form, or null if it is missing or forbidden. `organizationId`: the session must
+ * belong to it.
+ */
 export async function findSession(
   context: Context,
   id: string,
@@ -49,8 +55,8 @@ const inOrganization = `select ${sessionColumns}, ${childIdsColumn} from session
   where s.id = $1 and s.organization_id = $2 and ${isLiveOrganization('$2', '$3')}`;
 
 /**
- * A session of an organization, both by ids in any form, and what it started. The errors of `useOrganization`; NOT_FOUND. One
- * statement where it is found.
+ * Returns a session of an organization, both by ids in any form, with its child sessions. Throws the errors of
+ * `useOrganization`, and NOT_FOUND. Sends one statement if the session is found.
  */
 export async function getSessionWithin(
   context: Context,
@@ -67,7 +73,7 @@ export async function getSessionWithin(
   return session;
 }
 
-/** Like {@link findSession}, but FORBIDDEN where the viewer may see no session at all, and NOT_FOUND otherwise. */
+/** Like {@link findSession}, but throws FORBIDDEN if the viewer may see no sessions at all, and NOT_FOUND otherwise. */
 export async function getSession(context: Context, id: string, organizationId?: string): Promise<SessionRecord> {
   const session = await findSession(context, id, organizationId);
   if (!session) throw missingSession(context, permissionFor.viewSession, organizationId);
@@ -75,9 +81,9 @@ export async function getSession(context: Context, id: string, organizationId?: 
 }
 
 /**
- * The refusal for a session that the viewer cannot be told about: FORBIDDEN, naming the permission, unless the viewer holds it
- * in the organization, or in any one where none is named; then NOT_FOUND. So a caller without the permission learns nothing
- * about the id.
+ * Creates the error for a session that is not visible to the viewer: FORBIDDEN with the permission's name unless the
+ * viewer has the permission in the organization (or in any organization if none is named), otherwise NOT_FOUND. A
+ * caller without the permission thus learns nothing about the id.
  */
 export function missingSession(
   context: Context,
@@ -91,17 +97,17 @@ export function missingSession(
   return isGranted ? notFound('session') : missingPermission(permission);
 }
 
-/** A session that an act is about: its id in any form, and the organization that the path named, if any. */
+/** The target session of an act: its id in any form, and the organization that the path named, if any. */
 export interface SessionTarget {
   readonly sessionId: string;
   readonly organizationId?: string | undefined;
 }
 
 /**
- * The session that an act is about, with the permission that the act needs. Permissions are given independently: who may
- * manage a session need not be one who may read it. FORBIDDEN, naming the permission, for a caller who lacks it, whether the
- * session exists or not; a caller who may act on its own sessions only gets it for every other id. NOT_FOUND for a caller who
- * has the permission.
+ * Returns the target session of an act, with a check of the permission that the act needs. Permissions are independent:
+ * a principal that may manage a session need not be able to read it. Throws FORBIDDEN with the permission's name for a
+ * caller who lacks it, even if the session does not exist. A caller who may act only on its own sessions gets FORBIDDEN
+ * for every other id. Throws NOT_FOUND for a caller who has the permission.
  */
 export async function getSessionFor(
   context: Context,
@@ -115,8 +121,9 @@ export async function getSessionFor(
 }
 
 /**
- * Sessions that an act is about, by their bare ids, in the ids' order and in one statement: each one, or the refusal that
- * {@link getSessionFor} would give for it. `within`: the bare id of the organization that they must be in.
+ * Returns the target sessions of an act by their unprefixed ids, in the ids' order and in one statement: each session,
+ * or the error that {@link getSessionFor} would throw for it. `within`: the unprefixed id of the organization that they
+ * must belong to.
  */
 export async function findSessionsFor(
   context: Context,
@@ -135,7 +142,7 @@ export async function findSessionsFor(
   });
 }
 
-/** Reads a session that the caller has just made, whatever else it may read. For the domain's own use. */
+/** Reads a session that the caller has just created, even if it may read no sessions. For the domain's own use. */
 export async function readOwnSession(context: Context, id: string): Promise<SessionRecord> {
   const [session] = await context.store.query<SessionRecord>(
     `select ${sessionColumns} from session s where s.id = $1`,
@@ -145,7 +152,7 @@ export async function readOwnSession(context: Context, id: string): Promise<Sess
   return session;
 }
 
-/** Whether the viewer itself started the session. */
+/** True if the viewer itself started the session. */
 export function isOwn(context: Context, session: Pick<SessionRecord, 'userId' | 'serviceUserId'>): boolean {
   const { userId, serviceUserId } = ownerOf(context.viewer);
   return (

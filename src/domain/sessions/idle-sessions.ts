@@ -5,7 +5,7 @@ import type { SessionRecord } from './session.ts';
 import { lockRunAndSession, sleepLocked } from './suspend-session.ts';
 import { endForGood } from './terminate-session.ts';
 
-/** Sessions read at once. */
+/** Number of sessions read at once. */
 const batchSize = 100;
 
 interface IdleRow {
@@ -16,16 +16,16 @@ interface IdleRow {
 
 const waits = `s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')`;
 
-/** Under what `session_change` has those who wait, and those who sleep. */
+/** Column values of `session_change` for waiting and for suspended sessions. */
 const idleness = { idle: 'waiting', asleep: 'asleep' } as const;
 
-// A message that nobody has had a slot for yet is no silence of the user's.
+// A session with a message that waits for a free slot is not idle: the user has answered.
 const isUnanswered = `
   exists (select 1 from run r join log_entry e on e.session_id = r.session_id
            where r.session_id = s.id and e.seq > r.delivered_seq and e.message_type is not null
              and e.message_type <> 'agent_message' and not e.seq = any(r.answered_seqs))`;
 
-// An agent may go on with something else beside its question: then its log goes on, too.
+// An agent may work on beside its question; then its log grows, too.
 const isAtWork = `
   coalesce((select e.created_at >= $1::timestamptz from log_entry e
              where e.session_id = s.id order by e.seq desc limit 1), false)`;
@@ -35,7 +35,7 @@ const conditions = {
   asleep: `s.status = 'suspended' and s.updated_at < $1::timestamptz`,
 } as const;
 
-/** Who waits or sleeps for too long, the longest first, after a place in that order. */
+/** Sessions that wait or are suspended for too long, the longest first, after a cursor in that order. */
 const candidates = (which: keyof typeof conditions) => `
   select s.id, o.enterprise_id as "enterpriseId", c.updated_at as "updatedAt"
     from session_change c join session s on s.id = c.session_id
@@ -45,8 +45,8 @@ const candidates = (which: keyof typeof conditions) => `
    order by c.updated_at, c.session_id limit $4`;
 
 /**
- * Puts sessions to sleep that have waited for the user for longer than `idleMs`: they have an agent no more, and a message
- * wakes them. Gives how many. May run in several processes at once: each session is put to sleep by one of them.
+ * Suspends sessions that have waited for the user for longer than `idleMs`: their agents stop, and a message wakes
+ * them. Returns their number. May run in several processes at once: each session is suspended by one of them.
  */
 export function suspendIdleSessions(services: Services, idleMs: number, isStopping: () => boolean): Promise<number> {
   const forHowLong = durationOf(idleMs);
@@ -59,8 +59,8 @@ export function suspendIdleSessions(services: Services, idleMs: number, isStoppi
 }
 
 /**
- * Ends sessions for good that have slept, or waited for the user, for longer than `expiryMs`. Those that finished or failed
- * stay what they are. Gives how many. May run in several processes at once.
+ * Ends sessions permanently that have been suspended, or waited for the user, for longer than `expiryMs`. Sessions that
+ * finished or failed do not change. Returns their number. May run in several processes at once.
  */
 export async function expireSessions(services: Services, expiryMs: number, isStopping: () => boolean): Promise<number> {
   const body = `The session has expired, because nothing had happened to it for ${durationOf(expiryMs)}.`;
@@ -96,7 +96,7 @@ async function each(
       const context = asSystem(services, enterpriseId);
       try {
         const isDone = await services.store.transact(async (tx) => {
-          // The rows were read without a lock: another process may have been first, or the user may have come back.
+          // The rows were read without a lock: another process may have been first, or the user may have answered.
           const session = await lockRunAndSession(tx, id);
           const still = await tx.query(`select 1 from session s where s.id = $2 and ${condition}`, [before, id]);
           if (still.length > 0) await act(context, tx, session);

@@ -1,23 +1,23 @@
 import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 
-/** How much a session used, by {@link sessionSize}. */
+/** Sizes of a session by the ACUs that it used: see {@link sessionSize}. */
 export const sessionSizes = ['xs', 's', 'm', 'l', 'xl'] as const;
 /** See {@link sessionSizes}. */
 export type SessionSize = (typeof sessionSizes)[number];
 
-// Pinned 2: below each so many ACUs; xl has no bound.
+// Upper bounds in ACUs, exclusive; xl has none.
 const bounds = { xs: 1, s: 3, m: 6, l: 12, xl: Number.POSITIVE_INFINITY } as const satisfies Record<
   SessionSize,
   number
 >;
 
-/** The size of a session by the ACUs that it used. */
+/** Returns the size of a session by the ACUs that it used. */
 export function sessionSize(acus: number): SessionSize {
   return sessionSizes.find((size) => acus < bounds[size]) ?? 'xl';
 }
 
-/** What can be said of a session from its log. */
+/** Figures about a session that its log yields. */
 export interface SessionInsights {
   readonly userMessageCount: number;
   readonly agentMessageCount: number;
@@ -31,8 +31,8 @@ const counts = `
     from log_entry e where e.session_id = any($1::text[]) and e.message_type is not null group by e.session_id`;
 
 /**
- * The insights of sessions that the caller has read, in their order, by one statement for all. The viewer's permission to
- * view them is the caller's to ask for.
+ * Reads the insights of sessions that the caller has read, in their order, in one statement. The caller checks the
+ * viewer's permission to view them.
  */
 export async function readInsights(
   context: Context,

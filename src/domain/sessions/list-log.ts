@@ -20,16 +20,16 @@ import type { SessionRecord } from './session.ts';
 
 const list = 'log';
 
-/** The cursor of an entry: (session, seq), the same for messages, events and their subscriptions. */
+/** Creates the cursor of an entry: (session, seq), the same for messages, events and their subscriptions. */
 export function logCursor({ sessionId, seq }: Pick<LogEntry, 'sessionId' | 'seq'>): string {
   return headOf(sessionId) + tailOf(seq);
 }
 
-// A page has a hundred of them, so each half is written once. They meet where three bytes end, which is where base64 can be
-// cut: "log|" and the 32 digits of an id are 36.
+// A page has up to a hundred cursors, so each half is encoded once. The halves meet at a multiple of three bytes, where
+// base64 can be split: "log|" and the 32 digits of an id are 36 bytes.
 const lastHead = { sessionId: '', text: '' };
 const tails = new Map<number, string>();
-/** As many as most logs have entries. */
+/** Most logs have fewer entries. */
 const maxTails = 10_000;
 
 function headOf(sessionId: string): string {
@@ -48,20 +48,20 @@ function tailOf(seq: number): string {
   return written;
 }
 
-/** The seq that a cursor of this session's log stands for; null when it is not one. */
+/** Returns the seq of a cursor of this session's log; null if the text is not such a cursor. */
 export function readLogCursor(sessionId: string, cursor: string): number | null {
   const parts = cursor.length <= 500 ? readCursor(list, 2, cursor) : null;
   const seq = parts?.[0] === sessionId && /^\d{1,9}$/.test(parts[1] ?? '') ? Number(parts[1]) : null;
   return seq;
 }
 
-/** Which entries of a log: its messages only, or those of some kinds. */
+/** A page of a log and its filter: messages only, or some kinds. */
 export interface LogListRequest extends PageRequest {
   readonly messagesOnly: boolean;
   readonly kinds?: readonly EventKind[] | null | undefined;
 }
 
-/** A page of a log, as it is asked for; made as `pageOf` makes a page. */
+/** Creates the request of a log page from the arguments of a page. */
 export function logRequest(
   { first, after, last, before }: PageRequest,
   { messagesOnly, kinds }: Pick<LogListRequest, 'messagesOnly' | 'kinds'>,
@@ -70,9 +70,9 @@ export function logRequest(
 }
 
 /**
- * One page of the log of each of these sessions, oldest first, in the sessions' order and in one statement. FORBIDDEN
- * without the permission to view one of them: an act gives its session to who may act on it, and that need not be who may
- * read it. Errors of {@link pageWindow}.
+ * Reads one page of the log of each of these sessions, oldest first, in the sessions' order and in one statement.
+ * Throws FORBIDDEN without the permission to view one of them: an act returns its session to a caller that may act on
+ * it but not read it. Throws the errors of {@link pageWindow}.
  */
 export async function listLogs(
   context: Context,
@@ -91,7 +91,10 @@ export async function listLogs(
   return logs.map((entries) => toLogPage(entries, window));
 }
 
-/** A session's log, or its messages, to be counted. FORBIDDEN without the permission to view the session. */
+/**
+ * Returns a session's log, or its messages, as a list to count. Throws FORBIDDEN without the permission to view the
+ * session.
+ */
 export function logOf(
   { viewer }: Context,
   { id, organizationId }: Pick<SessionRecord, 'id' | 'organizationId'>,
@@ -112,7 +115,7 @@ export function logOf(
   };
 }
 
-/** What is to be read for a page of a log: one entry more than it has. */
+/** Returns the range to read for a page of a log: one entry more than the page has. */
 export function rangeOf(
   { after, before, limit, backward }: PageWindow<number>,
   { messagesOnly, kinds = null }: LogListRequest,
@@ -120,12 +123,12 @@ export function rangeOf(
   return { after: after ?? 0, before, limit: limit + 1, backward, messagesOnly, kinds };
 }
 
-/** The page of a log that was read as {@link rangeOf} says. */
+/** Creates the page of a log from the entries that were read for {@link rangeOf}. */
 export function toLogPage(entries: readonly LogEntry[], window: PageWindow<number>): Page<LogEntry> {
   return toPage(entries, window, logCursor);
 }
 
-/** One page of one session's log. */
+/** Reads one page of one session's log. */
 export async function listLog(
   context: Context,
   session: Pick<SessionRecord, 'id' | 'organizationId'>,
@@ -136,7 +139,10 @@ export async function listLog(
   return page as Page<LogEntry>;
 }
 
-/** Entries of the log by their bare ids, in the ids' order, of sessions that the viewer may see; null for each other. */
+/**
+ * Returns the log entries of these unprefixed ids, in the ids' order, if the viewer may see their sessions; null for
+ * each other id.
+ */
 export async function findLogEntries(context: Context, ids: readonly string[]): Promise<(LogEntry | null)[]> {
   const sql = `select ${logColumns} from log_entry e where e.id = any($1::text[])`;
   const rows = await context.store.query<LogEntry>(sql, [ids]);

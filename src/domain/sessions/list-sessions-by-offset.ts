@@ -14,7 +14,7 @@ import { filterConditions } from './session-conditions.ts';
 import { type CheckedFilter, checkFilter, type SessionFilter } from './session-filter.ts';
 import { taggedSessions } from './tagged-sessions.ts';
 
-/** A page for wires that have no cursors. */
+/** A page by offset, for API versions without cursors. */
 export interface OffsetListRequest {
   readonly organizationId: string;
   readonly filter: SessionFilter;
@@ -22,18 +22,21 @@ export interface OffsetListRequest {
   readonly offset?: number | undefined;
 }
 
-/** A session, and the email of the user who started it; null where it was none, or one whom the viewer may not see. */
+/**
+ * A session, and the email of the user who started it; null if no user started it, or one whom the viewer may not see.
+ */
 export interface SessionWithEmail {
   readonly session: SessionRecord;
   readonly userEmail: string | null;
 }
 
 /**
- * Sessions of an organization, newest first, by offset. A page at offset 0 shows the current list and makes it the paging
- * snapshot of its key and filter (offset-walks.ts), from which later offsets count: they repeat and miss nothing, in any order,
- * in parallel, and while sessions are created. Without a snapshot an offset counts from the current list. Clients that page at
- * the same time with the same key and filter share a snapshot: a new one makes the others repeat sessions, but miss none.
- * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT. The page at 0 is one statement.
+ * Lists sessions of an organization, newest first, by offset. A page at offset 0 shows the current list and makes it
+ * the paging snapshot of its key and filter (paging-snapshots.ts). Later offsets count from the snapshot: they repeat
+ * and miss nothing, in any order, in parallel, and while sessions are created. Without a snapshot an offset counts from
+ * the current list. Clients that page at the same time with the same key and filter share a snapshot: a new one makes
+ * the others repeat sessions, but miss none. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT. The page at 0 is
+ * one statement.
  */
 export async function listSessionsByOffset(
   context: Context,
@@ -79,7 +82,7 @@ function offsetList(context: Context, organizationId: string, filter: CheckedFil
   };
 }
 
-// The head is counted from its old end, so that what comes at the new end moves nothing.
+// Offsets in the head count from its oldest session, so that new sessions move nothing.
 async function readPage(
   context: Context,
   list: OffsetList,
@@ -119,7 +122,7 @@ async function readFirstPage(context: Context, list: OffsetList, limit: number):
 }
 
 interface Part {
-  /** Oldest first, those above the settled one of a snapshot; all when there is none. */
+  /** Oldest first, the sessions above the settled one of a snapshot; all if there is none. */
   readonly newerThan?: PagingSnapshot;
   /** Newest first, from the settled one of a snapshot. Without either: the current list, newest first. */
   readonly upTo?: PagingSnapshot;
@@ -152,14 +155,14 @@ function rowsOf(list: OffsetList, { newerThan, upTo, offset = 0, limit }: Part, 
      order by ${at} ${direction}, ${id} ${direction} limit ${bind(limit)} offset ${bind(offset)}`;
 }
 
-/** A session of a page, as one JSON value; or, in the last row, the emails of those who started them. */
+/** A session of a page as one JSON value. The last row has the emails of the users who started them instead. */
 interface Row {
   readonly session: InJson<SessionRecord> | null;
   /** By the users' ids. */
   readonly emails: Readonly<Record<string, string>> | null;
 }
 
-// A session a row: all of them as one value may be longer than a text can be, and that ends the process.
+// One session per row: a single value for all may exceed the maximum string length, which ends the process.
 const rowsIn = (page: string, context: Context, bind: Bind): string =>
   `select row_to_json(p) as session, null::json as emails from ${page} p union all
    select null, (${emailsOfAuthors(context, `select "userId" from ${page}`, bind)})::json`;

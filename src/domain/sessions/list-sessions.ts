@@ -22,7 +22,7 @@ import { type CheckedFilter, checkFilter, type SessionFilter } from './session-f
 import { taggedSessions } from './tagged-sessions.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
 
-/** Newest first by creation unless said otherwise. */
+/** Newest first by creation time unless the request has another order. */
 export interface SessionOrder {
   readonly field: 'createdAt' | 'updatedAt';
   readonly direction: 'asc' | 'desc';
@@ -35,7 +35,7 @@ export interface SessionListRequest extends PageRequest {
   readonly order?: SessionOrder | undefined;
 }
 
-/** The order of a list of sessions that says none. */
+/** The default order of a session list. */
 export const newestFirst: SessionOrder = { field: 'createdAt', direction: 'desc' };
 
 /** The cursor of a session in a list of the newest first. */
@@ -43,8 +43,8 @@ export const sessionCursor = ({ createdAt, id }: Pick<SessionRecord, 'createdAt'
   writeCursor('sessions.createdAt', createdAt.getTime(), id);
 
 /**
- * Sessions of an organization, and what they started. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}.
- * One statement, unless nothing is found.
+ * Lists sessions of an organization with their children. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of
+ * {@link pageWindow}. Sends one statement, unless nothing is found.
  */
 export async function listSessions(
   context: Context,
@@ -65,8 +65,8 @@ export async function listSessions(
 const columns = `${sessionColumns}, ${childIdsColumn}`;
 
 /**
- * The sessions of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN, INVALID_INPUT.
+ * Returns the session list of an organization that has been read, by its unprefixed id, as a nested list. Throws
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function sessionsOf(
   context: Context,
@@ -79,7 +79,7 @@ export function sessionsOf(
   return organizationList(viewer.enterpriseId, organizationId, checkFilter(viewer, filter), order);
 }
 
-/** The list of {@link sessionsOf}, of a filter that was checked. It asks for no permission. */
+/** Returns the list of {@link sessionsOf} for a checked filter, without a permission check. */
 export function organizationList(
   enterpriseId: string,
   organizationId: string,
@@ -101,7 +101,7 @@ export function organizationList(
   };
 }
 
-// What another table has in the list's order.
+// Returns the row source of another table that has the list's order.
 function throughIndex(
   filter: CheckedFilter,
   enterpriseId: string,
@@ -115,7 +115,7 @@ function throughIndex(
 }
 
 /**
- * The sessions that a session has started, as one of many such lists. FORBIDDEN without the permission to view them,
+ * Returns the child sessions of a session as a nested list. Throws FORBIDDEN without the permission to view them, and
  * INVALID_INPUT.
  */
 export function childrenOf(
@@ -145,7 +145,7 @@ export function childrenOf(
   };
 }
 
-// One statement of its own, without a row for each list: the hot path of REST.
+// A separate statement without a row for each list: this is the hot path of REST.
 async function readPage(
   context: Context,
   organizationId: string,

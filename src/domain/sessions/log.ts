@@ -3,7 +3,7 @@ import type { Store, Transaction } from '../../store/store.ts';
 import { authorColumns } from '../authors.ts';
 import { newId } from '../ids.ts';
 
-/** The kinds of log entry, in the words of the GraphQL enum SessionEventKind. */
+/** The kinds of log entry, with the names of the GraphQL enum SessionEventKind. */
 export const eventKinds = [
   'MESSAGE',
   'STATUS',
@@ -24,12 +24,12 @@ export const eventKinds = [
 /** See {@link eventKinds}. */
 export type EventKind = (typeof eventKinds)[number];
 
-/** The message types of spec 2.1; the agent's is written `devin_message` on the wire of v1. */
+/** The message types. The agent's type is written `devin_message` on the wire of v1. */
 export const messageTypes = ['initial_user_message', 'user_message', 'agent_message'] as const;
 /** See {@link messageTypes}. */
 export type MessageType = (typeof messageTypes)[number];
 
-/** An entry of a session's log. `body` is text that people read, `data` the kind's own fields. */
+/** An entry of a session's log. `body` is text for people, `data` has the kind's own fields. */
 export interface LogEntry extends Owner {
   readonly sessionId: string;
   readonly seq: number;
@@ -41,10 +41,10 @@ export interface LogEntry extends Owner {
   readonly createdAt: Date;
 }
 
-/** A message is the log entry of a message type. */
+/** A log entry with a message type. */
 export type MessageEntry = LogEntry & { readonly messageType: MessageType; readonly body: string };
 
-/** An entry to be written: number, id and time are given by {@link appendEntries}. */
+/** A new entry. {@link appendEntries} assigns its number, id and time. */
 export interface NewEntry {
   readonly id?: string;
   readonly kind: EventKind;
@@ -61,9 +61,10 @@ export const logColumns = `
   e.session_id as "sessionId", e.seq, e.id, e.kind, e.message_type as "messageType", e.body, e.data,
   ${authorColumns('e')}, e.created_at as "createdAt"`;
 
-// Number and fence in one statement. `moved` writes the listed session only for messages and status, and once when a
-// resumed agent first streams; it depends on `head`, so the lock order head, session holds. That it changed is said here, and
-// not left to the trigger: the clock may not have moved since, and then nothing else of the row is another.
+// Assigns the number and checks the fence in one statement. `moved` updates the listed session only for messages and
+// status, and once when a resumed agent first streams. It depends on `head`, so the lock order head, session holds. The
+// statement records the change itself and doesn't leave it to the trigger: if the clock has not advanced, no column of
+// the row differs.
 const append = `
   with head as (
     update session_head set next_seq = next_seq + $2::int
@@ -85,7 +86,7 @@ const append = `
     returning seq)
   select seq from added order by seq`;
 
-/** Thrown when a writer's generation is no longer the session's: it must stop, and its agent with it. */
+/** Thrown if a writer's generation is no longer the session's: it must stop, and its agent with it. */
 export class FencedError extends Error {
   constructor(sessionId: string) {
     super(`Session ${sessionId} was taken over or ended: this writer's generation is stale.`);
@@ -94,8 +95,8 @@ export class FencedError extends Error {
 }
 
 /**
- * Appends entries and gives their numbers. Outside a transaction (a {@link Store}) it is one statement and commits by
- * itself: the caller rings the bell after it. `generation` null: not a worker, so not fenced.
+ * Appends entries and returns their numbers. Outside a transaction (a {@link Store}) it is one statement that commits
+ * by itself: the caller notifies after it. `generation` null: the writer is not a worker, so it is not fenced.
  */
 export async function appendEntries(
   writer: Store | Transaction,

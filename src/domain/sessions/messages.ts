@@ -26,20 +26,21 @@ export interface SendMessageInput extends CreateOptions {
   readonly sessionId: string;
   readonly organizationId?: string | undefined;
   readonly message: string;
-  /** The member whose message it shall be; the viewer's own when left out. */
+  /** The member in whose name the message is sent; the viewer itself if omitted. */
   readonly messageAsUserId?: string | null | undefined;
   readonly attachmentIds?: readonly string[] | null | undefined;
   /**
-   * True: a message is never the answer to a request for a permission, but cancels it, and is the next turn's. Left out: it is
-   * the answer, as in REST, which has no other.
+   * True: a message never answers a permission request, but cancels it and belongs to the next turn. If omitted, the
+   * message is the answer, as in REST, which has no other way to answer.
    */
   readonly cancelsPermission?: boolean | undefined;
 }
 
 /**
- * Puts a user's message into the log, from where the agent gets it as its next turn, and wakes a session that is
- * suspended, finished or in error. The message is the answer to the question that was open when it came, if any. NOT_FOUND,
- * FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a session that takes none.
+ * Writes a user's message to the log, which the agent gets as its next turn, and wakes a session that is suspended,
+ * finished or in error. If a question was open when the message arrived, the message is its answer. Throws NOT_FOUND,
+ * FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE, IDEMPOTENCY_CONFLICT, and INVALID_STATE for a session that accepts no
+ * messages.
  */
 export async function sendMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const sent = canUseFastPath(input) ? await sendToAwake(context, input) : null;
@@ -47,8 +48,8 @@ export async function sendMessage(context: Context, input: SendMessageInput): Pr
 }
 
 /**
- * {@link sendMessage} to a session of an organization, whose id is in any form. The errors of `enterOrganization` too; one
- * statement for a session that is awake.
+ * {@link sendMessage} to a session of an organization, whose id is in any form. Also throws the errors of
+ * `enterOrganization`. Sends one statement for a session that is awake.
  */
 export async function sendMessageWithin(
   context: Context,
@@ -63,7 +64,7 @@ export async function sendMessageWithin(
   return sendAnyMessage(context, { ...input, organizationId: id });
 }
 
-/** Whatever one statement was not good for: here it is found out why, and what sleeps is woken. */
+/** The general path for messages that the single statement did not send: it reports the error, or wakes the session. */
 async function sendAnyMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
   const { messageAsUserId, attachmentIds, cancelsPermission = false } = input;
@@ -86,19 +87,19 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
   );
 }
 
-/** A message, as inputs give it. */
+/** A message in inputs. */
 export const messageInputSchema = z.object({ message: messageSchema });
 
-/** Whether a message is one as most are, which a single statement can send. */
+/** Tells if a single statement can send the message: it has only a text. */
 function canUseFastPath(input: SendMessageInput): boolean {
   const isBare = input.messageAsUserId == null && input.idempotencyKey == null && !input.attachmentIds?.length;
   return isBare && messageSchema.safeParse(input.message).success && attachmentsNamedIn(input.message).length === 0;
 }
 
 /**
- * Sends a message within a transaction, as the viewer's own, to a session of an organization that the viewer may write to. It
- * is never the answer to a request for a permission: nobody has read that one. NOT_FOUND, FORBIDDEN, INVALID_INPUT, and
- * INVALID_STATE for a session that takes none.
+ * Sends a message within a transaction, as the viewer's own, to a session of an organization that the viewer may write
+ * to. It never answers a permission request, because no user has read the request. Throws NOT_FOUND, FORBIDDEN,
+ * INVALID_INPUT, and INVALID_STATE for a session that accepts no messages.
  */
 export async function insertMessage(
   context: Context,

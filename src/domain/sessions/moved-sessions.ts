@@ -3,8 +3,8 @@ import { filterConditions, updatedBounds } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
 
 /**
- * The sessions of an organization that are of a filter, in the order of their last messages and changes of status.
- * `organization`: an expression.
+ * Returns the sessions of an organization that match a filter, in the order of their last messages and status changes.
+ * `organization`: a SQL expression.
  */
 export function movedSessions(
   { updatedAfter, updatedBefore, ...others }: CheckedFilter,

@@ -3,9 +3,9 @@ import type { Store } from '../../store/store.ts';
 const lastByStore = new WeakMap<Store, Map<string, Promise<unknown>>>();
 
 /**
- * Does `work` when all that was given before for the same session is done, in this process. What waits for a session's rows
- * holds a connection meanwhile, of which a process has few: so only one does, and a session that something else holds
- * holds up no other.
+ * Runs `work` after all earlier work for the same session in this process. Work that waits for a session's row locks
+ * holds a connection meanwhile, and a process has few: so only one does per session, and a locked session does not
+ * delay the others.
  */
 export async function oneAtATime<T>(store: Store, sessionId: string, work: () => Promise<T>): Promise<T> {
   const last = lastByStore.get(store) ?? new Map<string, Promise<unknown>>();

@@ -2,8 +2,8 @@ import type { Transaction } from '../../store/store.ts';
 import type { NewEntry } from './log.ts';
 
 /**
- * The entries that close, as failed, the tool calls of a session's last turn that are still open: whoever ends or interrupts
- * a turn writes them, for the agent says no more of its tools.
+ * Returns the entries that close the open tool calls of a session's last turn as failed. The code that ends or
+ * interrupts a turn writes them, because the agent no longer reports on its tools.
  */
 export async function openToolCalls(tx: Transaction, sessionId: string): Promise<NewEntry[]> {
   const rows = await tx.query<{ data: Record<string, unknown> }>(
@@ -21,7 +21,7 @@ export async function openToolCalls(tx: Transaction, sessionId: string): Promise
   }));
 }
 
-// What a call had given until then is still worth reading.
+// Keeps the output that the call had produced until then.
 function closed(output: unknown): string {
   return typeof output === 'string' && output !== '' ? `${output.replace(/\n$/, '')}\nInterrupted.` : 'Interrupted.';
 }

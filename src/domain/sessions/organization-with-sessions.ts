@@ -14,24 +14,26 @@ import { type EntryValues, rangeAsJson, toEntries } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
 import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
 
-/** What is to be read together with an organization. */
+/** The data to read together with an organization. */
 export interface SessionsToo {
-  /** Its sessions, as `sessionsOf` gives them: whoever has made that may read them and their logs. */
+  /**
+   * Its sessions, as `sessionsOf` returns them: the caller that created the list may read the sessions and their logs.
+   */
   readonly list: NestedList<SessionRecord>;
   readonly page: PageRequest;
-  /** Which page of each session's log, without cursors: those are of one session. Null: none. */
+  /** The page of each session's log, without cursors, because a cursor belongs to one session. Null: none. */
   readonly log: LogListRequest | null;
 }
 
-/** An organization with a page of its sessions, and a page of the log of each by its id, where that was asked for. */
+/** An organization with a page of its sessions, and a page of the log of each by session id, if requested. */
 export interface OrganizationWithSessions {
   readonly organization: OrganizationRecord;
-  /** Null: they are too long to be read together. */
+  /** Null: the values are too long to be read together. */
   readonly sessions: Page<SessionRecord> | null;
   readonly logs: ReadonlyMap<string, Page<LogEntry>>;
 }
 
-/** Longer values of JSON are not read at once: a text of 512 MB ends the process. */
+/** Longer JSON values are not read at once: a string of 512 MB ends the process. */
 const maxBytes = 16 * 1024 * 1024;
 
 interface Row {
@@ -40,8 +42,9 @@ interface Row {
 }
 
 /**
- * The organization of a bare id in the viewer's enterprise, with its sessions and their logs, in one statement. Null:
- * there is none. Whether the viewer may use it is for the caller to know. The errors of `pageWindow`.
+ * Returns the organization of an unprefixed id in the viewer's enterprise, with its sessions and their logs, in one
+ * statement. Null: there is none. The caller checks that the viewer may use the organization. Throws the errors of
+ * `pageWindow`.
  */
 export async function findOrganizationWithSessions(
   { store, viewer }: Context,
@@ -55,7 +58,7 @@ export async function findOrganizationWithSessions(
   const page = timedPage(list, request, limits, bind, through?.sortColumns);
   const window = log === null ? null : pageWindow<number>(log, limits, () => null);
   const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
-  // Not for the row that only tells whether more sessions follow.
+  // Not for the extra row that only shows whether more sessions follow.
   const entries =
     log &&
     window &&

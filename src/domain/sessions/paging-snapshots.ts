@@ -1,17 +1,21 @@
 import type { Context } from '../context.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
 
-/** The time that offsets count from a paging snapshot. */
+/** Lifetime of a paging snapshot. */
 const lifeMs = 10 * 60_000;
-/** A snapshot younger than this is not written again when it would be the same, so that a client that polls writes little. */
+/** A snapshot younger than this is not replaced by an equal one, so that a client that polls writes little. */
 const freshMs = 30_000;
-/** No session can be committed later than this after its creation time: transactions end in 30 seconds, clocks differ a little. */
+/**
+ * No session can be committed later than this after its creation time: transactions end after 30 seconds, and clocks
+ * differ a little.
+ */
 const settlingMs = 60_000;
 
 /**
- * Paging snapshot of a list by offset: where the list began when its page at offset 0 was read. The list grows at its head, so
- * that the 300th session is another one a moment later; offsets count from here instead. `settledAt` and `settledId` are those
- * of the newest session before which none can be inserted any more, null when there is none; `headCount` sessions were newer.
+ * Paging snapshot of a list by offset: the start of the list when its page at offset 0 was read. The list grows at its
+ * head, so that the 300th session is another one a moment later; offsets count from the snapshot instead. `settledAt`
+ * and `settledId` belong to the newest session before which none can be inserted any more, null if there is none.
+ * `headCount` sessions were newer.
  */
 export interface PagingSnapshot {
   readonly settledAt: Date | null;
@@ -29,14 +33,14 @@ export interface OffsetList {
   readonly through?: ((bind: Bind) => RowSource) | undefined;
 }
 
-/** The columns of an {@link PagingSnapshot} of a row aliased `w`. */
+/** The columns of a {@link PagingSnapshot} of a row aliased `w`. */
 const snapshotColumns = 'w.settled_at as "settledAt", w.settled_id as "settledId", w.head_count as "headCount"';
 
 const find = `select ${snapshotColumns} from offset_walk w where w.key = $1 and w.started_at >= $2::timestamptz`;
 
 /**
- * The paging snapshot that an offset above 0 counts from; null: there is none, and the offset counts from the current list. It
- * is kept in the database, so that any process can answer.
+ * Returns the paging snapshot that an offset above 0 counts from; null: there is none, and the offset counts from the
+ * current list. It is stored in the database, so that any process can answer.
  */
 export async function findPagingSnapshot(
   context: Context,
@@ -47,8 +51,8 @@ export async function findPagingSnapshot(
 }
 
 /**
- * CTEs that replace the paging snapshot, for the statement that reads the page at offset 0: page and snapshot are of the same
- * moment.
+ * Returns the CTEs that replace the paging snapshot, for the statement that reads the page at offset 0: page and
+ * snapshot are of the same moment.
  */
 export function replaceSnapshotSql(context: Context, list: OffsetList, bind: Bind): string {
   const where = list.conditions(bind).join(' and ');
@@ -76,7 +80,7 @@ function past({ now }: Pick<Context, 'now'>, ms: number): Date {
   return new Date(now().getTime() - ms);
 }
 
-/** Deletes paging snapshots that are past their time. */
+/** Deletes expired paging snapshots. */
 export async function deleteOldPagingSnapshots(context: Pick<Context, 'store' | 'now'>): Promise<void> {
   await context.store.execute('delete from offset_walk where started_at < $1::timestamptz', [past(context, lifeMs)]);
 }

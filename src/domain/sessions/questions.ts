@@ -10,24 +10,24 @@ export type { QuestionOption };
 
 /** A question in a session's log. */
 export interface Question {
-  /** Of its entry. */
+  /** The id of its entry. */
   readonly id: string;
   readonly isPermission: boolean;
   readonly options: readonly QuestionOption[];
 }
 
-/** The options that the entry of a question offers. */
+/** Returns the options that the entry of a question offers. */
 export function optionsOf({ data }: Pick<LogEntry, 'data'>): readonly QuestionOption[] {
   return Array.isArray(data?.options) ? (data.options as QuestionOption[]) : [];
 }
 
-/** The bare id of a question, from a bare or a global one; null for neither. */
+/** Returns the unprefixed id of a question from an unprefixed or a global one; null if the text is neither. */
 export function parseQuestionId(text: string): string | null {
   const global = parseGlobalId(text.trim());
   return global?.type === 'QuestionEvent' ? global.id : parseId('event', text);
 }
 
-/** Reads a question of a session by its bare id; null when it has none of this id. */
+/** Reads a question of a session by its unprefixed id; null if the session has no such question. */
 export async function findQuestion(
   { store }: Pick<Context, 'store'>,
   sessionId: string,
@@ -45,9 +45,9 @@ function isPermission({ data }: Pick<LogEntry, 'data'>): boolean {
 }
 
 /**
- * The way in which a message closes the question of its session: it answers the one that was open when it was accepted
- * (`seen`), and never one that the agent has asked since. `cancelsPermission`: a request for a permission is cancelled, not
- * answered, whenever it was asked.
+ * Determines how a message closes the question of its session. It answers the question that was open when the message
+ * was accepted (`seen`), and never a later one. `cancelsPermission`: a permission request is cancelled, not answered,
+ * at whatever time it was made.
  */
 export function closingOf(
   seen: Pick<SessionRecord, 'pendingQuestionId'>,

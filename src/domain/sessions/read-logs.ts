@@ -3,7 +3,7 @@ import type { Bind } from '../nested-pages.ts';
 import { timeAsNumber } from '../times.ts';
 import type { EventKind, LogEntry, MessageType } from './log.ts';
 
-/** Which part of a session's log: `after` and `before` are exclusive numbers. */
+/** A part of a session's log: `after` and `before` are exclusive numbers. */
 export interface LogRange {
   readonly after: number;
   readonly before: number | null;
@@ -31,11 +31,11 @@ export type EntryValues = readonly [
 ];
 
 /**
- * A value of SQL: a range of a session's log as one JSON array, null where it is empty; {@link toEntries} makes entries of it.
- * To a client a hundred rows of ten columns cost several times as much. `session`: SQL of the session's id.
+ * SQL expression for a range of a session's log as one JSON array, null if it is empty; {@link toEntries} turns it into
+ * entries. For a client, a hundred rows of ten columns cost several times as much. `session`: SQL of the session's id.
  */
 export function rangeAsJson(session: string, range: LogRange, bind: Bind): string {
-  // The conditions that are not wanted are left out, not switched off: the planner must see the partial index fit.
+  // Unused conditions are omitted, not switched off: the planner must see that the partial index fits.
   const conditions = [
     `e.session_id = ${session}`,
     `e.seq > ${bind(range.after)}::int`,
@@ -48,7 +48,7 @@ export function rangeAsJson(session: string, range: LogRange, bind: Bind): strin
      order by e.seq ${range.backward ? 'desc' : 'asc'} limit ${bind(range.limit)}) e)`;
 }
 
-/** What {@link rangeAsJson} gave of a session, as entries. */
+/** Turns the value of {@link rangeAsJson} of a session into entries. */
 export function toEntries(sessionId: string, values: readonly EntryValues[] | null): LogEntry[] {
   return (values ?? []).map((each) => ({
     sessionId,
@@ -66,8 +66,8 @@ export function toEntries(sessionId: string, values: readonly EntryValues[] | nu
 }
 
 /**
- * The same range of several sessions' logs, in the sessions' order and in one statement: at most `limit` entries of each,
- * newest first if backward.
+ * Reads the same range of several sessions' logs, in the sessions' order and in one statement: at most `limit` entries
+ * of each, newest first if backward.
  */
 export async function readLogs(store: Store, sessionIds: readonly string[], range: LogRange): Promise<LogEntry[][]> {
   const values: unknown[] = [sessionIds];

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
- * The rows of a statement that selects `sessionColumns`, and what it likes beside them, in their order. Each comes as one JSON
- * value, which costs a fraction of reading its columns (docs/performance.md). Not all of them as one: that may be longer than a
- * text can be, and where the driver finds out, it ends the process.
+ * Reads the rows of a statement that selects `sessionColumns` and possibly more columns, in order. Each row comes as
+ * one JSON value, which costs a fraction of reading its columns (docs/performance.md). A single value for all rows may
+ * exceed the maximum string length, which ends the process in the driver.
  */
 export async function readSessions<R extends SessionRecord>(
   { store }: Pick<Context, 'store'>,
@@ -15,13 +15,13 @@ export async function readSessions<R extends SessionRecord>(
   return rows.map(({ session }) => fromJson(session));
 }
 
-/** A session as JSON has it: with its times as text. */
+/** A session as JSON: its times are text. */
 export type InJson<R extends SessionRecord> = Omit<R, 'createdAt' | 'updatedAt'> & {
   createdAt: string;
   updatedAt: string;
 };
 
-/** The session that a JSON value is; it is that value, changed. */
+/** Converts a JSON value to a session, in place. */
 export function fromJson<R extends SessionRecord>(value: InJson<R>): R {
   const session = value as unknown as { createdAt: Date; updatedAt: Date };
   session.createdAt = new Date(value.createdAt);

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { DomainError, type Issue } from '../errors.ts';
 import { type IdKind, parseId } from '../ids.ts';
 
-/** What the input of a session may refer to. Ids in any form; attachments by their addresses too. */
+/** The references that the input of a session may have. Ids in any form; attachments also by their URLs. */
 interface References {
   readonly playbookId?: string | null | undefined;
   readonly secretIds?: readonly string[] | null | undefined;
@@ -16,8 +16,8 @@ interface References {
 }
 
 /**
- * Of the bare ids $1 those that an organization ($2) of an enterprise ($3) may use: its own, and the enterprise's. Whoever may
- * start sessions there may refer to them, also without being allowed to read them.
+ * Selects those of the unprefixed ids $1 that an organization ($2) of an enterprise ($3) may use: its own, and the
+ * enterprise's. A principal that may start sessions there may refer to them, even without the permission to read them.
  */
 const usable = {
   playbook: `select p.id from playbook p where p.id = any($1::text[]) and (p.organization_id = $2 or p.organization_id is null)
@@ -31,9 +31,9 @@ const usable = {
 } as const satisfies Partial<Record<IdKind, string>>;
 
 /**
- * The input with bare ids, doubles dropped, in which everything that it refers to is there for the organization: another
- * organization's is as unknown as one that never existed. UNKNOWN_REFERENCE names the first of each kind that is not. The
- * structured output's schema is the playbook's when the input has none.
+ * Returns the input with unprefixed ids and without duplicates, after a check that the organization may use every
+ * reference. An object of another organization counts as unknown. Throws UNKNOWN_REFERENCE for the first unknown id of
+ * each kind. If the input has no schema for the structured output, the playbook's applies.
  */
 export async function resolveReferences<T extends References>(
   context: Context,
@@ -47,7 +47,7 @@ export async function resolveReferences<T extends References>(
     const bare = ids.map((text) => (kind === 'attachment' ? parseAttachmentReference(text) : parseId(kind, text)));
     const sql: string | undefined = usable[kind as keyof typeof usable];
     const values = [bare.filter((id) => id !== null), organizationId, context.viewer.enterpriseId];
-    // What has no statement has no rows yet either, so that no id of it can be known.
+    // A kind without a statement has no rows yet, so none of its ids can exist.
     const rows = sql === undefined ? [] : await tx.query<{ id: string }>(sql, values);
     const existing = new Set<string | null>(rows.map(({ id }) => id));
     const unknown = ids.find((_text, n) => !existing.has(bare[n] ?? null));

@@ -9,13 +9,13 @@ import { childIds, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
 import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
 
-/** The longest message that is sent so, in UTF-16 code units: all of a statement are one parameter. */
+/** Maximum length of a message on this path, in UTF-16 code units: all messages of a statement are one parameter. */
 const maxFastPathLength = 16_384;
 
-// `locked` takes all locks of a session at once, by its first message, and leaves out a session of which somebody else has
-// one: the statement waits for nobody, so that no session holds up the messages to others, and nothing ends what it has seen
-// awake. A `run` that is queued already is left as it is, unless its session asks something: it waits for a worker only from
-// the answer on. That a session changed is said as in `appendEntries`.
+// `locked` takes all locks of a session at once, by its first message, and skips a session that another transaction has
+// locked. The statement therefore never waits, no session delays the messages to others, and a session that it has seen
+// awake can't end meanwhile. It leaves a queued `run` as it is, unless the session has a pending question: then the run
+// waits for a worker only from the answer on. The statement records the change of a session as `appendEntries` does.
 const statement = `
   with asked as (
     select m.*, w.* from json_to_recordset($1::json) as m("index" int, "writer" int, "sessionId" text, "within" text, "nth" int,
@@ -60,7 +60,7 @@ const statement = `
   select asked."index", (head.first + asked."nth" - 1)::int as seq, moved.session
     from asked join moved on moved.id = asked."sessionId" join head on head.session_id = asked."sessionId"`;
 
-/** A message of the viewer's own that says nothing but its text, and that has been checked. */
+/** A message of the viewer's own that has only a text, and that has been checked. */
 export interface FastPathMessage {
   /** In any form. */
   readonly sessionId: string;
@@ -68,17 +68,17 @@ export interface FastPathMessage {
   readonly message: string;
 }
 
-/** What has been written, and its session after it. */
+/** The written message, and its session after it. */
 interface SentToAwake {
   readonly session: SessionWithChildren;
   readonly message: MessageEntry;
 }
 
 /**
- * Sends a message to a session that is awake, as most are that are written to: with all that belongs to it, in one statement
- * that it shares with the messages that come at the same time. Null when it has written nothing: the message is very long,
- * or the session sleeps, waits with a question, has ended, is gone, is busy with something else or is not the viewer's to
- * write to; which of these, is not said.
+ * Sends a message to a session that is awake, which is the usual case, in one statement that it shares with other
+ * messages of the same moment. Returns null if nothing was written: the message is very long, or the session is
+ * suspended, waits with a question, has ended, is gone, is locked or is not writable for the viewer. The result does
+ * not show which.
  */
 export async function sendToAwake(
   context: Context,
@@ -91,7 +91,7 @@ export async function sendToAwake(
   return batcherOf(context.store).take({ context, sessionId: bare, within, id: newId(), message, createdAt });
 }
 
-/** What is to be sent. */
+/** A message to send. */
 interface PendingMessage {
   readonly context: Context;
   readonly sessionId: string;
@@ -103,7 +103,7 @@ interface PendingMessage {
 
 const batchers = new WeakMap<Store, Batcher<PendingMessage, SentToAwake | null>>();
 
-/** Where the messages gather that one process sends to one database. */
+/** Returns the batcher of the messages that this process sends to one database. */
 function batcherOf(store: Store): Batcher<PendingMessage, SentToAwake | null> {
   const cached = batchers.get(store);
   if (cached) return cached;
@@ -156,8 +156,8 @@ interface MessageGroup {
 }
 
 /**
- * The messages, and who writes them: each viewer once, whose rights may be many. Of a session to which several write at the
- * same time only the first one's messages are asked for.
+ * Returns the statement's parameters: the messages, and the writers with their permissions, each viewer once. If
+ * several viewers write to the same session at once, only the first one's messages are sent.
  */
 function parametersOf(messages: readonly PendingMessage[]): [messages: string, writers: string] {
   const viewers = [...new Set(messages.map(({ context }) => context.viewer))];
@@ -187,7 +187,7 @@ function parametersOf(messages: readonly PendingMessage[]): [messages: string, w
   return [JSON.stringify(rows), JSON.stringify(writers)];
 }
 
-/** Nothing has been written: a user or an organization went meanwhile, or the database would have it again. */
+/** Nothing has been written: a user or an organization was deleted meanwhile, or the database asks for a retry. */
 function unlessRefused(error: unknown): [] {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && /^(?:22|23|40)/.test(code)) return [];

@@ -10,11 +10,11 @@ import {
 } from './session-filter.ts';
 import { statusOfDetail } from './status.ts';
 
-/** Adds a value to a statement and gives its placeholder. */
+/** Adds a value to a statement and returns its placeholder. */
 type Bind = (value: unknown) => string;
 
 /**
- * One member of a filter: as conditions on a `session` aliased `s`, and as a test of a session that was read. `sql` null: see
+ * One member of a filter: as conditions on a `session` aliased `s`, and as a test of a session record. `sql` null: see
  * {@link ownConditions}.
  */
 interface Member<T> {
@@ -45,11 +45,14 @@ const hasTag = (tags: readonly string[], bind: Bind): string =>
   `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${bind(tags)}::text[])
               and t.created_at = s.created_at and t.session_id = s.id)`;
 
-/** All members with what they mean. Those of times are conditions on a column that the caller names: see {@link createdBounds}. */
+/**
+ * All members with their conditions. The members on times are conditions on a column that the caller names: see {@link
+ * createdBounds}.
+ */
 const members: Members = {
   status: oneOf('s.status', ({ status }) => status),
   statusDetail: {
-    // A detail goes with one status, which an index has.
+    // A detail implies one status, and an index has the status.
     sql: (details, bind) => [
       isOneOf('s.status', [...new Set(details.map(statusOfDetail))], bind),
       isOneOf('s.status_detail', details, bind),
@@ -109,7 +112,9 @@ const members: Members = {
 
 const memberNames = Object.keys(members) as MemberName[];
 
-/** The conditions of a filter on when a session moved last, on the column that says so: of `session` or `session_change`. */
+/**
+ * Returns the conditions of a filter on a session's last change, on the given column of `session` or `session_change`.
+ */
 export function updatedBounds(
   { updatedAfter, updatedBefore }: Pick<SessionConditions, 'updatedAfter' | 'updatedBefore'>,
   column: string,
@@ -122,8 +127,8 @@ export function updatedBounds(
 }
 
 /**
- * The conditions on a `session` aliased `s`, of sessions of this enterprise, to be one that a list with this filter has; `bind`
- * gives a value's parameter. {@link matcherOf} is the same for a session that was read.
+ * Returns the conditions under which a `session` aliased `s`, of this enterprise, belongs to a list with this filter;
+ * `bind` returns a value's parameter. {@link matcherOf} does the same for a session record.
  */
 export function filterConditions(filter: CheckedFilter, enterpriseId: string, bind: Bind): string[] {
   const email = filter.userEmail;
@@ -139,13 +144,14 @@ export function filterConditions(filter: CheckedFilter, enterpriseId: string, bi
   ];
 }
 
-/** A test of sessions: the same as {@link filterConditions} in a statement. Not of `userEmail`. */
+/** Returns a test of session records that agrees with {@link filterConditions}, except for `userEmail`. */
 export function matcherOf(filter: CheckedFilter): (session: SessionRecord) => boolean {
   return (session) => isListed(filter, session) && matchesTree(filter, session);
 }
 
 /**
- * Unlisted sessions are in a list whose filter names their ids, or asks for unlisted ones: then those that the viewer may list.
+ * Unlisted sessions are in a list only if the filter names their ids, or asks for unlisted sessions: then those that
+ * the viewer may list.
  */
 function listedConditions(filter: CheckedFilter, bind: Bind): string[] {
   if (filter.sessionIds !== undefined) return [];
@@ -185,7 +191,7 @@ function treeConditions(filter: SessionFilter, bind: Bind): string[] {
   const where = ownConditions(conditionsOf(filter), bind);
   for (const inner of filter.and ?? []) where.push(...treeConditions(inner, bind));
   if (filter.or) where.push(filter.or.length === 0 ? 'false' : `(${filter.or.map(conjunction).join(' or ')})`);
-  // A condition on what is null is null: that is no reason to leave a session out here.
+  // A condition on a null value is null, which must not exclude a session here.
   if (filter.not) where.push(`${conjunction(filter.not)} is not true`);
   return where;
 }
@@ -208,8 +214,8 @@ function ownConditions(conditions: SessionConditions, bind: Bind): string[] {
   const where = memberNames.flatMap((name) => memberConditions(name, conditions[name], bind));
   const moved = updatedBounds(conditions, 'c.updated_at', bind);
   if (moved.length > 0) {
-    // Of what has moved lately there is little, which the copy finds; of what has not there is much, and for what a list passes
-    // over before it, the session's own column spares the look.
+    // Few sessions have changed recently, and the index of `session_change` finds them. Many have not: for these, the
+    // session's own column avoids the lookup.
     where.push(...updatedBounds({ updatedBefore: conditions.updatedBefore }, 's.updated_at', bind));
     where.push(`exists (select 1 from session_change c
       where ${['c.session_id = s.id', 'c.organization_id = s.organization_id', ...moved].join(' and ')})`);

@@ -6,14 +6,17 @@ import { ownCreators } from './own-sessions.ts';
 import type { SessionOrigin } from './session.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
 
-/** Conditions on a session; every one given must hold, and of a list any one. Ids are bare, times are bounds (after: >=, before: <). */
+/**
+ * Conditions on a session. All conditions must hold; of a list, any one value. Ids are unprefixed, times are bounds
+ * (after: >=, before: <).
+ */
 export interface SessionConditions {
   readonly status?: readonly SessionStatus[] | undefined;
   readonly statusDetail?: readonly SessionStatusDetail[] | undefined;
   readonly endReasons?: readonly SessionEnd[] | undefined;
-  /** Sessions with any of them. */
+  /** Sessions with any of these tags. */
   readonly tags?: readonly string[] | undefined;
-  /** Sessions with all of them. */
+  /** Sessions with all of these tags. */
   readonly allTags?: readonly string[] | undefined;
   readonly isArchived?: boolean | undefined;
   readonly isUnlisted?: boolean | undefined;
@@ -22,31 +25,31 @@ export interface SessionConditions {
   readonly playbookId?: string | undefined;
   readonly automationIds?: readonly string[] | undefined;
   readonly parentId?: string | undefined;
-  /** Started by another session, or not. */
+  /** True: started by another session; false: not. */
   readonly hasParent?: boolean | undefined;
   readonly createdBy?: Creators | undefined;
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
   readonly updatedAfter?: Date | undefined;
   readonly updatedBefore?: Date | undefined;
-  /** Part of the title, upper and lower case alike. */
+  /** Part of the title, case-insensitive. */
   readonly search?: string | undefined;
-  /** Terminated or expired, or not. */
+  /** True: terminated or expired; false: not. */
   readonly isOver?: boolean | undefined;
-  /** Only these; unlisted ones among them are shown. */
+  /** Only these sessions; unlisted ones among them are shown. */
   readonly sessionIds?: readonly string[] | undefined;
-  /** The email of the user who started it (v1's newer clients). Only of a list. */
+  /** The email of the user who started the session (v1's newer clients). Only for lists. */
   readonly userEmail?: string | undefined;
 }
 
-/** Filters inside a filter. They hold beside its own conditions; an empty `or` holds for no session. */
+/** Nested filters. They hold in addition to the filter's own conditions. An empty `or` matches no session. */
 interface SessionCombinators {
   readonly and?: readonly SessionFilter[] | undefined;
   readonly or?: readonly SessionFilter[] | undefined;
   readonly not?: SessionFilter | undefined;
 }
 
-/** What narrows sessions: conditions, and filters combined. */
+/** A filter of sessions: conditions, and combined filters. */
 export interface SessionFilter extends SessionConditions, SessionCombinators {}
 
 /** Unlisted sessions that a viewer may list: its own, and those of organizations whose sessions it may manage. */
@@ -56,19 +59,22 @@ interface UnlistedSessions {
   readonly createdBy: Creators | null;
 }
 
-/** A filter that was checked. `unlisted` is set where it asks for unlisted sessions: which ones the viewer may list. */
+/** A checked filter. `unlisted` is set if the filter asks for unlisted sessions: the ones that the viewer may list. */
 export interface CheckedFilter extends SessionFilter {
   readonly unlisted?: UnlistedSessions;
 }
 
-/** How deep filters may stand inside a filter. */
+/** Maximum depth of nested filters. */
 export const maxFilterDepth = 3;
-/** The most conditions of a filter and those inside it. */
+/** Maximum number of conditions of a filter and its nested filters. */
 export const maxFilterConditions = 20;
-/** The most filters inside a filter, at any depth, also without conditions: reading each takes time. */
+/** Maximum number of nested filters, at any depth, also without conditions: reading each takes time. */
 export const maxFilters = 50;
 
-/** Counts one more filter of a tree, whose root is the first. INVALID_INPUT at its path beyond {@link maxFilters} inside the root. */
+/**
+ * Counts one more filter of a tree; the root is counted first. Throws INVALID_INPUT at its path beyond {@link
+ * maxFilters} nested filters.
+ */
 export function countFilter(count: { filters: number }, path: readonly string[]): void {
   count.filters += 1;
   if (count.filters > maxFilters + 1)
@@ -78,7 +84,7 @@ export function countFilter(count: { filters: number }, path: readonly string[])
     );
 }
 
-/** The filters inside a filter, each with its path. */
+/** Returns the nested filters of a filter, each with its path. */
 export function filtersWithin({ and = [], or = [], not }: SessionFilter): [path: string[], filter: SessionFilter][] {
   return [
     ...and.map((filter, n): [string[], SessionFilter] => [['and', String(n)], filter]),
@@ -87,7 +93,7 @@ export function filtersWithin({ and = [], or = [], not }: SessionFilter): [path:
   ];
 }
 
-/** The conditions of a filter alone, without the filters inside it. */
+/** Returns the conditions of a filter without its nested filters. */
 export function conditionsOf({ and: _and, or: _or, not: _not, ...conditions }: SessionFilter): SessionConditions {
   return conditions;
 }
@@ -103,7 +109,7 @@ export function hasConditions(filter: SessionFilter): boolean {
   return not !== undefined && hasConditions(not) && !matchesNothing(not);
 }
 
-// By its form: whatever its conditions are about. Of an empty list no value can be met.
+// Decides by the filter's form, whatever its conditions are about. An empty list matches no value.
 function matchesNothing(filter: SessionFilter): boolean {
   const { and = [], or, not } = filter;
   if (Object.values(conditionsOf(filter)).some(isEmptyList) || and.some(matchesNothing)) return true;
@@ -112,7 +118,7 @@ function matchesNothing(filter: SessionFilter): boolean {
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** A filter with one more condition: where it has one of that name, both must hold. */
+/** Adds a condition to a filter. If the filter has a condition of that name, both must hold. */
 export function withCondition<F extends SessionFilter>(
   filter: F,
   condition: Pick<SessionFilter, 'createdBy'> | Pick<SessionFilter, 'statusDetail'>,
@@ -124,9 +130,9 @@ export function withCondition<F extends SessionFilter>(
 }
 
 /**
- * Checks a filter for a viewer. INVALID_INPUT with the path below `at` of filters that nest deeper than {@link maxFilterDepth},
- * of more than {@link maxFilterConditions} conditions, and of what no statement can take: PostgreSQL has no NUL in text, and
- * its own bounds of time.
+ * Checks a filter for a viewer. Throws INVALID_INPUT, with the path below `at`, for filters that nest deeper than
+ * {@link maxFilterDepth}, for more than {@link maxFilterConditions} conditions, and for values that no statement
+ * accepts: PostgreSQL has no NUL in text, and its own bounds of time.
  */
 export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {
   const found = { filters: 0, conditions: 0, isUnlisted: false };

@@ -2,8 +2,8 @@ import { timeAsNumber } from '../times.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
- * A value of SQL: a `session` aliased `s` as one JSON array, with `more` values behind; {@link toSession} makes a record of
- * it. To a client rows of so many columns cost several times as much.
+ * SQL expression for a `session` aliased `s` as one JSON array, followed by the values `more`; {@link toSession} turns
+ * it into a record. For a client, rows of so many columns cost several times as much.
  */
 export const sessionAsJson = (...more: readonly string[]): string =>
   `json_build_array(${[columns, ...more].join(', ')})`;
@@ -48,7 +48,7 @@ export type SessionValues<More extends readonly unknown[] = []> = readonly [
   ...more: More,
 ];
 
-/** What {@link sessionAsJson} gave, as a record. */
+/** Turns the value of {@link sessionAsJson} into a record. */
 export function toSession(values: SessionValues<readonly unknown[]>): SessionRecord {
   return {
     id: values[0],

@@ -3,7 +3,7 @@ import { authorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
 
-/** Where a session was started from (wire-facts 3), as far as Switchyard has the source. */
+/** The sources from which a session can be started, as far as Switchyard has them. */
 export const sessionOrigins = ['api', 'webapp', 'automation', 'cli', 'other'] as const;
 /** See {@link sessionOrigins}. */
 export type SessionOrigin = (typeof sessionOrigins)[number];
@@ -14,20 +14,20 @@ export interface PullRequest {
   readonly state: 'open' | 'closed' | 'merged';
 }
 
-/** A session as the doors read it: the projection of its log, without its prompt and its secrets. */
+/** A session as the APIs read it: the projection of its log, without its prompt and its secrets. */
 export interface SessionRecord extends Owner {
   readonly id: string;
   readonly organizationId: string;
   readonly title: string;
   readonly status: SessionStatus;
   readonly statusDetail: SessionStatusDetail | null;
-  /** Asked for and not yet done, and from where. */
+  /** A requested and unfinished suspension or resumption, and where the request came from. */
   readonly request: 'suspend' | 'resume' | null;
   readonly requestFrom: 'api' | 'console' | null;
   readonly endedBy: SessionEnd | null;
-  /** The id of the log entry of the question that waits for an answer; null: none does. */
+  /** The id of the log entry of the pending question; null: none. */
   readonly pendingQuestionId: string | null;
-  /** Resumed, and nothing streamed yet. */
+  /** True if the session has been resumed, and nothing has been streamed since. */
   readonly isFresh: boolean;
   readonly isArchived: boolean;
   readonly isUnlisted: boolean;

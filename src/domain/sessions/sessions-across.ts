@@ -15,9 +15,10 @@ import { waitingFor } from './waiting-for.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
 
 /**
- * Which sessions a list over several organizations is of. `enterprise`: all of the enterprise; needs ViewAccountSessions.
- * `viewable`: those of all organizations where the viewer may view sessions. `own`: of these, the ones that the viewer started.
- * `waiting`: of these, the ones that wait for an answer and that the viewer started, or may manage.
+ * The sessions in a list over several organizations. `enterprise`: all sessions of the enterprise; needs
+ * ViewAccountSessions. `viewable`: those of all organizations where the viewer may view sessions. `own`: of these, the
+ * ones that the viewer started. `waiting`: of these, the ones that wait for an answer and that the viewer started or
+ * may manage.
  */
 export type SessionScope = 'enterprise' | 'viewable' | 'own' | 'waiting';
 
@@ -27,24 +28,25 @@ export interface SessionsAcrossRequest extends PageRequest {
   readonly order?: SessionOrder | undefined;
 }
 
-/** Organizations of the enterprise that were not deleted: all of them, or those of these bare ids. */
+/** Organizations of the enterprise that are not deleted: all of them, or those with these unprefixed ids. */
 interface Organizations {
   readonly all: boolean;
   readonly ids: readonly string[];
 }
 
-/** The sessions of some organizations that a filter holds for. */
+/** The sessions of some organizations that match a filter. */
 interface Part {
   readonly organizations: Organizations;
   readonly filter: CheckedFilter;
 }
 
-/** The most organizations that a filter may name: a page is read of each, and merged. */
+/** Maximum number of organizations in a filter: a page of each is read and merged. */
 const maxOrganizations = 100;
 
 /**
- * Sessions over several organizations in one order, in one statement. FORBIDDEN where a scope needs a permission; INVALID_INPUT
- * for a bad filter and for more than 100 organizations in it; the errors of `pageWindow`.
+ * Lists sessions of several organizations in one order, in one statement. Throws FORBIDDEN if a scope needs a
+ * permission; INVALID_INPUT for an invalid filter and for more than 100 organizations in it; the errors of
+ * `pageWindow`.
  */
 export async function listSessionsAcross(
   context: Context,
@@ -71,14 +73,14 @@ export async function listSessionsAcross(
   return first.page.toPage(await readSessions(context, sql, values));
 }
 
-/** A page of sessions of the enterprise, newest first by creation. */
+/** A page of sessions of the enterprise, newest first by creation time. */
 export interface EnterpriseSessionListRequest extends PageRequest {
-  /** Bare ids; left out: all organizations. Those that are not of the enterprise have no sessions here. */
+  /** Unprefixed ids; if omitted: all organizations. Ids that are not of the enterprise match no sessions. */
   readonly organizationIds?: readonly string[] | undefined;
   readonly filter?: SessionFilter | undefined;
 }
 
-/** {@link listSessionsAcross} of the enterprise, whose refusals name the organizations as REST does. */
+/** {@link listSessionsAcross} for the enterprise; its errors name the organizations as REST does. */
 export async function listEnterpriseSessions(
   context: Context,
   { organizationIds, filter, ...page }: EnterpriseSessionListRequest,
@@ -92,7 +94,7 @@ export async function listEnterpriseSessions(
   return listSessionsAcross(context, 'enterprise', { ...page, filter: { ...filter, organizationIds } }, limits);
 }
 
-/** How many sessions {@link listSessionsAcross} would list in all. FORBIDDEN, INVALID_INPUT. */
+/** Counts all sessions that {@link listSessionsAcross} would list. Throws FORBIDDEN, INVALID_INPUT. */
 export async function countSessionsAcross(
   context: Context,
   scope: SessionScope,
@@ -119,7 +121,7 @@ export async function countSessionsAcross(
   return count as Count;
 }
 
-/** The parts that a list is made of; no session is in two of them. */
+/** Splits a list into parts without common sessions. */
 function partsOf(context: Context, scope: SessionScope, filterInput: SessionFilter): Part[] {
   const { viewer } = context;
   const { organizationIds, ...filter } = checkFilter(viewer, filterInput);
@@ -152,7 +154,7 @@ function intersect(one: Organizations, other: Organizations): Organizations {
   return other.all ? one : { all: false, ids: one.ids.filter((id) => other.ids.includes(id)) };
 }
 
-/** The conditions on an organization of this alias to be of the enterprise, live, and one of some. */
+/** Returns the conditions on an organization of this alias: of the enterprise, not deleted, and one of the given. */
 function live(alias: string, enterpriseId: string, { all, ids }: Organizations, bind: Bind): string[] {
   return [
     `${alias}.enterprise_id = ${bind(enterpriseId)}`,
@@ -161,15 +163,15 @@ function live(alias: string, enterpriseId: string, { all, ids }: Organizations, 
   ];
 }
 
-/** What leads to few sessions by an index over all organizations. */
+/** Conditions that select few sessions by an index over all organizations. */
 const everywhereIndexed = ['sessionIds', 'playbookId', 'automationIds', 'parentId', 'createdBy', 'userEmail'] as const;
 
-/** What leads to few sessions by an index that begins with the organization. */
+/** Conditions that select few sessions by an index that begins with the organization. */
 const organizationIndexed = ['status', 'statusDetail', 'endReasons', 'tags', 'allTags'] as const;
 
 /**
- * One source of a part's rows in their order, over all its organizations; null where there is none: then each organization has
- * one.
+ * Returns a single source of a part's rows in order, over all its organizations; null if there is none: then each
+ * organization has its own.
  */
 function oneSource(
   enterpriseId: string,
@@ -205,7 +207,7 @@ function oneSource(
   };
 }
 
-/** The sessions of the organization `owner` as a list of its own has them. */
+/** Returns the sessions of the organization `owner` as its own list has them. */
 function organizationSource(enterpriseId: string, { filter }: Part, order: SessionOrder, bind: Bind): RowSource {
   const list = organizationList(enterpriseId, '', filter, order);
   const sortKey = { at: order.field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' };
@@ -216,9 +218,9 @@ const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: TimedPage)
   `select s.* from ${from} where ${where.join(' and ')} ${sourceOrder} limit ${limit}`;
 
 /**
- * Merges the pages of many organizations without reading a page of each. On it can be only those whose first session is among the
- * first of all, and of the second of these one session less than of the first. If there are enough of them, nothing is read
- * beyond the last of their first sessions.
+ * Merges the pages of many organizations without reading a page of each. Only organizations whose first session is
+ * among the first ones of all can contribute, and each further one contributes at most one session less than the one
+ * before it. If there are enough of them, nothing is read beyond the last of their first sessions.
  */
 function mergePages(
   enterpriseId: string,

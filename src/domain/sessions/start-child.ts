@@ -8,7 +8,7 @@ import { requireChildAgent } from './child-agent.ts';
 import { createSession } from './create-session.ts';
 import type { SessionRecord } from './session.ts';
 
-/** What the agent of a session may say about one that it starts. */
+/** The input with which the agent of a session starts another session. */
 export interface ChildInput {
   readonly prompt: string;
   readonly title?: string | undefined;
@@ -18,14 +18,14 @@ export interface ChildInput {
 }
 
 interface ParentRow {
-  /** The same for all that a turn is about, also when it is taken up again after an interruption. */
+  /** The number of a turn, which stays when the turn resumes after an interruption. */
   turn: number;
   organizationId: string;
   userId: string | null;
   serviceUserId: string | null;
   agent: string | null;
   isUnlisted: boolean;
-  /** Null: all. Those that are still there. */
+  /** The ids that still exist; null: all. */
   secretIds: string[] | null;
   knowledgeIds: string[] | null;
 }
@@ -40,11 +40,11 @@ const parentOf = `
     from session s join run r on r.session_id = s.id where s.id = $1`;
 
 /**
- * Starts a session for the agent of another: in the same organization, in the name and with the present rights of whom the
- * parent belongs to, with no secrets and no knowledge that the parent has not, and no less apart from its host. `earlier` says how
- * many of the same input were started before in this turn: a turn that was interrupted, and repeats a call whose answer was
- * lost, is given the session that is there. The errors of {@link createSession}, {@link admitChild} and
- * {@link requireChildAgent}; FORBIDDEN when the owner is gone.
+ * Starts a session for the agent of another session: in the same organization, in the name and with the current
+ * permissions of the parent's owner, with no secrets and no knowledge that the parent lacks, and with no weaker
+ * sandbox. `earlier`: the number of calls with the same input earlier in this turn. If an interrupted turn repeats a
+ * call whose response was lost, it gets the existing session. Throws the errors of {@link createSession}, {@link
+ * admitChild} and {@link requireChildAgent}; FORBIDDEN if the owner is gone.
  */
 export async function startChild(
   context: Context,
@@ -57,11 +57,11 @@ export async function startChild(
   const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
   if (!viewer) throw new DomainError('FORBIDDEN', 'Whoever started this session is no longer there.');
   const { isUnlisted, secretIds, knowledgeIds } = row;
-  // As the parent's own run reads it: a session of old may name none.
+  // Read as the parent's own run reads it: an old session may have no agent.
   const own = row.agent ?? context.defaultAgent;
   const agent = input.agent ?? own;
   requireChildAgent(context, own, agent);
-  // Not a copy: a context's services may be its prototype's.
+  // Not a copy: a context may inherit its services from its prototype.
   const asOwner: Context = Object.create(context, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },

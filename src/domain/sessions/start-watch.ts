@@ -4,7 +4,7 @@ import { getSession } from './find-session.ts';
 import { readLogCursor } from './list-log.ts';
 import type { EventKind } from './log.ts';
 
-/** What a subscription asks for. `after`: any cursor of this session's log; left out: from the first entry. */
+/** The input of a subscription. `after`: any cursor of this session's log; if omitted: from the first entry. */
 export interface WatchRequest {
   readonly sessionId: string;
   readonly after?: string | null | undefined;
@@ -12,17 +12,17 @@ export interface WatchRequest {
   readonly kinds?: readonly EventKind[] | null | undefined;
 }
 
-/** Where a subscription to a log begins, once it is known that its viewer may see the session. */
+/** The start of a subscription to a log, after the check that its viewer may see the session. */
 export interface WatchStart extends Pick<WatchRequest, 'messagesOnly'> {
-  /** Bare. */
+  /** Unprefixed id. */
   readonly sessionId: string;
   readonly after: number;
   readonly kinds: readonly EventKind[] | null;
-  /** The same for all who ask for the same kinds of entries. */
+  /** Equal for all requests with the same kinds of entries. */
   readonly kindsKey: string;
 }
 
-/** Reads what a subscription asks for. NOT_FOUND and BAD_CURSOR. */
+/** Checks the input of a subscription. Throws NOT_FOUND and BAD_CURSOR. */
 export async function startWatch(context: Context, request: WatchRequest): Promise<WatchStart> {
   const session = await getSession(context, request.sessionId);
   const after = request.after == null ? 0 : readLogCursor(session.id, request.after);

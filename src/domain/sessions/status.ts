@@ -1,11 +1,11 @@
 import { DomainError } from '../errors.ts';
 
-/** Where a session is (wire-facts 3; complete). */
+/** The complete list of session statuses. */
 export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 'suspended', 'resuming'] as const;
 /** See {@link sessionStatuses}. */
 export type SessionStatus = (typeof sessionStatuses)[number];
 
-/** Why it is there: the first three with `running`, `finished` with `exit`, the others with `suspended`. */
+/** The reason for a status: the first three with `running`, `finished` with `exit`, the others with `suspended`. */
 export const sessionStatusDetails = [
   'working',
   'waiting_for_user',
@@ -32,7 +32,7 @@ const runningDetails: ReadonlySet<SessionStatusDetail> = new Set([
   'waiting_for_approval',
 ]);
 
-/** The one status that goes with a detail. */
+/** Returns the one status that a detail belongs to. */
 export function statusOfDetail(detail: SessionStatusDetail): SessionStatus {
   if (runningDetails.has(detail)) return 'running';
   return detail === 'finished' ? 'exit' : 'suspended';
@@ -41,12 +41,12 @@ export function statusOfDetail(detail: SessionStatusDetail): SessionStatus {
 /** The details of a session whose agent waits for a user's answer. */
 export const waitingDetails = ['waiting_for_user', 'waiting_for_approval'] as const satisfies SessionStatusDetail[];
 
-/** How a session that is over came to its end. */
+/** The ways in which a session that is over can have ended. */
 export const sessionEnds = ['finished', 'terminated', 'expired'] as const;
 /** See {@link sessionEnds}. */
 export type SessionEnd = (typeof sessionEnds)[number];
 
-/** The transitions of pinned 3. Any other is an error, not an overwrite. */
+/** The allowed transitions. Any other is an error, not an overwrite. */
 const transitions = {
   new: ['claimed', 'exit', 'suspended'],
   claimed: ['running', 'new', 'exit', 'error'],
@@ -57,12 +57,12 @@ const transitions = {
   resuming: ['running', 'suspended', 'exit', 'error'],
 } as const satisfies Record<SessionStatus, readonly SessionStatus[]>;
 
-/** Whether a session may go from one status to another. Staying is always allowed. */
+/** Tells if a session may change from one status to another. It may always keep its status. */
 export function mayBecome(from: SessionStatus, to: SessionStatus): boolean {
   return from === to || (transitions[from] as readonly SessionStatus[]).includes(to);
 }
 
-/** INVALID_STATE unless {@link mayBecome}. */
+/** Throws INVALID_STATE unless {@link mayBecome} allows the transition. */
 export function requireTransition(from: SessionStatus, to: SessionStatus): void {
   if (!mayBecome(from, to))
     throw new DomainError('INVALID_STATE', `A session in status "${from}" cannot become "${to}".`);

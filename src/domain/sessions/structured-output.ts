@@ -1,17 +1,18 @@
 import { Ajv } from 'ajv';
 
-/** The most that a structured-output schema may take as JSON (spec 8). */
+/** Maximum size of a structured-output schema as JSON. */
 export const maxSchemaBytes = 64 * 1_024;
 
-// Only the meta-schema is run here: a user's schema is never compiled in this thread, its patterns could take for ever.
+// Only the meta-schema runs here. A user's schema is never compiled in this thread, because its patterns could take
+// forever.
 const ajv = new Ajv({ strict: false, allErrors: true, ownProperties: true, validateFormats: false });
 
-/** How deep a schema may nest: what reads it further in is recursive. */
+/** Maximum depth of a schema: the code that reads it later is recursive. */
 const maxDepth = 100;
 
 /**
- * What is wrong with a structured-output schema, or null: an object, JSON Schema Draft 7, at most 64 KB, no external
- * `$ref`. Many generators write a newer `$schema`; whatever it says, the schema is read as Draft 7.
+ * Returns the problem of a structured-output schema, or null. It must be an object, JSON Schema Draft 7, at most 64 KB,
+ * without an external `$ref`. Many generators write a newer `$schema`; the schema is always read as Draft 7.
  */
 export function schemaProblem(schema: unknown): string | null {
   const name = '"structuredOutputSchema"';

@@ -9,7 +9,7 @@ import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
-/** From where something is asked: it decides the word of v1 (pinned 3). */
+/** Returns the origin of a request, which determines the word that v1 shows for it. */
 export function requestOriginOf(context: Context): 'api' | 'console' {
   return context.isConsole === true ? 'console' : 'api';
 }
@@ -29,7 +29,7 @@ export async function lockRunAndSession(tx: Transaction, sessionId: string): Pro
   return lockSession(tx, sessionId, null);
 }
 
-/** {@link suspendSession} on a session that {@link lockRunAndSession} has locked; it asks for no permission. */
+/** {@link suspendSession} on a session that {@link lockRunAndSession} has locked, without a permission check. */
 export async function suspendLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
   if (session.status === 'suspended') return session;
   if (session.status === 'exit' || session.status === 'error') {
@@ -64,9 +64,9 @@ const suspendRun = `
   returning r.is_turn_open as "wasTurnOpen", r.turn_count as turn`;
 
 /**
- * Suspends a session that {@link lockRunAndSession} has locked; `entries` say why. The session must be awake. Moves the
- * generation, so that nothing its agent still says is accepted. Keeps the lease: the worker deletes it after it has stopped
- * the agent, and until then no other worker starts an agent in the same workspace.
+ * Suspends a session that {@link lockRunAndSession} has locked; `entries` state the reason. The session must be awake.
+ * Increments the generation, so that nothing more from its agent is accepted. Keeps the lease: the worker deletes it
+ * after it has stopped the agent, and until then no other worker starts an agent in the same workspace.
  */
 export async function sleepLocked(
   context: Context,
@@ -79,7 +79,7 @@ export async function sleepLocked(
   const closed = run?.wasTurnOpen ? await openToolCalls(tx, session.id) : [];
   if (run?.wasTurnOpen && endsTurn) closed.push(suspendedTurn(run.turn));
   tx.afterCommit(() => context.notifier.notify(`command:${session.id}`));
-  // The table has no way from claimed to suspended: a claimed session is given back first.
+  // The table has no transition from claimed to suspended: a claimed session is first returned to the queue.
   const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
   const pendingQuestionId = endsTurn ? null : session.pendingQuestionId;
   const asleep = { status: 'suspended', request: null, isFresh: false, pendingQuestionId, ...reason } as const;

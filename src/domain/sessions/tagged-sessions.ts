@@ -3,7 +3,7 @@ import type { Bind, RowSource } from '../nested-pages.ts';
 import { filterConditions } from './session-conditions.ts';
 import type { CheckedFilter, SessionConditions } from './session-filter.ts';
 
-/** What leads to few sessions by an index of its own, however many the tag has. */
+/** Conditions that select few sessions by an index of their own, however many sessions the tag has. */
 const indexedConditions = [
   'sessionIds',
   'status',
@@ -20,12 +20,13 @@ const indexedConditions = [
 ] as const satisfies readonly (keyof SessionConditions)[];
 
 /**
- * The sessions of an organization that have a filter's one tag, or the first of the tags that they must all have, newest or
- * oldest first by creation, as the index of tags has them: a page of a rare tag reads no more than one of a tag that everything
- * has. Undefined for a filter that is not mainly of one tag. `organization`: an expression.
+ * Returns the sessions of an organization that have a filter's only tag, or the first of the tags that they must all
+ * have, newest or oldest first by creation time, in the order of the index of tags: a page of a rare tag reads no more
+ * than a page of a tag that every session has. Returns undefined for a filter that is not mainly about one tag.
+ * `organization`: a SQL expression.
  *
- * The planner is not asked: it takes what it knows of tags, times and organizations for independent, expects next to
- * nothing, and reads all sessions for it. Inside `offset 0` it cannot but look up one session for each tag.
+ * The planner must not choose: it takes tags, times and organizations for independent, expects almost no rows, and
+ * reads all sessions. `offset 0` forces it to look up one session for each tag.
  */
 export function taggedSessions(
   filter: CheckedFilter,

@@ -11,7 +11,7 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-/** The tags of a session, as inputs give them. */
+/** The tags of a session in inputs. */
 export const sessionTagsSchema = z.object({ tags: tagsSchema });
 
 /** A session and tags for it. */
@@ -19,18 +19,19 @@ export interface TagsInput extends SessionTarget {
   readonly tags: readonly string[];
 }
 
-/** Whether tags are added to those that a session has, taken from them, or put in their place. */
+/** The operation: add tags, remove them, or replace all tags. */
 export type TagMode = 'add' | 'remove' | 'replace';
 
 /**
- * Sets a session's tags, at most 50, each once, in the order given; none is a set too, whatever the organization's default.
- * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and UNKNOWN_REFERENCE for a tag that the organization does not allow.
+ * Sets a session's tags, at most 50, without duplicates, in the order of the input. An empty list is allowed, even if
+ * the organization has a default tag. Throws NOT_FOUND, FORBIDDEN, INVALID_INPUT, and UNKNOWN_REFERENCE for a tag that
+ * the organization does not allow.
  */
 export function replaceTags(context: Context, input: TagsInput): Promise<SessionRecord> {
   return change(context, input, 'replace');
 }
 
-/** Adds to a session's tags what it does not have yet. Errors of {@link replaceTags}; LIMIT_EXCEEDED beyond 50. */
+/** Adds new tags to a session's tags. Throws the errors of {@link replaceTags}; LIMIT_EXCEEDED beyond 50. */
 export function addTags(context: Context, input: TagsInput): Promise<SessionRecord> {
   return change(context, input, 'add');
 }
@@ -45,12 +46,12 @@ async function change(context: Context, input: TagsInput, mode: TagMode): Promis
   return tagSeen(context, seen, parseTags(input.tags), mode);
 }
 
-/** Tags as an act takes them. INVALID_INPUT. */
+/** Checks the tags of an input. Throws INVALID_INPUT. */
 export function parseTags(tags: readonly string[]): string[] {
   return parseInput(sessionTagsSchema, { tags }).tags;
 }
 
-/** Changes tags for the domain's own use: it asks for no permission, and takes {@link parseTags}' result. */
+/** Changes tags for the domain's own use, without a permission check. Expects the result of {@link parseTags}. */
 export function tagSeen(
   context: Context,
   seen: Pick<SessionRecord, 'id' | 'organizationId'>,
@@ -82,7 +83,7 @@ const nextTags = {
   },
 } as const satisfies Record<TagMode, (before: readonly string[], inputTags: readonly string[]) => readonly string[]>;
 
-// The listed row and the index of tags say the same.
+// Writes the tags to the listed row and to the index of tags.
 async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {
   const { id, organizationId, createdAt } = session;
   await tx.query('update session set tags = $2::text[] where id = $1', [id, tags]);

@@ -8,17 +8,17 @@ import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
-/** What was done to a session that was to end; `wasOver`: it had been terminated or had expired before. */
+/** The result of a termination; `wasOver`: the session had been terminated or had expired before. */
 export interface Termination {
   readonly session: SessionRecord;
   readonly wasOver: boolean;
 }
 
 /**
- * Ends a session for good; with `archive` it is archived too. The generation moves with it, so that whatever its agent
- * still says is refused, and the worker stops the agent. One that was over already is archived and nothing else. A
- * session in `error` keeps its status (pinned 3 has no way from there to exit), but takes no messages any more.
- * NOT_FOUND, FORBIDDEN.
+ * Ends a session permanently; with `archive` it is archived too. The generation is incremented, so that nothing more
+ * from its agent is accepted, and the worker stops the agent. A session that is over already is only archived. A
+ * session in `error` keeps its status (the table has no transition from there to exit), but accepts no messages any
+ * more. Throws NOT_FOUND, FORBIDDEN.
  */
 export async function terminateSession(
   context: Context,
@@ -28,7 +28,7 @@ export async function terminateSession(
   return terminateSeen(context, seen, input.archive === true);
 }
 
-/** {@link terminateSession} for the domain's own use: it asks for no permission. */
+/** {@link terminateSession} for the domain's own use, without a permission check. */
 export function terminateSeen(
   context: Context,
   seen: Pick<SessionRecord, 'id' | 'organizationId'>,
@@ -37,7 +37,7 @@ export function terminateSeen(
   return context.store.transact((tx) => terminateInside(context, tx, seen, isToArchive));
 }
 
-/** {@link terminateSession} within a transaction, for the domain's own use: it asks for no permission. */
+/** {@link terminateSession} within a transaction, for the domain's own use, without a permission check. */
 export async function terminateInside(
   context: Context,
   tx: Transaction,
@@ -51,7 +51,7 @@ export async function terminateInside(
   return done;
 }
 
-/** What {@link terminateInside} and an expiry have in common; `entries` say why. Writes no audit entry. */
+/** The common part of {@link terminateInside} and an expiry; `entries` state the reason. Writes no audit entry. */
 export async function endForGood(
   context: Context,
   tx: Transaction,
@@ -75,7 +75,7 @@ export async function endForGood(
   );
   await tx.query('update session_head set generation = $2 where session_id = $1', [seen.id, generation]);
   await tx.query('delete from lease where session_id = $1', [seen.id]);
-  // They die with the session: it never runs again.
+  // The secrets are deleted with the session: it never runs again.
   await tx.query('delete from session_secret where session_id = $1', [seen.id]);
   const status = locked.status === 'error' ? 'error' : 'exit';
   const ended = { status, statusDetail: null, endedBy, pendingQuestionId: null } as const;

@@ -11,25 +11,25 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
-/** Changes of a session, as inputs give them; each member may be left out. */
+/** Changes of a session in inputs; each member is optional. */
 export const sessionChangeSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }).optional(),
   maxAcuLimit: maxAcuLimitSchema,
 });
 
-/** A session and what changes of it: what is left out stays. */
+/** A session and its changes. Omitted members do not change. */
 export interface SessionChange extends SessionTarget {
   /** Null is INVALID_INPUT: a session always has a title. */
   readonly title?: string | null | undefined;
-  /** In ACUs; null: as many as its organization lets it. */
+  /** In ACUs; null: the organization's limit applies. */
   readonly maxAcuLimit?: number | null | undefined;
 }
 
 /**
- * Changes the title of a session and the ACUs that it may use, both or neither; what changed is a NOTICE in its log. The agent
- * does not replace a title that was set here. A session that had used up its limit does not wake by a higher one: a message
- * wakes it. One that is at work stops within seconds when it has used more already. NOT_FOUND, FORBIDDEN, INVALID_INPUT,
- * LIMIT_EXCEEDED.
+ * Changes the title of a session and its ACU limit, both or neither, and writes the changes to its log as a NOTICE. The
+ * agent does not replace a title that was set here. A session that has used up its limit does not wake when the limit
+ * rises: a message wakes it. A running session stops within seconds if it has used more than the new limit. Throws
+ * NOT_FOUND, FORBIDDEN, INVALID_INPUT, LIMIT_EXCEEDED.
  */
 export async function updateSession(context: Context, input: SessionChange): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
@@ -47,7 +47,7 @@ export async function updateSession(context: Context, input: SessionChange): Pro
       maxAcuLimit: limits && maxAcuLimit !== undefined ? sessionAcuLimit(limits, maxAcuLimit) : session.maxAcuLimit,
     };
     const notices = noticesOf(session, after);
-    // The prompt's first line given as the title is meant to stay too.
+    // A title that is set explicitly stays, even if it equals the prompt's first line.
     if (title !== undefined || notices.length > 0) {
       await tx.query(
         `update session set title = $2, max_acu_limit = $3::bigint, is_title_derived = is_title_derived and not $4::boolean

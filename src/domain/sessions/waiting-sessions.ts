@@ -4,7 +4,7 @@ import { filterConditions, updatedBounds } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
 import { waitingDetails } from './status.ts';
 
-/** Whether a filter is of sessions that wait for an answer, and of no others: these have indexes of their own. */
+/** Tells if a filter selects only sessions that wait for an answer: these have their own indexes. */
 export function isOfWaiting({ statusDetail, sessionIds }: CheckedFilter): boolean {
   const isWaiting = (detail: string) => (waitingDetails as readonly string[]).includes(detail);
   return (
@@ -12,11 +12,14 @@ export function isOfWaiting({ statusDetail, sessionIds }: CheckedFilter): boolea
   );
 }
 
-/** Sessions that wait, in the order of their creation or of their last change, as the copy of {@link isOfWaiting} has them. */
+/**
+ * Waiting sessions, in the order of their creation or of their last change, as the indexes for {@link isOfWaiting} have
+ * them.
+ */
 interface WaitingList {
   readonly filter: CheckedFilter;
   readonly enterpriseId: string;
-  /** Conditions on `c`, a row of `session_change`, that say whose sessions are meant. */
+  /** Conditions on `c`, a row of `session_change`, that select the organizations or creators. */
   readonly ownerConditions: readonly string[];
   /** Joins to `session s`, and conditions on these. */
   readonly joins?: string;
@@ -25,8 +28,8 @@ interface WaitingList {
 }
 
 /**
- * The rows of a {@link WaitingList}. Inside `offset 0` the planner cannot but look up one session for each that waits, in their
- * order: a page reads no more of those than it has.
+ * Returns the rows of a {@link WaitingList}. `offset 0` forces the planner to look up one session for each waiting one,
+ * in order: a page reads no more of them than it has.
  */
 export function waitingSessions(
   { filter, enterpriseId, ownerConditions, joins = '', alsoOfSession = [], at }: WaitingList,

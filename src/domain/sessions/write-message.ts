@@ -13,37 +13,37 @@ import { oneAtATime } from './one-at-a-time.ts';
 import type { SessionRecord } from './session.ts';
 import { requestOriginOf } from './suspend-session.ts';
 
-/** A message that is in the log, and its session after it; some ways of sending have also read what that has started. */
+/** A message in the log, and its session after it. Some paths have also read the session's children. */
 export interface SentMessage {
   readonly session: SessionRecord & Partial<SessionWithChildren>;
   readonly message: MessageEntry;
 }
 
 /**
- * The way in which a message closes the question that its session waits with: as the answer, by an option or by the message's
- * words; or by cancelling it, so that the message is the next turn's. Written with the message.
+ * The way in which a message closes the pending question of its session: as the answer, with an option or with the
+ * message's text; or by cancelling it, so that the message belongs to the next turn. Written with the message.
  */
 export type Closing =
   | { readonly questionId: string; readonly optionId?: string }
   | { readonly cancelledQuestionId: string };
 
-/** A user's message that has been checked. */
+/** A checked message of a user. */
 export interface MessageToWrite {
   readonly text: string;
   readonly attachmentIds?: readonly string[] | null | undefined;
   readonly owner: Owner;
-  /** Decides on the locked session; null: the question stays open. Its refusal is the message's. */
+  /** Called with the locked session; null: the question stays open. If it throws, the message is refused. */
   readonly closing: (tx: Transaction, session: SessionRecord) => Promise<Closing | null>;
 }
 
-/** The idempotency key of an act, if it has one, and what makes two of the acts the same. */
+/** The idempotency key of an act, if it has one, and the values that identify equal acts. */
 export interface KeyedAct {
   readonly operation: string;
   readonly options: CreateOptions;
   readonly input: object;
 }
 
-/** INVALID_STATE for a session that is archived, or was terminated or has expired (pinned 3). */
+/** Throws INVALID_STATE for a session that is archived, terminated or expired. */
 function requireTaking({ isArchived, endedBy }: SessionRecord): void {
   if (!isArchived && endedBy !== 'terminated' && endedBy !== 'expired') return;
   const why = isArchived ? 'is archived' : endedBy === 'expired' ? 'has expired' : 'has been terminated';
@@ -51,8 +51,8 @@ function requireTaking({ isArchived, endedBy }: SessionRecord): void {
 }
 
 /**
- * Writes a message in a transaction of its own, once under the act's key. INVALID_INPUT, UNKNOWN_REFERENCE,
- * IDEMPOTENCY_CONFLICT, INVALID_STATE for a session that takes none, and the refusals of `closing`.
+ * Writes a message in its own transaction, once per idempotency key. Throws INVALID_INPUT, UNKNOWN_REFERENCE,
+ * IDEMPOTENCY_CONFLICT, INVALID_STATE for a session that accepts no messages, and the errors of `closing`.
  */
 export async function sendOnce(
   context: Context,
@@ -76,14 +76,14 @@ export async function sendOnce(
   return { session, message: entry as MessageEntry };
 }
 
-// A session whose question is open is in the queue already, but waits for a worker only from its answer on.
+// A session with a pending question is in the queue already, but waits for a worker only from the answer on.
 const enqueue = `
   update run set crash_count = 0, queued_at = greatest(queued_at, case when queued_at is null or exists (
       select 1 from session s where s.id = run.session_id and s.status = 'running'
          and s.status_detail in ('waiting_for_user', 'waiting_for_approval')) then $2::timestamptz end)
    where session_id = $1`;
 
-/** Writes a message within a transaction and wakes its session. The errors of {@link sendOnce}. */
+/** Writes a message within a transaction and wakes its session. Throws the errors of {@link sendOnce}. */
 export async function writeMessage(
   context: Context,
   tx: Transaction,

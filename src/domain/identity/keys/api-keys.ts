@@ -19,24 +19,24 @@ import { requireAssignableRole } from '../people/roles.ts';
 import { checkExpiry } from './expiry.ts';
 import { type ApiKeyRecord, readApiKey } from './key-record.ts';
 
-/** The values of a new key that are alike for all kinds, as inputs give them. */
+/** The values of a new key that all kinds have, in inputs. */
 export const apiKeySchema = z.object({ name: text('name', { min: 1, max: 256 }), expiresAt: z.date().nullish() });
 
-/** Owner, place and role of a key of each kind. Ids in any form. */
+/** Owner, organization and role of a key of each kind. Ids in any form. */
 interface Holders {
-  /** Left out: the caller, and the organization that the caller's key is bound to. */
+  /** If omitted: the caller, and the organization that the caller's key is bound to. */
   readonly PERSONAL: {
     readonly userId?: string | null | undefined;
     readonly organizationId?: string | null | undefined;
   };
-  /** Left out: the caller. */
+  /** If omitted: the caller. */
   readonly PERSONAL_ACCESS_TOKEN: { readonly userId?: string | null | undefined };
   /** `organizationId` null: the enterprise, with a role of enterprise scope. */
   readonly SERVICE: { readonly organizationId: string | null; readonly roleId: string };
   readonly SERVICE_USER: { readonly serviceUserId: string };
 }
 
-/** Input that a key is created from. */
+/** The input of a new key. */
 export type CreateApiKeyInput = z.input<typeof apiKeySchema> &
   { [Kind in ApiKeyKind]: { readonly kind: Kind } & Holders[Kind] }[ApiKeyKind];
 
@@ -49,21 +49,21 @@ const auditAction = {
   SERVICE_USER: 'create_service_user_api_key',
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
-/** A key that was made now, with its token. */
+/** A new key with its token. */
 export interface NewApiKey {
   readonly apiKey: ApiKeyRecord;
   readonly token: string;
 }
 
-/** A key that was made, and its token; null: a call with the same idempotency key had made it before. */
+/** A new key and its token; null: an earlier call with the same idempotency key created the key. */
 export interface CreatedApiKey {
   readonly apiKey: ApiKeyRecord;
   readonly token: string | null;
 }
 
 /**
- * Makes a key. The token is in the answer and nowhere else: only its HMAC is stored, so that a second call under the same
- * idempotency key gives the key without it. INVALID_INPUT, FORBIDDEN, NOT_FOUND, IDEMPOTENCY_CONFLICT.
+ * Creates a key. The token is only in this result: the database stores its HMAC, so a second call with the same
+ * idempotency key returns the key without it. Throws INVALID_INPUT, FORBIDDEN, NOT_FOUND, IDEMPOTENCY_CONFLICT.
  */
 export function createApiKey(context: Context, raw: CreateApiKeyInput): Promise<NewApiKey>;
 export function createApiKey(context: Context, raw: CreateApiKeyInput, options: CreateOptions): Promise<CreatedApiKey>;
@@ -92,7 +92,8 @@ export async function createApiKey(
   });
 }
 
-// Since it was chosen its owner or its role may have been deleted: from here on neither can be until the key is there.
+// Checks that the owner and the role still exist, and locks them so that neither can be deleted before the key is
+// written.
 async function lockOwner(context: Context, tx: Transaction, owner: Owner): Promise<void> {
   const { userId, serviceUserId, roleId, organizationId } = owner;
   if (userId !== null) await lockPrincipal(context, tx, { userId });
@@ -102,7 +103,7 @@ async function lockOwner(context: Context, tx: Transaction, owner: Owner): Promi
   await requireAssignableRole(context, roleId, scope, organizationId, { tx });
 }
 
-/** The first key of a service user that was just made, in the transaction that made it: what it needs was asked there. */
+/** Creates the first key of a new service user, in the same transaction, whose permission check covers the key. */
 export function createKeyOf(
   context: Context,
   tx: Transaction,
@@ -131,7 +132,7 @@ async function writeKey(context: Context, tx: Transaction, key: NewKey): Promise
 
 type NewKey = Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'id'>>;
 
-/** Writes a key's row for a token. Used by {@link createApiKey} and by the first start; it checks nothing. */
+/** Writes a key's row for a token, without checks. Used by {@link createApiKey} and by the first start. */
 export async function insertApiKey(
   context: Pick<Context, 'keyring' | 'now'>,
   tx: Transaction,
@@ -157,7 +158,7 @@ export async function insertApiKey(
   return record;
 }
 
-// Who a key of each kind belongs to, and who may make it.
+// Returns the owner of a new key of each kind, after a check that the caller may create it.
 function ownerOfNew(context: Context, input: CreateApiKeyInput): Promise<Owner> {
   switch (input.kind) {
     case 'PERSONAL':
@@ -179,7 +180,8 @@ async function ownerOfPersonal(context: Context, input: Holders['PERSONAL']): Pr
 
 async function ownerOfAccessToken(context: Context, input: Holders['PERSONAL_ACCESS_TOKEN']): Promise<Owner> {
   const userId = await chooseUser(context, input.userId);
-  // No key makes one that reaches further than itself: not from one organization to all of its user's.
+  // A key can't create one with a wider scope: a key of one organization can't create one for all of its user's
+  // organizations.
   if (context.viewer.keyKind === 'PERSONAL') {
     requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);
     await requireOwnReach(context, userId);
@@ -200,7 +202,7 @@ async function ownerOfService(context: Context, input: Holders['SERVICE']): Prom
 
 async function ownerOfServiceUser(context: Context, input: Holders['SERVICE_USER']): Promise<Owner> {
   const id = parseId('serviceUser', input.serviceUserId);
-  // Also for itself: a key that leaked must not outlive its rotation through others that it made.
+  // Also for the viewer itself: a leaked key must not outlive its rotation through other keys that it created.
   requireManagingSome(context);
   const [serviceUser] = id === null ? [] : await findServiceUsers(context, [id]);
   if (!serviceUser || !managesServiceUsersOf(context, serviceUser.organizationId)) throw notFound('service user');

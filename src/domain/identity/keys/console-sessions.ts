@@ -5,16 +5,16 @@ import { DomainError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { announceKeyChange } from './key-changes.ts';
 
-/** How long a browser stays signed in. */
+/** Lifetime of a console sign-in. */
 export const consoleSessionMs = 7 * 24 * 60 * 60 * 1_000;
-/** How long a link that signs in is good. */
+/** Lifetime of a sign-in link. */
 export const consoleLinkMs = 15 * 60 * 1_000;
-/** A key may be signed in this often at once: with one more, the oldest session ends. */
+/** Maximum number of concurrent console sessions of a key: a further sign-in ends the oldest one. */
 export const maxConsoleSessions = 20;
 
 /** A browser that is signed in. */
 export interface ConsoleSession {
-  /** For its cookie: it is here and nowhere else. */
+  /** For its cookie. It is only in this result. */
   readonly code: string;
   /** For its pages, which send it with every request; without it the cookie gives no access. Stored as a hash only. */
   readonly pageSecret: string;
@@ -22,9 +22,9 @@ export interface ConsoleSession {
 }
 
 /**
- * Signs a browser in with the key of the viewer: it acts with that key's rights, and no longer than the key lasts.
- * FORBIDDEN for who is signed in already, and so has no key at hand: a session never makes another. `isConfirmed`: the
- * browser has shown the token itself.
+ * Signs a browser in with the viewer's key: it acts with that key's permissions, and no longer than the key is valid.
+ * Throws FORBIDDEN for a viewer that is a console session itself: a session never creates another. `isConfirmed`: the
+ * browser has sent the token itself.
  */
 export async function createConsoleSession(
   context: Context,
@@ -67,9 +67,9 @@ export async function createConsoleSession(
 }
 
 /**
- * Signs out the browser that has a page secret: both halves are worth nothing any more, and its sockets and streams close.
- * The page secret is enough, since another server of the host may have overwritten the cookie; the cookie is not, since any
- * such server may know it. False where there is no such session.
+ * Signs out the browser that has a page secret: both halves become invalid, and its sockets and streams close. The page
+ * secret is enough, since another server of the host may have overwritten the cookie; the cookie is not, since any such
+ * server may know it. Returns false if there is no such session.
  */
 export async function endConsoleSession(
   services: Pick<Context, 'store' | 'keyring' | 'notifier'>,
@@ -84,10 +84,10 @@ export async function endConsoleSession(
   });
 }
 
-/** Where a link leads: the code is behind the "#", which no browser sends and no proxy logs. */
+/** Creates the URL of a sign-in link. The code is in the fragment, which browsers don't send and proxies don't log. */
 export const consoleLinkAddress = (baseUrl: string, code: string): string => `${baseUrl}/sign-in#link=${code}`;
 
-/** A code for a link that signs in once, with the key of a token. Null where there is none. */
+/** Creates a code for a link that signs in once, with the key of a token. Returns null if there is no such key. */
 export async function createConsoleLink(
   services: Pick<Context, 'store' | 'keyring' | 'now'>,
   token: string,
@@ -104,13 +104,16 @@ export async function createConsoleLink(
   return created.length > 0 ? code : null;
 }
 
-/** The key, by its bare id, that a link signs in with. The link is used up by this. Null for one that is not good. */
+/**
+ * Returns the unprefixed id of the key that a link signs in with, and uses the link up. Returns null for an invalid
+ * link.
+ */
 export async function redeemConsoleLink(
   services: Pick<Context, 'store' | 'keyring' | 'now'>,
   code: string,
 ): Promise<string | null> {
   const hashes = services.keyring.tokenHashes(code);
-  // One statement: of two that come at once, one finds it.
+  // One statement: of two concurrent calls, only one finds the link.
   const [link] = await services.store.execute<{ apiKeyId: string }>(
     'delete from console_link where code_hash = any($1) and expires_at > $2 returning api_key_id as "apiKeyId"',
     [hashes, services.now()],
@@ -118,7 +121,7 @@ export async function redeemConsoleLink(
   return link?.apiKeyId ?? null;
 }
 
-/** Deletes sessions and links that are over, and sessions of keys that have been revoked. */
+/** Deletes console sessions and links that are over, and sessions of revoked keys. */
 export async function forgetConsoleSessions(services: Pick<Context, 'store' | 'now'>): Promise<void> {
   await services.store.execute('delete from console_link where expires_at <= $1', [services.now()]);
   await services.store.execute(

@@ -2,7 +2,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 
-/** A service key as a principal: what anybody may know of it who can read what it made. */
+/** A service key as a principal: the values that are visible to every viewer who can read its objects. */
 export interface ServiceKeyRecord {
   readonly id: string;
   readonly name: string;
@@ -12,9 +12,9 @@ export interface ServiceKeyRecord {
   readonly revokedAt: Date | null;
 }
 
-// A key is seen as a service user is: from its organization, and by those who see the service users or the members of the
-// enterprise. As an author one that was revoked, or whose organization is deleted, is there for everybody who can read what
-// it made.
+// A service key is visible as a service user is: to viewers in its organization, and to those who may see the service
+// users or the members of the enterprise. As an author, a key that was revoked, or whose organization is deleted, is
+// visible to every viewer who can read its objects.
 const visible = `
   select k.id, k.name, k.organization_id as "organizationId", k.created_at as "createdAt", k.revoked_at as "revokedAt"
     from api_key k left join organization o on o.id = k.organization_id
@@ -37,12 +37,15 @@ async function findVisible(
   return inOrderOf(ids, await store.query<ServiceKeyRecord>(visible, values));
 }
 
-/** The live service keys of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the live service keys of these unprefixed ids that the viewer may see, in the ids' order; null for each other
+ * id. One statement.
+ */
 export function findServiceKeys(context: Context, ids: readonly string[]): Promise<(ServiceKeyRecord | null)[]> {
   return findVisible(context, ids, false);
 }
 
-/** {@link findServiceKeys}, and ended ones. Only for ids that stand on something which the viewer can read. */
+/** Like {@link findServiceKeys}, with ended keys. Only for ids on an object that the viewer can read. */
 export function findServiceKeyAuthors(context: Context, ids: readonly string[]): Promise<(ServiceKeyRecord | null)[]> {
   return findVisible(context, ids, true);
 }

@@ -2,10 +2,10 @@ import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 
 /**
- * To be called, last, in every transaction after which some key may do less than before, or more, or is its owner's under
- * another name: revocation, rotation, given and changed roles, deleted principals and organizations, a changed IP access
- * list. Every process then reads again what it knows of keys, and whose streams it has open: rung at once, and by the epoch
- * where the ring was lost (pinned 5). New keys need no telling: nothing is known of them.
+ * Call this last in every transaction after which a key has fewer or more permissions, or its owner another name:
+ * revocation, rotation, changed role assignments and roles, deleted principals and organizations, a changed IP access
+ * list. Every process then reads its cached keys, and those of its open streams, again: at once after the notification,
+ * or by the epoch if the notification was missed. New keys need no announcement, because no process has cached them.
  */
 export async function announceKeyChange(context: Pick<Context, 'notifier'>, tx: Transaction): Promise<void> {
   await tx.query(`update installation set key_epoch = key_epoch + 1 where id = 'installation'`);

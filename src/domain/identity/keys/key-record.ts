@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 
-/** A key as it may be shown: never its token. */
+/** A key without its token. */
 export interface ApiKeyRecord {
   readonly id: string;
   readonly kind: ApiKeyKind;
@@ -32,9 +32,9 @@ export const apiKeyColumns = `k.id, k.kind, k.name, k.display, k.enterprise_id a
   k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt"`;
 
 /**
- * The condition on an `api_key` aliased `k` to be one that the viewer may see, end and rotate: its own; those of services
- * where it manages service users; those of users where it manages users. A key that acts in one organization reaches no
- * keys of its user for another one.
+ * Returns the condition under which the viewer may see, revoke and rotate an `api_key` aliased `k`: its own keys; those
+ * of services if it manages service users; those of users if it manages users. A key that acts in one organization
+ * can't see its user's keys for another one.
  */
 export function visibleKeys(context: Context, bind: (value: unknown) => string): string {
   const { viewer } = context;
@@ -59,7 +59,10 @@ export function visibleKeys(context: Context, bind: (value: unknown) => string):
     and not exists (select 1 from organization gone where gone.id = k.organization_id and gone.deleted_at is not null)`;
 }
 
-/** The keys of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the keys of these unprefixed ids that the viewer may see, in the ids' order; null for each other id. One
+ * statement.
+ */
 export async function findApiKeys(context: Context, ids: readonly string[]): Promise<(ApiKeyRecord | null)[]> {
   const values: unknown[] = [ids];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -70,13 +73,13 @@ export async function findApiKeys(context: Context, ids: readonly string[]): Pro
   return inOrderOf(ids, rows);
 }
 
-/** Which key is meant: its id in any form, and whose it must be where the path says so. */
+/** Identifies a key: its id in any form, and its owner if the path names it. */
 export interface KeyPath {
   readonly apiKeyId: string;
   readonly serviceUserId?: string | undefined;
 }
 
-/** A key that the viewer may see. NOT_FOUND. */
+/** Returns a key that the viewer may see. Throws NOT_FOUND. */
 export async function getApiKey(context: Context, path: KeyPath): Promise<ApiKeyRecord> {
   const id = parseId('apiKey', path.apiKeyId);
   const [key] = id === null ? [] : await findApiKeys(context, [id]);
@@ -85,14 +88,14 @@ export async function getApiKey(context: Context, path: KeyPath): Promise<ApiKey
   return key;
 }
 
-/** A key by its bare id, for a caller that may see it. NOT_FOUND when there is none any longer. */
+/** Reads a key by its unprefixed id, for a caller that may see it. Throws NOT_FOUND if it no longer exists. */
 export async function readApiKey(tx: Transaction, id: string): Promise<ApiKeyRecord> {
   const [key] = await tx.query<ApiKeyRecord>(`select ${apiKeyColumns} from api_key k where k.id = $1`, [id]);
   if (!key) throw notFound('key');
   return key;
 }
 
-/** Whether a key can be used, as far as it itself says. */
+/** Tells if a key is neither revoked nor expired. */
 export function isActive(key: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }

@@ -1,21 +1,24 @@
 import type { KeyUsage } from '../../../auth/authenticate.ts';
 import type { Services } from '../../context.ts';
 
-/** How old a key's `lastUsedAt` may be before a use writes it again. */
+/** Minimum age of a key's `lastUsedAt` before a use updates it. */
 const flushMs = 30_000;
 
-/** When keys were last used: kept in memory and written for all of them at once, so that no request waits for it. */
+/**
+ * The times when keys were last used: collected in memory and written in batches, so that no request waits for the
+ * write.
+ */
 export interface KeyUses extends KeyUsage {
   start(): void;
-  /** Writes what is remembered. */
+  /** Writes the collected uses. */
   flush(): Promise<void>;
   /** Flushes and ends. */
   stop(): Promise<void>;
 }
 
 /**
- * See {@link KeyUses}. What a process that is killed had not written yet is lost: at most the last half minute. Where
- * SECRET_KEY is being changed, a key that is used moves to the new one with this.
+ * See {@link KeyUses}. If the process is killed, uses of at most the last half minute are lost. During a rotation of
+ * SECRET_KEY, this write also moves a used key to the new one.
  */
 export function createKeyUses(services: Pick<Services, 'store' | 'now' | 'log'>): KeyUses {
   let used = new Map<string, { at: Date; newHash: string | null }>();
@@ -24,7 +27,7 @@ export function createKeyUses(services: Pick<Services, 'store' | 'now' | 'log'>)
     if (used.size === 0) return;
     const writing = used;
     used = new Map();
-    // In the order of their ids: two processes that write the same keys wait for each other, and do not lock up.
+    // Sorted by id: two processes that write the same keys wait for each other instead of deadlocking.
     const ids = [...writing.keys()].sort();
     const uses = ids.map((id) => writing.get(id) as { at: Date; newHash: string | null });
     try {

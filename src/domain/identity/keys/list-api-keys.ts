@@ -19,7 +19,7 @@ import { requireUsable, useOrganization } from '../organizations/use-organizatio
 import { getServiceUser } from '../people/list-service-users.ts';
 import { type ApiKeyRecord, apiKeyColumns, visibleKeys } from './key-record.ts';
 
-/** Whose keys: of an organization, of a service user, the viewer's own, or all of the enterprise. */
+/** The keys of a list: of an organization, of a service user, the viewer's own, or all of the enterprise. */
 export type KeyScope =
   | { readonly of: 'organization'; readonly organizationId: string }
   | { readonly of: 'serviceUser'; readonly serviceUserId: string }
@@ -33,14 +33,14 @@ const conditions = {
   revoked: () => ['k.revoked_at is not null'],
 } as const satisfies Record<string, (now: string) => string[]>;
 
-/** Which keys of a list. */
+/** The status that a list selects. */
 export type KeyStatus = keyof typeof conditions;
 /** Every {@link KeyStatus}. */
 export const keyStatuses = Object.keys(conditions) as KeyStatus[];
 
 /**
- * Keys, newest first: of those in the scope the ones that the viewer may see. FORBIDDEN for who may see none of an
- * organization's or of the enterprise's; ORGANIZATION_NOT_USABLE, NOT_FOUND, INVALID_INPUT.
+ * Lists the keys of a scope that the viewer may see, newest first. Throws FORBIDDEN for a viewer that may see none of
+ * an organization's or of the enterprise's keys; ORGANIZATION_NOT_USABLE, NOT_FOUND, INVALID_INPUT.
  */
 export async function listApiKeys(
   context: Context,
@@ -58,23 +58,27 @@ export async function listApiKeys(
   return toPage(rows, window, cursorOf);
 }
 
-/** Conditions of a list of keys; ids are bare. `search`: in the name. */
+/** Conditions of a list of keys; ids are unprefixed. `search`: in the name. */
 export interface KeyFilter extends Omit<ListFilter, 'createdBy'> {
-  /** `active` when left out. */
+  /** `active` if omitted. */
   readonly status?: KeyStatus | undefined;
   readonly kinds?: readonly ApiKeyKind[] | undefined;
   readonly userId?: string | undefined;
   readonly serviceUserId?: string | undefined;
 }
 
-/** The owner of the keys of a list: an organization's or a service user's, by bare ids, the viewer's own, or all of the enterprise. */
+/**
+ * The owner of the keys of a list: an organization or a service user, by unprefixed ids, the viewer itself, or the
+ * enterprise.
+ */
 export type KeyListScope =
   | { readonly of: 'organization' | 'serviceUser'; readonly id: string }
   | { readonly of: 'viewer' | 'enterprise' };
 
 /**
- * The keys of a scope that the viewer may see as one of many such lists: none of a service user that it neither is nor manages.
- * FORBIDDEN for a viewer who may see none of an organization's or of the enterprise's; ORGANIZATION_NOT_USABLE, INVALID_INPUT.
+ * Returns the keys of a scope that the viewer may see, as a nested list. It is empty for a service user that the viewer
+ * neither is nor manages. Throws FORBIDDEN for a viewer that may see none of an organization's or of the enterprise's
+ * keys; ORGANIZATION_NOT_USABLE, INVALID_INPUT.
  */
 export function keysOf(
   context: Context,
@@ -135,7 +139,7 @@ function ownedKeys(
   }
 }
 
-// Who manages either the users' keys or those of services sees these of the enterprise's.
+// A viewer that manages either the users' keys or those of services sees these of the enterprise's keys.
 function requireSomeKeys(viewer: Viewer): void {
   if (viewer.enterprisePermissions.has(permissionFor.manageUserKeys)) return;
   requireEnterprisePermission(viewer, permissionFor.manageEnterpriseServiceKeys);
@@ -151,7 +155,7 @@ function statusConditions(context: Context, wanted: KeyStatus, bind: (value: unk
   return isByTime ? conditions[wanted](`${bind(context.now())}::timestamptz`) : conditions[wanted]();
 }
 
-// What all lists of keys have in common: which window of them, which of them, and in which order.
+// The common part of all lists of keys: window, conditions and order.
 function startList(context: Context, status: string, request: PageRequest, limits: PageLimits) {
   const window = pageWindow(request, limits, (text) => readTimeCursor('keys', text));
   const wanted = parseStatus(status);

@@ -4,37 +4,38 @@ import type { Notifier } from '../../../realtime/notifier.ts';
 import type { Store } from '../../../store/store.ts';
 import { createSettlement } from './settlement.ts';
 
-/** How late a process learns of a revocation whose ring was lost. */
+/** Maximum delay until a process learns of a revocation whose notification was missed. */
 const epochMs = 500;
-/** After this time without an answer the keys are read again. */
+/** Timeout of a read of the keys, after which a new read begins. */
 const stuckMs = 5_000;
 /** Keys read at once. */
 const batchSize = 1_000;
 /** Node's longest timer, 24 days: a longer one would fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Somebody who has something open: a socket or a stream. */
+/** A viewer with an open socket or stream. */
 export interface LiveViewer {
-  /** What it may do now: after a change of its roles another viewer than the one that opened it. */
+  /** Returns the current viewer: after a change of its roles another one than the one that opened the stream. */
   current(): Viewer;
-  /** To be called when it has closed by itself. */
+  /** Call this when the stream has closed by itself. */
   release(): void;
 }
 
-/** Whose sockets and streams this process has open, so that none of them outlives its key. */
+/** The viewers of this process's open sockets and streams, so that none of these outlives its key. */
 export interface LiveViewers {
   /**
-   * Follows a viewer. `onEnd` is called once, when its key expires, is revoked, loses its owner, or may not be used from
-   * the address any more: in the process that does it at once, in others with the ring, or by the epoch.
+   * Follows a viewer. `onEnd` is called once, when its key expires, is revoked, loses its owner, or may no longer be
+   * used from the address: at once in the process that makes the change, in others after the notification or by the
+   * epoch.
    */
   follow(viewer: Viewer, address: string | null, onEnd: () => void): LiveViewer;
   /**
-   * Waits until the changes of keys that this process has heard of so far are applied to the viewers; null when none is
-   * pending. Streams await it between reading an entry and delivering it. No entry that was written after a revocation then
-   * reaches the viewer who lost access, unless the ring was lost.
+   * Waits until all key changes that this process knows of are applied to the viewers; null when none is pending.
+   * Streams await it between reading an entry and delivering it. No entry that was written after a revocation then
+   * reaches the viewer who lost access, unless the notification was missed.
    */
   settled(): Promise<void> | null;
-  /** How many are followed. */
+  /** Number of followed viewers. */
   count(): number;
   start(): void;
   stop(): void;
@@ -45,7 +46,7 @@ interface Followed {
   readonly apiKeyId: string;
   readonly address: string | null;
   readonly consoleSessionId: string | undefined;
-  /** False until it was read after it was followed: its key may have ended between the two. */
+  /** False until the first read after it was followed: its key may have ended between the two. */
   isChecked: boolean;
   end(): void;
 }
@@ -64,7 +65,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
   let epoch: number | null = null;
   let isNotified = false;
   const settlement = createSettlement();
-  /** The read under way. */
+  /** The current read. */
   let reading: { readonly since: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let unsubscribe: () => void = () => undefined;
@@ -72,7 +73,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
   const readAgain = async () => {
     const mustReadAll = isNotified;
     isNotified = false;
-    // Before the keys: what changes after this is another epoch.
+    // Read before the keys: a later change has another epoch.
     const [row] = await services.store.query<{ epoch: number }>('select key_epoch as epoch from installation', []);
     const isChanged = (row?.epoch ?? 0) !== epoch;
     const due = [...followed].filter((each) => mustReadAll || isChanged || !each.isChecked);
@@ -89,7 +90,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
     epoch = row?.epoch ?? 0;
   };
   const poll = () => {
-    // One that is stuck must not hold up a revocation.
+    // A stuck read must not delay a revocation.
     if (reading !== null && performance.now() - reading.since < stuckMs) return;
     const mine = { since: performance.now() };
     reading = mine;
@@ -97,7 +98,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
     readAgain()
       .then(settle)
       .catch((error: unknown) => {
-        // Nothing was taken as read: the next look does it all again.
+        // No result counts: the next poll reads everything again.
         epoch = null;
         services.log.warn({ err: error }, 'The keys of open streams could not be read.');
       })

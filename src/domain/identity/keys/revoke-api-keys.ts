@@ -14,8 +14,8 @@ const revokeAction = {
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
 /**
- * Ends a key for good, also the one that asks: 401 from the next request on, and its sockets and streams close. NOT_FOUND
- * for one that the viewer may not see, INVALID_STATE for one that was revoked before.
+ * Revokes a key permanently, even the caller's own: its requests get 401 from then on, and its sockets and streams
+ * close. Throws NOT_FOUND for a key that the viewer may not see, INVALID_STATE for one that is revoked already.
  */
 export async function revokeApiKey(context: Context, path: KeyPath): Promise<ApiKeyRecord> {
   const seen = await getApiKey(context, path);
@@ -33,8 +33,9 @@ export async function revokeApiKey(context: Context, path: KeyPath): Promise<Api
 }
 
 /**
- * Ends every key of users and every service key in all organizations of the enterprise, the one that asks among them if it
- * is one; keys of service users stay (pinned 2). Gives how many. FORBIDDEN unless the viewer manages all of these.
+ * Revokes every key of users and every service key in all organizations of the enterprise, including the caller's own
+ * key if it is one; keys of service users stay. Returns their number. Throws FORBIDDEN unless the viewer manages all of
+ * these.
  */
 export async function revokeAllApiKeys(context: Context): Promise<number> {
   requireKeyAdministrator(context);
@@ -54,7 +55,10 @@ export async function revokeAllApiKeys(context: Context): Promise<number> {
   });
 }
 
-/** FORBIDDEN, naming the permission, unless the viewer manages every kind of key of the enterprise, as account_admin does. */
+/**
+ * Throws FORBIDDEN with the permission's name unless the viewer manages every kind of key of the enterprise, as
+ * account_admin does.
+ */
 export function requireKeyAdministrator(context: Context): void {
   requireEnterprisePermission(context.viewer, permissionFor.revokeAllKeys);
   requireEnterprisePermission(context.viewer, permissionFor.manageUserKeys);

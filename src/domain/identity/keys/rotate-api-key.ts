@@ -15,7 +15,7 @@ import { checkExpiry } from './expiry.ts';
 import { announceKeyChange } from './key-changes.ts';
 import { type ApiKeyRecord, apiKeyColumns, getApiKey, isActive, type KeyPath, readApiKey } from './key-record.ts';
 
-// The enumeration has no word for a legacy key's rotation: it is the making of one there.
+// The wire's enumeration has no word for the rotation of a legacy key: it is recorded as a creation.
 const rotateAction = {
   PERSONAL: 'create_user_api_key',
   SERVICE: 'create_org_api_key',
@@ -23,16 +23,20 @@ const rotateAction = {
   SERVICE_USER: 'rotate_service_user_api_key',
 } as const satisfies Record<ApiKeyKind, AuditAction>;
 
-/** How to rotate a key. Left out: the new one lives as long as the present one was meant to, and that one ends now. */
+/**
+ * Options of a rotation. If omitted: the new key has the lifetime that the old one was created with, and the old one is
+ * revoked at once.
+ */
 export interface RotateKeyInput {
   readonly newExpiresAt?: Date | null | undefined;
   readonly revokeCurrent?: boolean | null | undefined;
 }
 
 /**
- * A new key with the name, owner, organization and role of another; that one is revoked unless it shall stay. The token is
- * in the answer and nowhere else: a second call under the same idempotency key gives the new key without it. NOT_FOUND; INVALID_STATE for one that is not active; FORBIDDEN where its owner may do
- * more than the caller; INVALID_INPUT at `newExpiresAt`.
+ * Creates a key with the name, owner, organization and role of another key, and revokes that one unless the input keeps
+ * it. The token is only in this result: a second call with the same idempotency key returns the new key without it.
+ * Throws NOT_FOUND; INVALID_STATE for a key that is not active; FORBIDDEN if its owner may do more than the caller;
+ * INVALID_INPUT at `newExpiresAt`.
  */
 export function rotateApiKey(context: Context, path: KeyPath, input?: RotateKeyInput): Promise<NewApiKey>;
 export function rotateApiKey(
@@ -89,18 +93,18 @@ export async function rotateApiKey(
   });
 }
 
-// A key that was made to end is not made to stay by being renewed, nor beyond the end of the key that asks.
+// The renewal of a key that expires also expires, and not after the caller's key.
 function renewed({ viewer, now }: Context, { createdAt, expiresAt }: ApiKeyRecord): Date | null {
   const ends = expiresAt && new Date(now().getTime() + expiresAt.getTime() - createdAt.getTime());
   const own = endOfKey(viewer);
   return ends && own && own < ends ? own : ends;
 }
 
-// A token is what its owner can do: nobody gets one of who may do more.
+// A token grants everything that its owner may do: a caller can't get the token of an owner who may do more.
 async function requireReach(context: Context, tx: Transaction, key: ApiKeyRecord, revokes: boolean): Promise<void> {
   const { viewer } = context;
   const own = ownerOf(viewer);
-  // In the place of itself, no key is more than it was.
+  // A key that replaces itself gains nothing.
   if (key.id === viewer.apiKeyId && revokes) return;
   if (key.userId !== null) {
     if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId }, tx);

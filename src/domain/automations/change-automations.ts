@@ -33,17 +33,18 @@ import { planNextOccurrence, requireValidRecurrences, withOccurrencePlan } from 
 import { requirePatterns } from './triggers/require-patterns.ts';
 import { type NewWebhookSecret, newWebhookSecret } from './triggers/webhook-secrets.ts';
 
-/** An automation that was written, and the secret of its incoming webhook where that was made just now: it is shown once. */
+/** A written automation, and the secret of its incoming webhook if the secret is new: it is shown once. */
 export interface WrittenAutomation {
   readonly automation: AutomationRecord;
   readonly webhookSecret: string | null;
 }
 
 /**
- * Makes an automation. INVALID_INPUT also for a rule that never fires, or more often than every 15 minutes; UNKNOWN_REFERENCE
- * for a playbook or a session that the organization has not; FORBIDDEN, naming the permission, also where it is to run as its
- * creator without UsePersonalAutomations; ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND for
- * one that its key had made and that is gone. The first call alone gives the secret of a webhook.
+ * Creates an automation. Throws INVALID_INPUT also for a rule that never fires, or more often than every 15 minutes;
+ * UNKNOWN_REFERENCE for a playbook or a session that the organization lacks; FORBIDDEN with the permission's name, also
+ * without UsePersonalAutomations if it is to run as its creator; ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED;
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND if the automation that the idempotency key created is gone. Only the first call
+ * returns the secret of a webhook.
  */
 export async function createAutomation(
   context: Context,
@@ -101,14 +102,18 @@ export async function createAutomation(
 
 const changeSchema = definitionSchema.partial();
 
-/** What changes: what is left out (or undefined) stays. null clears options, and nothing else. */
+/**
+ * The changes of an automation: an omitted (or undefined) member does not change. null clears options, and nothing
+ * else.
+ */
 export type AutomationChange = {
   readonly [Name in keyof AutomationInput]?: AutomationInput[Name] | undefined;
 };
 
 /**
- * Changes an automation. Other triggers or actions end its being a schedule. A webhook that it had keeps its secret; one that
- * comes gets a new one. NOT_FOUND, the errors of {@link createAutomation} and of {@link saveAutomation}.
+ * Changes an automation. With other triggers or actions it is no longer a schedule. An existing webhook keeps its
+ * secret; a new one gets a new secret. Throws NOT_FOUND, the errors of {@link createAutomation} and of {@link
+ * saveAutomation}.
  */
 export async function updateAutomation(
   context: Context,
@@ -120,11 +125,12 @@ export async function updateAutomation(
   const change = parseInput(changeSchema, members);
   await requirePatterns(context, id, change.triggers ?? []);
   const actions = change.actions === undefined ? undefined : await resolveActions(context, id, change.actions);
-  // What the automation is to be, as far as it can be told of what it is now.
+  // Returns the automation after the change, as far as its current state determines it.
   const combine = (before: AutomationRecord): AutomationRecord => {
     const triggers = change.triggers ?? before.triggers;
     const isOther = canonicalJson(triggers) !== canonicalJson(before.triggers);
-    // As they were read, or with what their prompts name, which a schedule does not keep beside them.
+    // True if the actions are as they were read, or with the references of their prompts, which a schedule does not
+    // store separately.
     const isSame = (wanted: readonly Action[] | undefined) =>
       wanted === undefined || canonicalJson(wanted) === canonicalJson(before.actions);
     const isSchedule = !isOther && (isSame(actions) || isSame(change.actions));
@@ -142,7 +148,7 @@ export async function updateAutomation(
   const find = async () => {
     const before = await readAutomation(context.store, id, ref.automationId);
     const wanted = combine(before);
-    // What has been taken once is not refused because its times are over.
+    // An accepted rule is not refused later because its times have passed.
     const isOther = canonicalJson(wanted.triggers) !== canonicalJson(before.triggers);
     if (isOther)
       await requireValidRecurrences(wanted.triggers, { start: before.createdAt, now: context.now() }, refuseRule);
@@ -165,7 +171,7 @@ export async function updateAutomation(
   );
 }
 
-/** Deletes an automation; sessions that it started stay. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
+/** Deletes an automation; sessions that it started stay. Throws NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
 export async function deleteAutomation(
   context: Context,
   ref: AutomationRef,
@@ -181,7 +187,8 @@ export async function deleteAutomation(
 
 const refuseRule = (problem: string, { path }: TriggerRecurrence) => refuseRecurrence(path, problem);
 
-// What runs as its creator does so in the name of whoever says so: of a user, who must be the one that made it.
+// An automation that runs as its creator runs in the name of the viewer that requests this, which must be the user that
+// created it.
 function requireCreator(context: Context, organizationId: string, creatorId: string | null): string {
   const path = ['runAs', 'type'];
   if (ownerOf(context.viewer).userId === null) {
@@ -206,7 +213,7 @@ function changedRunAs(
 
 type Options = { readonly [Name in keyof AutomationOptions]?: AutomationOptions[Name] | null | undefined };
 
-// null clears an option, as if it had never been given.
+// null clears an option as if it had never been set.
 function changedOptions(before: AutomationOptions, change: Options): AutomationOptions {
   const after = Object.fromEntries(
     optionNames
@@ -216,7 +223,7 @@ function changedOptions(before: AutomationOptions, change: Options): AutomationO
   return after as AutomationOptions;
 }
 
-// What is kept of a webhook's secret: that of the present one where the automation had a webhook already.
+// Returns the stored form of a webhook's secret: the current one if the automation already has a webhook.
 function webhookSecretFor(
   context: Context,
   triggers: readonly Trigger[],

@@ -29,15 +29,16 @@ import {
 } from './schedule/schedule-input.ts';
 import { getSchedule, noSuchSchedule } from './schedule/schedules.ts';
 
-/** From when on an organization with automations makes no more schedules (spec 9). */
+/** The time from which an organization with automations can create no more schedules. */
 const schedulesEndAt = Date.UTC(2026, 8, 24);
 
 const targetPath = ['targetSessionId'];
 
 /**
- * Makes a schedule: an automation that shows as both. FORBIDDEN, saying so, where the organization makes automations instead;
- * INVALID_INPUT for a frequency that is no cron expression or fires too often, a time that is over, and what does not go
- * together; UNKNOWN_REFERENCE, ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED.
+ * Creates a schedule: an automation that is also listed as a schedule. Throws FORBIDDEN, with the reason, if the
+ * organization uses automations instead; INVALID_INPUT for a frequency that is not a cron expression or fires too
+ * often, a time in the past, and fields that exclude each other; UNKNOWN_REFERENCE, ORGANIZATION_NOT_USABLE,
+ * LIMIT_EXCEEDED.
  */
 export async function createSchedule(
   context: Context,
@@ -80,7 +81,7 @@ export async function createSchedule(
   return automation;
 }
 
-/** Changes a schedule. NOT_FOUND, the errors of {@link createSchedule} and of {@link saveAutomation}. */
+/** Changes a schedule. Throws NOT_FOUND, the errors of {@link createSchedule} and of {@link saveAutomation}. */
 export async function updateSchedule(
   context: Context,
   ref: AutomationRef,
@@ -93,12 +94,12 @@ export async function updateSchedule(
     input.runAsUserId === undefined ? undefined : await chooseUser(context, id, input.runAsUserId, 'runAsUserId');
   const isOtherMessage = input.prompt !== undefined && input.targetSessionId === undefined;
   const target = isOtherMessage ? (await getSchedule(context, ref)).schedule.targetSessionId : null;
-  // A new prompt is a new message: who could not send it to the session there may not have it sent here.
+  // A new prompt is a new message: a caller that may not write to the target session may not change the prompt.
   if (target !== null) await findTarget(context, id, target, targetPath);
   const isMoved = (['scheduleType', 'frequency', 'intervalCount', 'scheduledAt'] as const).some(
     (name) => input[name] !== undefined,
   );
-  // What it is to be, as far as it can be told of what it is now.
+  // Returns the schedule after the change, as far as its current state determines it.
   const combine = (before: AutomationRecord): AutomationRecord => {
     if (before.schedule === null) throw noSuchSchedule();
     const schedule = combineSchedule(before.schedule, resolved, context.now());
@@ -129,7 +130,7 @@ export async function updateSchedule(
   );
 }
 
-/** Deletes a schedule, which is kept, and gives what it was. NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
+/** Deletes a schedule, whose row stays, and returns it. Throws NOT_FOUND, FORBIDDEN, ORGANIZATION_NOT_USABLE. */
 export async function deleteSchedule(context: Context, ref: AutomationRef): Promise<AutomationRecord> {
   const { id } = await useOrganization(context, ref.organizationId, permissionFor.manageSchedules);
   return context.store.transact(async (tx) => {

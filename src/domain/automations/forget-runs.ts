@@ -2,12 +2,14 @@ import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
 import { automationFeed } from './triggers/follow-sessions.ts';
 
-/** How long is told of what an automation did. */
+/** Retention time of runs. */
 export const runRetentionMs = 90 * 24 * 60 * 60 * 1_000;
 const batchSize = 5_000;
 
-/** Deletes runs that are past {@link runRetentionMs} and do not wait; their sessions stay. Gives how many. Also where the reading
- * of deleted organizations stands. */
+/**
+ * Deletes runs older than {@link runRetentionMs} that are not queued; their sessions stay. Returns their number. Also
+ * deletes the feed cursors of deleted organizations.
+ */
 export async function forgetRuns(services: Services, isStopping: () => boolean): Promise<number> {
   await forgetFeeds(services, automationFeed, isStopping);
   const before = new Date(services.now().getTime() - runRetentionMs);

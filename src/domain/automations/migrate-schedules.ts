@@ -3,25 +3,25 @@ import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 
-/** What the host's own command has of a context. */
+/** The parts of a context that the command line has. */
 export type MigrationContext = Pick<Context, 'store' | 'now' | 'viewer' | 'address'>;
 
-/** An organization that makes automations where it once made schedules, or the other way round. */
+/** The result of switching an organization from schedules to automations, or back. */
 export interface ScheduleMigration {
-  /** Bare. */
+  /** Unprefixed id. */
   readonly organizationId: string;
   readonly name: string;
-  /** False: it was so before. */
+  /** False: nothing changed. */
   readonly isChanged: boolean;
-  /** Its automations that are schedules too. */
+  /** Number of its automations that are also schedules. */
   readonly schedules: number;
-  /** Its automations that are none: they were made as automations, or have been changed as such. */
+  /** Number of its other automations: created, or changed since, as automations. */
   readonly others: number;
 }
 
 /**
- * Lets an organization make automations and no more schedules, or schedules again. Nothing becomes of what it has: a schedule
- * is a view of an automation. With `isDryRun` nothing is written. NOT_FOUND.
+ * Switches an organization to automations instead of schedules, or back. Its existing automations do not change,
+ * because a schedule is a view of an automation. With `isDryRun` nothing is written. Throws NOT_FOUND.
  */
 export async function migrateSchedules(
   context: MigrationContext,

@@ -14,9 +14,9 @@ import { lockAutomation } from './save-automation.ts';
 import { newWebhookSecret } from './triggers/webhook-secrets.ts';
 
 /**
- * Gives the incoming webhook of an automation another secret, which is shown once; the one before is good no more. Whoever has it
- * lets the automation act, so that it needs what running it needs. NOT_FOUND, FORBIDDEN,
- * ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT; INVALID_STATE without such a webhook.
+ * Replaces the secret of an automation's incoming webhook. The new secret is shown once, and the old one becomes
+ * invalid. The secret lets its owner run the automation, so this needs the permissions to run it. Throws NOT_FOUND,
+ * FORBIDDEN, ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT; INVALID_STATE without such a webhook.
  */
 export async function rotateIncomingWebhookSecret(
   context: Context,

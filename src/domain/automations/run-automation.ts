@@ -15,9 +15,10 @@ import { lockAndStartRun } from './runs/start-run.ts';
 import { lockAutomation } from './save-automation.ts';
 
 /**
- * Lets an automation act now, also one that is disabled: as its owner and within its limits, so that the run may also wait,
- * be left out or fail, and then says why. Its times stay as they are. NOT_FOUND; FORBIDDEN, also for who may not do what it does,
- * and for what runs as another user without ImpersonateOrgSessions; ORGANIZATION_NOT_USABLE, IDEMPOTENCY_CONFLICT.
+ * Runs an automation now, even a disabled one, as its owner and within its limits: the run may also be queued, skipped
+ * or fail, with a reason. Its schedule does not change. Throws NOT_FOUND; FORBIDDEN, also for a viewer that may not
+ * execute its actions, and without ImpersonateOrgSessions if it runs as another user; ORGANIZATION_NOT_USABLE,
+ * IDEMPOTENCY_CONFLICT.
  */
 export async function runAutomation(
   context: Context,
@@ -41,7 +42,7 @@ export async function runAutomation(
       if (existing === null) throw notFound('run');
       return existing;
     }
-    // Who it was is the audit log's to tell.
+    // The audit log records the caller.
     const cause = { deliveryKey: keyOf(runId), trigger: { eventType: manualEvent } };
     const run = await lockAndStartRun(context, tx, automation, cause);
     const data = { name: automation.name, status: run.status };

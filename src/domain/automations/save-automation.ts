@@ -15,17 +15,18 @@ import { skipQueuedRuns } from './runs/skip-queued-runs.ts';
 import { type OccurrencePlan, plannedOccurrence } from './schedule/plan-occurrence.ts';
 import { followSessions } from './triggers/follow-sessions.ts';
 
-/** The most automations of an organization. */
+/** Maximum number of automations of an organization. */
 export const maxAutomations = 20_000;
 
 /**
- * Writes a new automation, and that it was made. LIMIT_EXCEEDED beyond {@link maxAutomations}; FORBIDDEN unless the caller may do
- * what it does; CONFIRMATION_REQUIRED in the console, since it acts after the sign-in has ended.
+ * Writes a new automation and its audit entry. Throws LIMIT_EXCEEDED beyond {@link maxAutomations}; FORBIDDEN unless
+ * the caller may execute its actions; CONFIRMATION_REQUIRED in the console, since it runs after the sign-in has ended.
  */
 export async function insertAutomation(context: Context, tx: Transaction, automation: AutomationRecord): Promise<void> {
   requireChangePermissions(context.viewer, automation);
   requireConfirmation(context);
-  // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+  // Serializes the creations of an organization, since two at once would both pass the count. The lock does not block
+  // foreign keys.
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
     [automation.organizationId],
@@ -49,8 +50,8 @@ export async function insertAutomation(context: Context, tx: Transaction, automa
 }
 
 /**
- * The automation of an id in any form, locked until the transaction ends. NOT_FOUND, also for a deleted one, and for one that is
- * no schedule where that is asked for.
+ * Locks the automation of an id in any form until the transaction ends. Throws NOT_FOUND, also for a deleted one, and
+ * for one that is not a schedule if a schedule is required.
  */
 export function lockAutomation(
   tx: Transaction,
@@ -77,7 +78,7 @@ export async function readAutomation(
   return automation;
 }
 
-/** What callers change; the rest follows from it, or is the engine's. */
+/** The fields that callers change. The others are derived, or written by the engine. */
 const editableFields = [
   'name',
   'enabled',
@@ -89,14 +90,14 @@ const editableFields = [
   'schedule',
 ] as const;
 
-/** What of it decides what is done, and in whose name. */
+/** The fields that determine the actions and the user in whose name they run. */
 const behaviorFields: ReadonlySet<string> = new Set(['runAsUserId', 'triggers', 'actions', 'options']);
 
 /**
- * Writes what has changed, and nothing when nothing has. Who changes what is done, or switches it on, needs to be allowed to do it,
- * and where it is done in another user's name, to act as that user: FORBIDDEN. The same changes need confirmation in the console:
- * CONFIRMATION_REQUIRED. Switching on resets its failures; INVALID_INPUT at `enabled` when
- * nothing would ever happen. `plan`: of {@link withTimes}.
+ * Writes the changed fields, or nothing if none has changed. A caller that changes the actions, or enables the
+ * automation, needs the permissions to execute them, and to act as its user if it runs as another user: FORBIDDEN. The
+ * same changes need confirmation in the console: CONFIRMATION_REQUIRED. Enabling resets its failures; throws
+ * INVALID_INPUT at `enabled` if it would never run. `plan`: from {@link withOccurrencePlan}.
  */
 export async function saveAutomation(
   context: Context,
@@ -137,7 +138,7 @@ export async function saveAutomation(
   return after;
 }
 
-/** Marks an automation as deleted and gives what it was: it never acts again, and its webhook is gone. */
+/** Marks an automation as deleted and returns it: it never runs again, and its webhook is gone. */
 export async function removeAutomation(
   context: Context,
   tx: Transaction,
@@ -156,7 +157,7 @@ export async function removeAutomation(
 
 const authorOf = ({ userId, serviceUserId, serviceKeyId }: AutomationRecord) => [userId, serviceUserId, serviceKeyId];
 
-// The columns of a change, and their parameters from $2 on; when it last ran, and how that went, is the engine's to write.
+// The columns of a change, with their parameters from $2 on. The engine writes the time and the result of the last run.
 const changeColumns = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
   consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed,
   updated_by_service_key_id`;

@@ -7,9 +7,10 @@ import type { Action } from '../model/definition.ts';
 import { type PromptReferences, resolvePrompt } from './prompt-references.ts';
 
 /**
- * The actions with bare ids, and with the playbook and the repositories that their prompts name. A playbook, a macro and a
- * secret must be one that the organization may use; a session that gets messages must be one of the organization's that the
- * caller may write to. UNKNOWN_REFERENCE at the id or the prompt, FORBIDDEN.
+ * Returns the actions with unprefixed ids, and with the playbook and the repositories that their prompts name. The
+ * organization must be able to use each playbook, macro and secret. A session that receives messages must belong to the
+ * organization, and the caller must be able to write to it. Throws UNKNOWN_REFERENCE at the id or the prompt,
+ * FORBIDDEN.
  */
 export async function resolveActions(
   context: Context,
@@ -42,7 +43,7 @@ export async function resolveActions(
   return resolved;
 }
 
-// What the prompt names goes before what is given beside it, which may be what an earlier prompt named (wire-facts 4).
+// References in the prompt take precedence over the action's fields, which may come from an earlier prompt.
 function withNamed(
   action: Extract<Action, { type: 'start_session' }>,
   { playbookId, repos }: PromptReferences,
@@ -56,7 +57,10 @@ function withNamed(
   return Object.keys(derived).length === 0 ? action : { ...action, session: { ...action.session, ...derived } };
 }
 
-/** The bare id of a session of the organization that the caller may write to. UNKNOWN_REFERENCE at `path`, FORBIDDEN. */
+/**
+ * Returns the unprefixed id of a session of the organization that the caller may write to. Throws UNKNOWN_REFERENCE at
+ * `path`, FORBIDDEN.
+ */
 export async function findTarget(
   context: Context,
   organizationId: string,
@@ -71,7 +75,7 @@ export async function findTarget(
   }
 }
 
-/** The bare id of a playbook that the organization may use. UNKNOWN_REFERENCE at `path`. */
+/** Returns the unprefixed id of a playbook that the organization may use. Throws UNKNOWN_REFERENCE at `path`. */
 export async function findPlaybook(
   context: Context,
   organizationId: string,

@@ -10,18 +10,19 @@ import type { AutomationRecord } from '../model/automations.ts';
 import type { Action } from '../model/definition.ts';
 import { resolvePrompt } from './prompt-references.ts';
 
-/** What is to be done, and where. */
+/** The actions to execute, and their event. */
 export interface Execution {
   readonly automation: AutomationRecord;
   readonly organization: OrganizationRecord;
-  /** What the prompt is followed by: the event that is answered, as text; null: nothing. */
+  /** Text that follows the prompt: the event that started the run; null: none. */
   readonly addition: string | null;
 }
 
 /**
- * Does what an automation is for, as its owner: `context` is the owner's. What the prompts name is looked up now: a playbook, a
- * macro or a secret may have gone since they were written (UNKNOWN_REFERENCE). Gives the session that it started, or else the
- * first that it wrote to. The errors of starting sessions and of sending messages; the caller undoes what was done before one.
+ * Executes the actions of an automation as its owner: `context` is the owner's. The references in the prompts are
+ * looked up now: a playbook, a macro or a secret may have been deleted since they were written (UNKNOWN_REFERENCE).
+ * Returns the session that it started, or else the first that it wrote to. Throws the errors of starting sessions and
+ * of sending messages; the caller rolls back the actions before one.
  */
 export async function executeActions(context: Context, tx: Transaction, execution: Execution): Promise<string> {
   let startedSessionId: string | null = null;
@@ -46,15 +47,15 @@ export async function executeActions(context: Context, tx: Transaction, executio
   return sessionId;
 }
 
-// The session that was made is what it writes to from now on. Nobody has changed the automation by that.
+// Stores the new session as the target of later messages. This does not count as a change of the automation.
 async function saveTargets(tx: Transaction, { id }: AutomationRecord, actions: readonly Action[]): Promise<void> {
   await tx.query('update automation set actions = $2::jsonb where id = $1', [id, JSON.stringify(actions)]);
 }
 
-/** An action, and where its prompt stands. */
+/** An action and the path of its prompt. */
 type ActionAtPath<Type extends Action['type']> = Extract<Action, { type: Type }> & { readonly path: readonly string[] };
 
-// What is added is not looked through for names: whoever sends an event must not choose secrets by it.
+// The addition is not searched for references: the sender of an event must not select secrets with it.
 const promptOf = (prompt: string, { addition }: Execution) => (addition === null ? prompt : `${prompt}\n\n${addition}`);
 
 async function startSession(
@@ -79,7 +80,7 @@ async function startSession(
 
 const scopeOf = ({ id, enterpriseId }: OrganizationRecord) => ({ organizationId: id, enterpriseId });
 
-// An automation may be older than its organization's limit, which holds then.
+// An automation may be older than its organization's limit, which applies at execution.
 function maxAcus(
   { options }: AutomationRecord,
   { maxSessionAcuLimit: organizationMax }: OrganizationRecord,
@@ -114,12 +115,12 @@ async function writeToSession(
     }
     if (await trySendMessage(context, tx, message)) return targetSessionId;
   }
-  // Leave to write is not leave to start.
+  // The permission to send messages does not include the permission to start sessions.
   requirePermission(context.viewer, permissionFor.createSession, organization.id, true);
   return startSession(context, tx, execution, { prompt, session: null, path });
 }
 
-/** Sends a message; false, and nothing has been done, where its session is gone or takes no more. */
+/** Sends a message. Returns false, without any effect, if its session is gone or accepts no messages. */
 async function trySendMessage(
   context: Context,
   tx: Transaction,

@@ -5,17 +5,17 @@ import { parseId } from '../../ids.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { type PromptTokens, readPromptTokens } from './prompt-tokens.ts';
 
-/** What a session gets by what its prompt names. */
+/** The references of a prompt, resolved for its session. */
 export interface PromptReferences {
-  /** Bare, of the first that is named; null: none is. */
+  /** Unprefixed id of the first playbook in the prompt; null: none. */
   readonly playbookId: string | null;
-  /** Bare; null: no secret is named, which says nothing about what the session has. */
+  /** Unprefixed ids; null: the prompt names no secret, and the session's secrets do not change. */
   readonly secretIds: readonly string[] | null;
-  /** `owner/name`; null: none is named. */
+  /** `owner/name`; null: the prompt names none. */
   readonly repos: readonly string[] | null;
 }
 
-/** Whose playbooks, macros and secrets are meant. Bare ids. */
+/** The scope in which playbooks, macros and secrets are looked up. Unprefixed ids. */
 export interface PromptScope {
   readonly organizationId: string;
   readonly enterpriseId: string;
@@ -23,12 +23,13 @@ export interface PromptScope {
 
 type Reader = Pick<Store, 'query'>;
 
-/** The most names of each kind in one prompt. */
+/** Maximum number of names of each kind in one prompt. */
 const maxNames = { playbooks: 20, macros: maxMacros, secrets: 100, repos: 100 } as const;
 
 /**
- * Looks up what a prompt names. At `path`: UNKNOWN_REFERENCE for playbooks, macros and secrets that the organization has not, all
- * of them at once; INVALID_INPUT for too many. A repository is only a name: the service is connected to none.
+ * Looks up the references of a prompt. Throws at `path`: UNKNOWN_REFERENCE for all playbooks, macros and secrets that
+ * the organization lacks; INVALID_INPUT for too many. A repository is only a name, because the service has no
+ * connection to repositories.
  */
 export async function resolvePrompt(
   reader: Reader,
@@ -51,7 +52,8 @@ export async function resolvePrompt(
   return { playbookId, secretIds, repos: tokens.repos.length > 0 ? tokens.repos : null };
 }
 
-// The organization's own before the enterprise's of the same title, then the oldest: whoever makes another takes nothing over.
+// Playbooks of the organization come before the enterprise's with the same title, then the oldest first: a new playbook
+// cannot take over an existing reference.
 async function findPlaybooks(
   reader: Reader,
   { organizationId, enterpriseId }: PromptScope,
@@ -76,7 +78,7 @@ async function findPlaybooks(
   }));
 }
 
-// They are put in when the agent's turn is made, as in every message.
+// Macros are expanded when the agent's turn is built, as in every message.
 async function findUnknownMacros(reader: Reader, scope: PromptScope, names: readonly string[]): Promise<Missing[]> {
   if (names.length === 0) return [];
   const knownMacros = new Set(
@@ -85,7 +87,7 @@ async function findUnknownMacros(reader: Reader, scope: PromptScope, names: read
   return names.filter((name) => !knownMacros.has(name)).map((name) => ({ what: 'the macro', name, written: name }));
 }
 
-// By their own names, or else by those of the variables that they are for the agent.
+// Secrets are found by their own names, or else by the environment variables that they become for the agent.
 async function findSecrets(reader: Reader, { organizationId }: PromptScope, names: readonly string[]): Promise<Found> {
   if (names.length === 0) return { ids: [], missing: [] };
   // There are at most 1,000, and only their names are read.
@@ -99,7 +101,7 @@ async function findSecrets(reader: Reader, { organizationId }: PromptScope, name
   }));
 }
 
-/** A name of nothing: what it should be, and how it is written in the prompt. */
+/** A reference to nothing: the kind of object, and its text in the prompt. */
 interface Missing {
   readonly what: string;
   readonly name: string;
@@ -122,7 +124,7 @@ function sort(
   };
 }
 
-/** Of so many names it is said that there is nothing. */
+/** Maximum number of missing references in an error. */
 const maxReported = 20;
 
 function unknown(path: readonly string[], missing: readonly Missing[]): DomainError {

@@ -12,7 +12,10 @@ const requiredPermissions = {
 
 type WithActions = Pick<AutomationRecord, 'organizationId' | 'actions'>;
 
-/** FORBIDDEN, naming the permission, unless these actions are the viewer's to do: looked at each time that an automation acts. */
+/**
+ * Throws FORBIDDEN with the permission's name unless the viewer may execute these actions. Checked each time that an
+ * automation runs.
+ */
 export function requireActionPermissions(viewer: Viewer, { organizationId, actions }: WithActions): void {
   for (const permission of new Set(actions.map(({ type }) => requiredPermissions[type]))) {
     requirePermission(viewer, permission, organizationId, true);
@@ -20,8 +23,8 @@ export function requireActionPermissions(viewer: Viewer, { organizationId, actio
 }
 
 /**
- * {@link requireActionPermissions} of whoever lets an automation act, or has the secret that does: nobody has more done than they may do
- * themselves.
+ * {@link requireActionPermissions} for a viewer that runs an automation, or gets the secret that runs it: a viewer
+ * can't cause actions that it may not execute itself.
  */
 export function requireStartPermissions(
   viewer: Viewer,
@@ -29,14 +32,15 @@ export function requireStartPermissions(
 ): void {
   requireActionPermissions(viewer, automation);
   const { organizationId, actions, runAsUserId } = automation;
-  // A user's own rights are asked for when it starts one; an organization has all.
+  // A user's own permissions are checked at the start of the session; an organization has all.
   const startsToo = actions.some((action) => action.type === 'message_session' && action.autoCreate === true);
   if (startsToo && runAsUserId === null) requirePermission(viewer, permissionFor.createSession, organizationId);
 }
 
 /**
- * {@link requireStartPermissions} of whoever says what an automation does, and when. What hears of sessions is told of all listed ones and
- * puts that into its prompts, so that it needs leave to view them, too.
+ * {@link requireStartPermissions} for a viewer that sets the actions and triggers of an automation. An automation on
+ * session events receives all listed sessions and puts them into its prompts, so it also needs the permission to view
+ * them.
  */
 export function requireChangePermissions(
   viewer: Viewer,

@@ -18,27 +18,27 @@ import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts'
 import { type AutomationRun, type RunStatus, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 
-/** Something that acts by itself: when, and what it does then. */
+/** An automation: its triggers and its actions. */
 export interface AutomationRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
   readonly name: string;
   readonly enabled: boolean;
   readonly runAs: RunAs;
-  /** Whose its sessions are; null: the organization's. */
+  /** The owner of its sessions; null: the organization. */
   readonly runAsUserId: string | null;
   readonly triggers: readonly Trigger[];
   readonly actions: readonly Action[];
   readonly options: AutomationOptions;
-  /** What only schedules have; null: it was not made as one, or is none any more. */
+  /** The fields of a schedule; null: it was not created as one, or is no longer one. */
   readonly schedule: ScheduleDefinition | null;
   /** Null: it has no incoming webhook. */
   readonly webhookSecretHash: string | null;
-  /** The same secret, sealed; null also where the secret is older than the check of signatures. */
+  /** The same secret, sealed; also null for a secret from before signatures were supported. */
   readonly webhookSecretSealed: string | null;
-  /** The next time of its recurring triggers; null while it is disabled, or where it has none. */
+  /** The next occurrence of its recurring triggers; null while it is disabled, or without such triggers. */
   readonly nextRunAt: Date | null;
-  /** When it is claimed for that time: later than it by its jitter, or because it has failed; null as the time is. */
+  /** The time when it is claimed for that occurrence: later by its jitter, or after a failure; null if that is null. */
   readonly dueAt: Date | null;
   readonly lastRunAt: Date | null;
   readonly lastErrorAt: Date | null;
@@ -46,7 +46,7 @@ export interface AutomationRecord extends Owner, Editor {
   readonly consecutiveFailures: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Set: it is in no list and never acts again. */
+  /** Set: it is in no list and never runs again. */
   readonly deletedAt: Date | null;
 }
 
@@ -59,8 +59,8 @@ export const automationColumns = `a.id, a.organization_id as "organizationId", a
   a.deleted_at as "deletedAt"`;
 
 /**
- * An organization whose automations the viewer may see: also who may change them without being allowed to view them. The
- * errors of {@link useOrganization}.
+ * Returns an organization whose automations the viewer may see, which includes a viewer that may change them without
+ * the permission to view them. Throws the errors of {@link useOrganization}.
  */
 export function useAutomationsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
   const bare = parseId('organization', organizationId);
@@ -69,13 +69,16 @@ export function useAutomationsOf(context: Context, organizationId: string): Prom
   return useOrganization(context, organizationId, permission);
 }
 
-/** Which automation, by its id in any form, and the organization that the path named. */
+/** Identifies an automation by its id in any form, and the organization that the path named. */
 export interface AutomationRef {
   readonly organizationId: string;
   readonly automationId: string;
 }
 
-/** An automation of an organization. NOT_FOUND, also for a deleted one; ORGANIZATION_NOT_USABLE, FORBIDDEN. */
+/**
+ * Returns an automation of an organization. Throws NOT_FOUND, also for a deleted one; ORGANIZATION_NOT_USABLE,
+ * FORBIDDEN.
+ */
 export async function getAutomation(context: Context, ref: AutomationRef): Promise<AutomationRecord> {
   const { id } = await useAutomationsOf(context, ref.organizationId);
   const [automation] = await context.store.query<AutomationRecord>(
@@ -86,7 +89,10 @@ export async function getAutomation(context: Context, ref: AutomationRef): Promi
   return automation;
 }
 
-/** The automations of an organization, newest first. ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+/**
+ * Lists the automations of an organization, newest first. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of
+ * {@link pageWindow}.
+ */
 export async function listAutomations(
   context: Context,
   request: PageRequest & { readonly organizationId: string },
@@ -103,10 +109,10 @@ export async function listAutomations(
   return list.toPage(rows);
 }
 
-/** Any of them is enough to view automations. */
+/** The permissions of which any one suffices to view automations. */
 export const automationViewPermissions = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
 
-/** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since it last acted. */
+/** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since its last success. */
 export interface AutomationFilter extends ListFilter {
   readonly isEnabled?: boolean | undefined;
   readonly isFailing?: boolean | undefined;
@@ -118,8 +124,8 @@ const texts = { name: { member: 'name', column: 'name' } } as const;
 export type AutomationOrder = ListOrder<'createdAt' | keyof typeof texts>;
 
 /**
- * The automations of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN, INVALID_INPUT.
+ * Returns the automations of an organization that has been read, by its unprefixed id, as a nested list. Throws
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function automationsOf(
   context: Context,
@@ -148,15 +154,18 @@ export function automationsOf(
   };
 }
 
-/** Those of these bare ids that the viewer may see, in the ids' order, deleted ones too; null for each other. */
+/**
+ * Returns the automations of these unprefixed ids that the viewer may see, in the ids' order, including deleted ones;
+ * null for each other id.
+ */
 export function findAutomations(context: Context, ids: readonly string[]): Promise<(AutomationRecord | null)[]> {
   const table = { table: 'automation', row: 'a', columns: automationColumns };
   return findInOrganizations<AutomationRecord>(context, table, ids, ...automationViewPermissions);
 }
 
 /**
- * Where the automation of an id in any form is, for an act that names no organization. FORBIDDEN for a caller who may change no
- * automation; NOT_FOUND, also for a deleted one.
+ * Returns the organization of an automation by its id in any form, for an act that names no organization. Throws
+ * FORBIDDEN for a caller who may change no automation; NOT_FOUND, also for a deleted one.
  */
 export async function getAutomationRef(context: Context, id: string): Promise<AutomationRef> {
   requireAnyPermission(context.viewer, [permissionFor.changeAutomations]);
@@ -166,7 +175,10 @@ export async function getAutomationRef(context: Context, id: string): Promise<Au
   return { organizationId: automation.organizationId, automationId: automation.id };
 }
 
-/** The runs of these bare ids that the viewer may see, also of a deleted automation, in the ids' order; null for each other. */
+/**
+ * Returns the runs of these unprefixed ids that the viewer may see, also of a deleted automation, in the ids' order;
+ * null for each other id.
+ */
 export function findRuns(context: Context, ids: readonly string[]): Promise<(AutomationRun | null)[]> {
   const table = { table: 'automation_run', row: 'r', columns: runColumns };
   return findInOrganizations<AutomationRun>(context, table, ids, ...automationViewPermissions);
@@ -178,8 +190,8 @@ export interface RunFilter extends Pick<ListFilter, 'createdAfter' | 'createdBef
 }
 
 /**
- * Runs of an automation, as one of many such lists. FORBIDDEN without the permission to view it, or to change it;
- * INVALID_INPUT.
+ * Returns the runs of an automation as a nested list. Throws FORBIDDEN without the permission to view it, or to change
+ * it; INVALID_INPUT.
  */
 export function runsOf(
   context: Context,
@@ -209,7 +221,10 @@ export function runsOf(
   };
 }
 
-/** What an automation has done and should have, the last first. NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of {@link pageWindow}. */
+/**
+ * Lists the runs of an automation, the latest first. Throws NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN, and the
+ * errors of {@link pageWindow}.
+ */
 export async function listRuns(
   context: Context,
   request: PageRequest & AutomationRef,

@@ -4,7 +4,7 @@ import { type EventField, findEventType, recurringEvent } from './event-types.ts
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
 import type { Pattern } from './patterns.ts';
 
-/** What each operator compares with (wire-facts 4). */
+/** The kind of value that each operator compares with. */
 const operators = {
   'eq': 'plain',
   'neq': 'plain',
@@ -63,7 +63,7 @@ const operands = {
   nothing: { schema: z.null(), is: 'null or left out' },
 } as const satisfies Record<Operand, { schema: z.ZodType; is: string }>;
 
-/** What the value of an operator must be, in words. */
+/** Describes the value that an operator needs. */
 export const operandOf = (operator: Operator): string => operands[operators[operator]].is;
 
 const ofAll: readonly Operator[] = ['eq', 'neq', 'in', 'not_in', 'is_empty', 'is_not_empty'];
@@ -72,7 +72,7 @@ const ofTexts: readonly Operator[] = operatorNames.filter((name) =>
 );
 const ofNumbers: readonly Operator[] = operatorNames.filter((name) => ['number', 'range'].includes(operators[name]));
 
-/** The operators that can hold for a field of a type; others are taken, and say of it what they say of nothing. */
+/** The operators that can hold for a field of a type. Others are accepted, and treat the field as missing. */
 export const operatorsOfType: Readonly<Record<EventField['type'], readonly Operator[]>> = {
   string: ofTexts.filter((name) => name !== 'recurrence'),
   number: operatorNames.filter((name) => ofAll.includes(name) || ofNumbers.includes(name)),
@@ -82,7 +82,7 @@ export const operatorsOfType: Readonly<Record<EventField['type'], readonly Opera
   recurrence: ['recurrence'],
 };
 
-/** One condition of a trigger, as inputs give it. */
+/** One condition of a trigger in inputs. */
 export const conditionSchema = z
   .strictObject({
     field: text('field', { min: 1, max: 500 }),
@@ -100,7 +100,7 @@ export const conditionSchema = z
     check.addIssue({ code: 'custom', path: ['value'], message: operandProblem(operator, is) });
   });
 
-/** Some of which all must hold: any of these is enough. */
+/** Groups of conditions: all conditions of a group must hold, and any group suffices. */
 export const conditionsSchema = z.strictObject({
   any: z
     .array(
@@ -118,14 +118,14 @@ export const conditionsSchema = z.strictObject({
 type Conditions = z.output<typeof conditionsSchema>;
 
 /**
- * The most conditions of one automation: with {@link mostItems} and the most that webhooks carry, what one look at an event may
- * cost.
+ * Maximum number of conditions of one automation. With {@link maxItems} and the maximum size of a webhook's body, it
+ * bounds the cost of one event.
  */
 const maxConditions = 500;
 
 /**
- * What is wrong with the conditions of an automation's triggers together, each with the path from the trigger's own. Patterns
- * are not compiled: see `requirePatterns`.
+ * Returns the problems of the conditions of all triggers of an automation, each with the path from the trigger's own.
+ * Patterns are not compiled: see `requirePatterns`.
  */
 export function conditionProblems(
   triggers: readonly (Conditions | null)[],
@@ -138,7 +138,7 @@ export function conditionProblems(
   if (all.length > maxConditions) {
     return [{ path: [], message: `"triggers" must have at most ${maxConditions} conditions, but has ${all.length}.` }];
   }
-  // Before any of them is compiled, which takes as long as they are large.
+  // Checked before any pattern is compiled, which takes time in proportion to its size.
   if (all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0) > maxInstructions) {
     const message =
       'The regular expressions and globs of "triggers" are too large together: use fewer, or shorter ones.';
@@ -147,7 +147,7 @@ export function conditionProblems(
   return [];
 }
 
-/** The pattern that a condition compares with; null: its operator takes none. */
+/** Returns the pattern of a condition; null: its operator takes none. */
 export function patternOf({
   operator,
   value,
@@ -160,14 +160,17 @@ export function patternOf({
   return operand === 'globs' && Array.isArray(value) ? { kind: 'globs', globs: value.map(String) } : null;
 }
 
-/** What is wrong with the fields that conditions name: only of what is known of an event, and not inside of JSON that comes. */
+/**
+ * Returns the problems of the fields in conditions. Only known fields of an event are checked, and no fields inside of
+ * received JSON.
+ */
 export function fieldProblems(
   eventType: string,
   conditions: Conditions | null,
 ): { readonly path: (string | number)[]; readonly message: string }[] {
   const fields = findEventType(eventType)?.fields ?? {};
   const names = Object.keys(fields);
-  // Of a recurrence more is said elsewhere; of what nothing here makes, nothing is known.
+  // A recurrence is checked elsewhere, and the fields of external events are unknown.
   if (names.length === 0 || eventType === recurringEvent) return [];
   return (conditions?.any ?? []).flatMap(({ all }, n) =>
     all.flatMap(({ field, operator }, m) => {
@@ -190,7 +193,7 @@ function sizeOf(operand: Operand, value: unknown): number {
   return operand === 'globs' ? sizeOfGlobs(value as string[]) : 0;
 }
 
-/** Says that the value of an operator must be something else; `is` is what it must be. */
+/** Creates the message for an invalid value of an operator; `is` describes a valid value. */
 export function operandProblem(operator: Operator, is: string = operandOf(operator)): string {
   return `"value" of the operator ${operator} must be ${is}.`;
 }

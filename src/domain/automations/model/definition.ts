@@ -7,7 +7,10 @@ import { conditionProblems, conditionsSchema, fieldProblems } from './conditions
 import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
 import { missedRunsPolicies } from './missed-runs.ts';
 
-/** The most triggers and actions of one automation; of the triggers, the most that recur, which cost most to check. */
+/**
+ * Maximum number of triggers and actions of one automation, and of recurring triggers, whose check is the most
+ * expensive.
+ */
 const maxCounts = { triggers: 20, actions: 10, recurring: 5 } as const;
 
 const maxItemsMessage = (name: string, count: number) => `"${name}" must have at most ${count} items.`;
@@ -43,7 +46,7 @@ const triggerSchema = z
       .max(10, maxItemsMessage('replies', 10))
       .nullish()
       .transform((replies) => replies ?? []),
-    /** By whose clocks a recurrence goes; left out: by UTC. Not of REST, which has no word for it. */
+    /** The time zone of a recurrence; if omitted: UTC. REST has no field for it. */
     timeZone: z.string().nullish(),
   })
   .superRefine(({ eventType, conditions, timeZone }, check) => {
@@ -78,12 +81,12 @@ const triggerSchema = z
       );
     }
   })
-  // Kept only where there is one: a trigger without is the same as it ever was.
+  // Stored only if set, so that triggers without it keep their stored form.
   .transform(({ timeZone, ...trigger }): typeof trigger & { readonly timeZone?: string } =>
     timeZone == null ? trigger : { ...trigger, timeZone },
   );
 
-/** Settings of the sessions that an automation starts, as inputs give them. */
+/** Settings of the sessions that an automation starts, in inputs. */
 export const sessionOptions = z.strictObject({
   tags: tagsSchema.nullish(),
   platform: word('platform').nullish(),
@@ -95,7 +98,7 @@ export const sessionOptions = z.strictObject({
 
 const promptRules = { min: 1, max: maxPromptLength, isBlankRefused: true } as const;
 
-/** The prompts of actions, as inputs give them. */
+/** The prompts of actions in inputs. */
 export const actionPrompts = z.object({
   prompt: text('prompt', promptRules),
   setupPrompt: text('setupPrompt', promptRules),
@@ -123,7 +126,7 @@ const actionSchema = z.discriminatedUnion(
   { error: '"type" must be one of start_session, message_session, monitor_session.' },
 );
 
-/** When it acts. */
+/** The triggers in inputs. */
 export const triggersSchema = z
   .array(triggerSchema)
   .max(maxCounts.triggers, maxItemsMessage('triggers', maxCounts.triggers))
@@ -139,7 +142,7 @@ export const triggersSchema = z
     }
   });
 
-/** What it does. */
+/** The actions in inputs. */
 export const actionsSchema = z
   .array(actionSchema)
   .min(1, '"actions" must have at least one item.')
@@ -169,7 +172,7 @@ const address = z
     error: '"allow" must hold objects with one of hostname, ipv4 and ipv6.',
   });
 
-/** What is kept beside triggers and actions: each null when it is not set. */
+/** Options besides triggers and actions: each null if it is not set. */
 export const optionSchemas = {
   limits: z
     .strictObject({
@@ -201,9 +204,9 @@ export const optionSchemas = {
     .nullish(),
   securityProfile: z.strictObject({ profileId: word('profileId') }).nullish(),
   templateId: word('templateId').nullish(),
-  /** Not of REST, which has no word for it, as the next. Left out: latest. */
+  /** REST has no field for this and the next option. If omitted: latest. */
   missedRuns: oneOf('missedRuns', missedRunsPolicies).nullish(),
-  /** How much later than its times it acts at most, so that many of the same time do not act at once. */
+  /** Maximum delay after its occurrences, so that many automations with the same time do not start at once. */
   jitterSeconds: integer('jitterSeconds', 0, 900).nullish(),
   tools: z
     .strictObject({
@@ -218,12 +221,12 @@ export const optionSchemas = {
 /** The names of {@link optionSchemas}. */
 export const optionNames = Object.keys(optionSchemas) as (keyof typeof optionSchemas)[];
 
-/** Who its sessions belong to: the organization, or whoever made it. */
+/** The owner of its sessions: the organization, or the user that created the automation. */
 export const runAsTypes = ['organization', 'creator'] as const;
 /** See {@link runAsTypes}. */
 export type RunAs = (typeof runAsTypes)[number];
 
-/** A whole automation as a caller may give it; on a change all of it may be left out. */
+/** A complete automation in inputs; on a change every field is optional. */
 export const definitionSchema = z.strictObject({
   name: text('name', { min: 1, max: 500 }),
   enabled: z.boolean().nullish(),
@@ -235,16 +238,16 @@ export const definitionSchema = z.strictObject({
 
 /** See {@link definitionSchema}. */
 export type AutomationInput = z.input<typeof definitionSchema>;
-/** A trigger as it is kept. */
+/** A trigger as it is stored. */
 export type Trigger = z.output<typeof triggerSchema>;
-/** An action as it is kept. */
+/** An action as it is stored. */
 export type Action = z.output<typeof actionSchema>;
-/** The options as they are kept: only what is set. */
+/** The options as they are stored: only those that are set. */
 export type AutomationOptions = {
   readonly [Name in keyof typeof optionSchemas]?: z.output<(typeof optionSchemas)[Name]>;
 };
 
-/** The rule of a recurring trigger, and where it stands. */
+/** The rule of a recurring trigger and its path. */
 export interface TriggerRecurrence {
   readonly text: string;
   /** Null: UTC. */
@@ -252,7 +255,7 @@ export interface TriggerRecurrence {
   readonly path: readonly string[];
 }
 
-/** The rules of the recurring triggers. */
+/** Returns the rules of the recurring triggers. */
 export function recurrencesOf(triggers: readonly Trigger[]): TriggerRecurrence[] {
   return triggers.flatMap(({ eventType, conditions, timeZone = null }, n) => {
     const value = eventType === recurringEvent ? conditions?.any[0]?.all[0]?.value : undefined;
@@ -261,11 +264,11 @@ export function recurrencesOf(triggers: readonly Trigger[]): TriggerRecurrence[]
   });
 }
 
-/** True when callers from outside can start it. */
+/** True if external callers can start it. */
 export const hasWebhook = (triggers: readonly Trigger[]): boolean =>
   triggers.some(({ eventType }) => eventType === webhookEvent);
 
-/** INVALID_INPUT at the rule, in a sentence. */
+/** Creates INVALID_INPUT at the rule, with the problem as a sentence. */
 export function refuseRecurrence(path: readonly string[], problem: string): Error {
   return refuse(path, `"value" is not a valid recurrence: ${problem}`);
 }

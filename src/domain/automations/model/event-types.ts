@@ -1,24 +1,26 @@
-/** What one field of an event is, and how it may be compared. */
+/** The type of an event's field, and the comparisons that it supports. */
 export interface EventField {
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json' | 'recurrence';
   readonly isRequired: boolean;
   readonly description: string;
 }
 
-/** An event that a trigger may name. */
+/** An event type that a trigger may name. */
 export interface EventType {
-  /** Whether anything here makes such events; others are taken and kept, and nothing ever comes of them. */
+  /**
+   * True if the service produces such events. Triggers on other event types are accepted and stored, but never fire.
+   */
   readonly hasSource: boolean;
   readonly description: string;
   readonly fields: Readonly<Record<string, EventField>>;
 }
 
-/** The event whose trigger holds a rule, and the one that comes from outside. */
+/** The event type whose trigger has a rule, and the one for external deliveries. */
 export const recurringEvent = 'schedule:recurring';
 /** See {@link recurringEvent}. */
 export const webhookEvent = 'webhook:incoming';
 
-/** The fields of events that are about a session: null where there is nothing of it. */
+/** The fields of events on a session: null if the session has no such value. */
 const sessionFields = {
   'id': { type: 'string', isRequired: true, description: 'Id of the session, which begins with "devin-".' },
   'title': { type: 'string', isRequired: true, description: 'Title of the session.' },
@@ -73,7 +75,7 @@ const sessionEvents = {
 /** An event of a session of this service. */
 export type SessionEventName = keyof typeof sessionEvents;
 
-/** Whether an event is of a session of this service. */
+/** True if an event is about a session of this service. */
 export const isSessionEvent = (name: string): name is SessionEventName => Object.hasOwn(sessionEvents, name);
 
 const internalEvents = {
@@ -108,7 +110,7 @@ const internalEvents = {
   ...sessionEvents,
 } as const satisfies Record<string, EventType>;
 
-/** Events of other services (wire-facts 4): the words of those that are not listed there are taken as they come. */
+/** Events of other services. Their words are listed where they are known; otherwise any word is accepted. */
 const externalEvents: Readonly<Record<string, readonly string[] | 'any'>> = {
   'github': [
     'issue_comment',
@@ -128,7 +130,7 @@ const externalEvents: Readonly<Record<string, readonly string[] | 'any'>> = {
   'incident_io': 'any',
 };
 
-/** Every event that is known by its name. */
+/** Every event type with a known name. */
 const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
   ...Object.entries(internalEvents),
   ...Object.entries(externalEvents).flatMap(([source, events]) =>
@@ -138,14 +140,14 @@ const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
 
 const openSources: readonly string[] = Object.keys(externalEvents).filter((source) => externalEvents[source] === 'any');
 
-/** An event as the schemas list it: `*` in place of the word stands for any. */
+/** An event type as the schemas list it: `*` in place of the word stands for any. */
 export interface ListedEventType extends EventType {
   readonly name: string;
   readonly source: string;
   readonly word: string;
 }
 
-/** Every event that a trigger may name. */
+/** Every event type that a trigger may name. */
 export const listedEventTypes: readonly ListedEventType[] = [
   ...eventTypes,
   ...openSources.map((source) => [`${source}:*`, unconnectedEvent] as const),
@@ -154,7 +156,7 @@ export const listedEventTypes: readonly ListedEventType[] = [
   return { ...type, name, source, word };
 });
 
-/** The event of a name such as "github:push"; null when no trigger can have it. */
+/** Returns the event type of a name such as "github:push"; null if no trigger can have it. */
 export function findEventType(name: string): EventType | null {
   const found = eventTypes.get(name);
   if (found) return found;

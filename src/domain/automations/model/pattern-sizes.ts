@@ -1,13 +1,15 @@
 /**
- * How large the patterns of one automation may be together, in the instructions of their compiled programs. With
- * `maxMatchedCharacters` this bounds what one look at an event costs: some 400 ms where every pattern is the worst of its size.
+ * Maximum size of all patterns of one automation, in instructions of their compiled programs. With
+ * `maxMatchedCharacters` it bounds the cost of one event: about 400 ms if every pattern is the worst of its size.
  */
 export const maxInstructions = 2_000;
 
-/** A Unicode class has up to hundreds of ranges, and takes as long to compile and as much memory. */
+/**
+ * A Unicode class has up to hundreds of ranges, and needs as much time to compile and memory as this many instructions.
+ */
 const unicodeClassSize = 20;
 
-/** Code points of a range that cost as much as one instruction when it is folded: the compiler looks at each of them. */
+/** Code points of a case-insensitive range that cost as much as one instruction: the compiler looks at each of them. */
 const foldedPerInstruction = 500;
 /** Only code points between these have another case: the bounds of the compiler. */
 const folding = { first: 0x41, last: 0x1e943 } as const;
@@ -17,16 +19,16 @@ const piece = /\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\{(\d
 
 const unicodeClass = /\\[pP]/g;
 
-/** Switches on the matching of upper and lower case alike, for the whole pattern or a part of it. */
+/** Turns on case-insensitive matching, for the whole pattern or a part of it. */
 const foldingFlag = /\(\?[a-zA-Z-]*i/;
 
 const character = String.raw`\\x\{[0-9a-fA-F]+\}|\\x[0-9a-fA-F]{2}|\\[0-7]{1,3}|\\.|[^\\]`;
 const range = new RegExp(`(${character})-(${character})`, 'gsu');
 
 /**
- * Estimates the number of instructions of a regular expression without compiling it. Repetitions with numbers are written out
- * by the compiler, so that a short pattern can become a very large program. Classes count for the work that they cost: those of
- * Unicode for their many ranges, and ranges for their code points where upper and lower case match alike.
+ * Estimates the number of instructions of a regular expression without compiling it. The compiler expands repetitions
+ * with numbers, so that a short pattern can become a very large program. Classes count for the work that they cost:
+ * Unicode classes for their many ranges, and case-insensitive ranges for their code points.
  */
 export function sizeOfPattern(source: string): number {
   const isFolded = foldingFlag.test(source);
@@ -69,7 +71,7 @@ function sizeOfFoldedRanges(characterClass: string): number {
   return size;
 }
 
-/** `ofLetter`: what an escaped letter counts as, whose code point is another one's. */
+/** `ofLetter`: the value for an escaped letter, which stands for another code point. */
 function codePointOf(written: string, ofLetter: number = folding.last): number {
   if (!written.startsWith('\\')) return written.codePointAt(0) ?? 0;
   const digits = /^\\x\{?([0-9a-fA-F]+)\}?$/.exec(written)?.[1];

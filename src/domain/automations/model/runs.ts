@@ -1,38 +1,40 @@
 import type { ErrorCode } from '../../errors.ts';
 
 /**
- * How far a run came. `queued`: it waits until fewer of the automation's are at work. `started`: there is a session.
- * `skipped`: a limit or the policy for missed times left it out, which is no failure.
+ * Status of a run. `queued`: it waits until fewer runs of the automation are active. `started`: it has a session.
+ * `skipped`: a limit or the policy for missed occurrences left it out, which is not a failure.
  */
 export const runStatuses = ['queued', 'started', 'failed', 'skipped'] as const;
 /** See {@link runStatuses}. */
 export type RunStatus = (typeof runStatuses)[number];
 
-/** What a run answers: the type of the event, and what of it may be shown. Never a secret, nor the body of a webhook. */
+/**
+ * The event that started a run: its type, and its details that may be shown. Never a secret, nor the body of a webhook.
+ */
 export interface RunTrigger {
   readonly eventType: string;
   readonly [name: string]: unknown;
 }
 
-/** One time that an automation acted, or should have. */
+/** A run of an automation, including failed and skipped ones. */
 export interface AutomationRun {
   readonly id: string;
   readonly automationId: string;
   readonly organizationId: string;
-  /** What it answers, once for each automation. Nothing for outside. */
+  /** Key of the event, unique for each automation. Internal. */
   readonly deliveryKey: string;
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
-  /** The session that it started or wrote to, bare; null while there is none. */
+  /** The unprefixed id of the session that it started or wrote to; null while there is none. */
   readonly sessionId: string | null;
-  /** Why it failed or was skipped. INTERNAL: not by a refusal; the log of the process says more. */
+  /** The reason for a failed or skipped run. INTERNAL: an unexpected error; the log of the process has the details. */
   readonly errorCode: ErrorCode | 'INTERNAL' | null;
   readonly errorMessage: string | null;
-  /** How often it was tried: only failed times of recurring triggers are tried again. */
+  /** Number of attempts: only failed occurrences of recurring triggers are retried. */
   readonly attempts: number;
-  /** How many automations stand before it in a chain of sessions that start automations. */
+  /** Number of automations before it in a chain of sessions that start automations. */
   readonly depth: number;
-  /** The time of the recurring trigger; null: something else started it. */
+  /** The occurrence of the recurring trigger; null: another event started the run. */
   readonly scheduledFor: Date | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;

@@ -1,16 +1,19 @@
-/** How a schedule repeats. */
+/** The kinds of repetition of a schedule. */
 export const scheduleTypes = ['recurring', 'one_time'] as const;
-/** Which agent a schedule asks for. Only the first is here; the other is kept and does the same. */
+/** The agents that a schedule can select. Only the first exists; the other is stored and has the same effect. */
 export const scheduleAgents = ['standard', 'data_analyst'] as const;
-/** When a schedule tells of its runs. */
+/** The policies on which runs a schedule reports. */
 export const scheduleNotices = ['always', 'failure', 'never'] as const;
 
-/** What a schedule has beside its name and being enabled. An automation's triggers and actions are made from it. */
+/**
+ * The fields of a schedule besides its name and its enabled flag. An automation's triggers and actions are derived from
+ * it.
+ */
 export interface ScheduleDefinition {
   readonly scheduleType: (typeof scheduleTypes)[number];
-  /** Five fields of cron, in UTC; null: it happens once. */
+  /** A cron expression with five fields, in UTC; null: it happens once. */
   readonly frequency: string | null;
-  /** Every which day, week, month or year of the frequency counts. */
+  /** The interval of the frequency: every nth day, week, month or year. */
   readonly intervalCount: number;
   /** ISO 8601; null: it recurs. */
   readonly scheduledAt: string | null;
@@ -21,7 +24,7 @@ export interface ScheduleDefinition {
   readonly platform: string | null;
   readonly playbookId: string | null;
   readonly tags: readonly string[] | null;
-  /** The session that gets the prompt as a message, instead of a new one. */
+  /** The session that receives the prompt as a message, instead of a new session. */
   readonly targetSessionId: string | null;
   readonly slackChannelId: string | null;
   readonly slackTeamId: string | null;

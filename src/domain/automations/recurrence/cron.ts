@@ -1,4 +1,4 @@
-/** The fields of a cron expression in their order, each with its range and the names that some of its numbers have. */
+/** The fields of a cron expression in order, each with its range and the names of its numbers. */
 const fields = [
   { name: 'minute', min: 0, max: 59, names: [] },
   { name: 'hour', min: 0, max: 23, names: [] },
@@ -24,15 +24,16 @@ const shorthands: ReadonlyMap<string, string> = new Map([
 
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const;
 
-/** The numbers of a field; `isAny`: it holds for all of them. */
+/** The numbers of a field; `isAny`: it matches all of them. */
 interface Field {
   readonly values: readonly number[];
   readonly isAny: boolean;
 }
 
 /**
- * A cron expression (five fields, UTC) as RRULEs without DTSTART; null when it is none. Two where it names days of the month
- * and of the week: either is enough then. `interval`: every which hour, day, week, month or year, counted from DTSTART.
+ * Converts a cron expression (five fields, UTC) to RRULEs without DTSTART; null if it is invalid. It becomes two rules
+ * if it has days of the month and of the week, of which either suffices. `interval`: every nth hour, day, week, month
+ * or year, counted from DTSTART.
  */
 export function rulesOfCron(expression: string, interval: number): string[] | null {
   const text = expression.trim();
@@ -65,7 +66,7 @@ function readField(text: string, field: (typeof fields)[number]): Field | null {
   return { values: [...values].toSorted((one, other) => one - other), isAny: text === '*' };
 }
 
-// "*", "5", "1-5", each perhaps with "/2"; "5/2" goes on to the end.
+// Accepts "*", "5" and "1-5", each optionally with "/2"; "5/2" continues to the end of the range.
 function readRange(text: string, { min, max, names }: (typeof fields)[number]): number[] | null {
   const [, start = '', end, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d{1,2}))?$/.exec(text) ?? [];
   const number = (word: string): number => {

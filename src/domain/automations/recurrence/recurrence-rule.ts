@@ -1,27 +1,27 @@
-/** How often a rule repeats, as RFC 5545 3.3.10 writes it. */
+/** The frequencies of a rule, as in RFC 5545 3.3.10. */
 export const frequencies = ['SECONDLY', 'MINUTELY', 'HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
 /** See {@link frequencies}. */
 export type Frequency = (typeof frequencies)[number];
 
 const weekdays = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 
-/** The largest INTERVAL and COUNT: what is counted from its beginning must be counted again for every question. */
+/** The maximum of INTERVAL and COUNT: counting from the beginning repeats for every search. */
 const maxInterval = 100_000;
 const maxCount = 1_000;
 
-/** A rule whose every part has been checked. Times are in UTC. */
+/** A rule whose parts have all been checked. Times are in UTC. */
 export interface Recurrence {
   readonly startsAt: Date;
   readonly frequency: Frequency;
   readonly interval: number;
-  /** Null: it goes on, at most until `until`. */
+  /** Null: no count, so that only `until` can end it. */
   readonly count: number | null;
   readonly until: Date | null;
   /** The BY parts and WKST in their canonical form, such as `BYDAY=MO,WE`. */
   readonly parts: ReadonlyMap<string, string>;
 }
 
-/** A rule, or what is wrong with it in a sentence that begins with the name of the part. */
+/** A rule, or its problem as a sentence that begins with the name of the part. */
 export type ParsedRecurrence =
   | { readonly rule: Recurrence; readonly problem: null }
   | { readonly rule: null; readonly problem: string };
@@ -30,9 +30,10 @@ export type ParsedRecurrence =
 class RecurrenceError extends Error {}
 
 /**
- * Reads what a `recurrence` condition holds: DTSTART and RRULE on two lines, DTSTART and the parts joined by ";", or the parts
- * alone, which begin at `defaultStart`, without its fraction of a second. Times without "Z" are UTC too. Strict: parts,
- * ranges and combinations are those of RFC 5545 3.3.10, less a few combinations that nobody needs and evaluators differ on.
+ * Parses the value of a `recurrence` condition: DTSTART and RRULE on two lines, DTSTART and the parts joined by ";", or
+ * the parts alone, which begin at `defaultStart`, without its fraction of a second. Times without "Z" are UTC too.
+ * Strict: parts, ranges and combinations are those of RFC 5545 3.3.10, without a few rare combinations on which
+ * evaluators differ.
  */
 export function parseRecurrence(text: string, defaultStart: Date): ParsedRecurrence {
   try {
@@ -73,9 +74,9 @@ const heads = new Set(['FREQ', 'INTERVAL', 'COUNT', 'UNTIL']);
 const isHead = (name: string) => heads.has(name);
 const quote = (text: string) => JSON.stringify(text.slice(0, 60));
 
-// DTSTART stands on a line of its own, or is the first of the parts.
+// DTSTART is on a line of its own, or is the first of the parts.
 function split(text: string): { start: string | null; parts: Map<string, string> } {
-  // Of ASCII only: the capitals of a few other letters are I, K and S too.
+  // ASCII only: the capitals of a few other letters are also I, K and S.
   const lines = text
     .trim()
     .replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase())
@@ -111,7 +112,7 @@ function readTime(name: string, text: string): Date {
   const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z?)?$/.exec(text);
   const [year = 0, month = 0, day = 0, ...clock] = (match ?? []).slice(1).map((digits) => Number(digits ?? Number.NaN));
   const isDay = clock.every(Number.isNaN);
-  // The last day of a rule is a whole one.
+  // The last day of a rule counts completely.
   const [hour = 0, minute = 0, second = 0] = isDay ? (name === 'UNTIL' ? [23, 59, 59] : []) : clock;
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   const isReal =
@@ -132,7 +133,7 @@ function integer(name: string, text: string, min: number, max: number): number {
   return value;
 }
 
-/** The largest number of each list; `isSigned`: also counted from the end, and then not 0. */
+/** The maximum number of each list; `isSigned`: negative numbers count from the end, and 0 is invalid. */
 const lists = {
   BYSECOND: { max: 59, isSigned: false, min: 0 },
   BYMINUTE: { max: 59, isSigned: false, min: 0 },
@@ -172,7 +173,7 @@ function readDay(text: string): string {
   return `${number ?? ''}${day}`;
 }
 
-// RFC 5545 3.3.10 says of the first five that they MUST NOT be. The last three are lawful, but evaluators disagree about them.
+// RFC 5545 3.3.10 forbids the first five. The last three are valid, but evaluators disagree about them.
 function requireCombination({ frequency, parts }: Recurrence): void {
   const refuse = (isWrong: boolean, message: string) => {
     if (isWrong) throw new RecurrenceError(message);

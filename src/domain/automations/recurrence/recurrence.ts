@@ -1,22 +1,22 @@
 import { RRuleTemporal } from 'rrule-temporal';
 import type { Frequency, Recurrence } from './recurrence-rule.ts';
 
-/** The least time between two runs of an automation. */
+/** Minimum time between two runs of an automation. */
 export const minGapMs = 15 * 60 * 1_000;
 
-/** How far ahead, at least, a time is looked for: the 29th of February falls on a given weekday every 28 to 40 years. */
+/** Minimum search range: the 29th of February falls on a given weekday every 28 to 40 years. */
 const horizonMs = 41 * 366 * 24 * 60 * 60 * 1_000;
 
-/** What the evaluator may walk over for one time: all that a rule may take, or what takes a few milliseconds. */
+/** Limits of the evaluator's work for one time: the maximum for a rule, or a few milliseconds of work. */
 const work = {
   full: { maxIterations: 10_000, maxCandidateEvaluations: 200_000 },
   quick: { maxIterations: 300, maxCandidateEvaluations: 5_000 },
 } as const;
 
-/** How much may be done to find a time. */
+/** The amount of work that a search may do. */
 export type Effort = keyof typeof work;
 
-/** A time that takes more than a quick look to find: it may be there or not. */
+/** The search exceeded the limit for quick work: a time may exist or not. */
 export class OverBudgetError extends Error {}
 
 const lengthMs = {
@@ -29,13 +29,14 @@ const lengthMs = {
   YEARLY: 31_622_400_000,
 } as const satisfies Record<Frequency, number>;
 
-/** The last moment that has four digits for its year. */
+/** The last moment whose year has four digits. */
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * The next times of a rule that lie after a moment, at most `count`, in order. Fewer: it ends, or the next one is further
- * away than 41 years, or took more work to find than a rule may take. Each one costs about a millisecond, a hostile rule's a
- * hundred: so look for one in a turn. With the effort `quick` TooDearError is thrown instead.
+ * Returns the next times of a rule after a moment, at most `count`, in order. There are fewer if the rule ends, or if
+ * the next time is more than 41 years away or exceeds the limit of work for a rule. Each time costs about a
+ * millisecond, or a hundred for a hostile rule: so find one per turn of the event loop. With the effort `quick` it
+ * throws OverBudgetError instead.
  */
 export function nextOccurrences(rule: Recurrence, after: Date, count: number, effort: Effort = 'full'): Date[] {
   const found: Date[] = [];
@@ -60,7 +61,7 @@ function nextOccurrence(rule: Recurrence, after: Date, effort: Effort): Date | n
     `INTERVAL=${rule.interval}`,
     `UNTIL=${write(new Date(until))}`,
     ...[...rule.parts].map(([name, value]) => `${name}=${value}`),
-    // RFC 5545 does not say which days of a week are meant; all of them, as evaluators in wide use have it.
+    // RFC 5545 does not define which days of a week apply; widely used evaluators take all of them.
     ...(rule.parts.has('BYWEEKNO') && !rule.parts.has('BYDAY') ? ['BYDAY=MO,TU,WE,TH,FR,SA,SU'] : []),
   ];
   const rruleString = `DTSTART:${write(rule.startsAt)}\nRRULE:${parts.join(';')}`;
@@ -70,7 +71,7 @@ function nextOccurrence(rule: Recurrence, after: Date, effort: Effort): Date | n
     return next === null ? null : new Date(next.epochMilliseconds);
   } catch (error) {
     if (effort === 'quick') throw new OverBudgetError('A time takes more than a quick look.', { cause: error });
-    // It says that the work was too much, or that the calendar ends, by throwing. The rule itself has been checked.
+    // The evaluator throws if the work exceeds the limit, or if the calendar ends. The rule itself has been checked.
     return null;
   }
 }
@@ -78,20 +79,21 @@ function nextOccurrence(rule: Recurrence, after: Date, effort: Effort): Date | n
 const write = (time: Date) => time.toISOString().replaceAll(/[-:]|\.\d+/g, '');
 
 /**
- * What looking at the rules of one request may cost before no more than the first few times of each are looked at; before the
- * first two of each are enough it may be overdrawn by {@link maxOverdraftMs}.
+ * The time budget for checking the rules of one request. When it is used up, only the first few times of each rule are
+ * checked. The first two times of each rule may exceed it by {@link maxOverdraftMs}.
  */
 export interface CheckBudget {
   leftMs: number;
 }
 const maxOverdraftMs = 300;
 
-/** A fresh {@link CheckBudget}. */
+/** Creates a {@link CheckBudget}. */
 export const newCheckBudget = (): CheckBudget => ({ leftMs: 100 });
 
 /**
- * Why an automation cannot have this rule, or null: it never fires after `now`, or more often than every 15 minutes. Looks at
- * the next times until their pattern has been seen, which is not all there may ever be.
+ * Returns the reason why an automation cannot have this rule, or null. The rule must fire after `now`, and not more
+ * often than every 15 minutes. Checks the next times until their pattern repeats, which may not be all times of the
+ * rule.
  */
 export function recurrenceProblem(rule: Recurrence, now: Date): string | null {
   const check = checkRecurrence(rule, now, newCheckBudget());
@@ -101,7 +103,7 @@ export function recurrenceProblem(rule: Recurrence, now: Date): string | null {
   }
 }
 
-/** {@link recurrenceProblem} in steps, of which each looks for one time at most. */
+/** {@link recurrenceProblem} in steps that each find at most one time. */
 export function* checkRecurrence(
   rule: Recurrence,
   now: Date,
@@ -138,15 +140,15 @@ export function* checkRecurrence(
 }
 
 /**
- * True where the rule's parts alone say that it never fires too often, as those of most rules do: nothing need be walked over.
- * Its times are some of those of its grid, and of those of a day that BYHOUR, BYMINUTE and BYSECOND make.
+ * True if the rule's parts alone prove that it never fires too often, as for most rules, so that no times need to be
+ * computed. Its times are a subset of its grid, and of the times of a day that BYHOUR, BYMINUTE and BYSECOND define.
  */
 function isSparse({ frequency, interval, parts, startsAt }: Recurrence): boolean {
   const isGrid = frequency === 'SECONDLY' || (frequency === 'MINUTELY' && !parts.get('BYSECOND')?.includes(','));
   if (isGrid && interval * lengthMs[frequency] >= minGapMs) return true;
   const numbers = (name: string, own: number | null, count: number) =>
     parts.get(name)?.split(',').map(Number) ?? (own === null ? Array.from({ length: count }, (_, n) => n) : [own]);
-  // What is left out is the start's, where the frequency is longer than it.
+  // A missing part has the value of the start if the frequency is longer than the part's unit.
   const isLongerThan = (than: Frequency) => lengthMs[frequency] > lengthMs[than];
   const hours = numbers('BYHOUR', isLongerThan('HOURLY') ? startsAt.getUTCHours() : null, 24);
   const minutes = numbers('BYMINUTE', isLongerThan('MINUTELY') ? startsAt.getUTCMinutes() : null, 60);
@@ -159,11 +161,11 @@ function isSparse({ frequency, interval, parts, startsAt }: Recurrence): boolean
   return times.every((time, n) => (times[n + 1] ?? (times[0] ?? 0) + 24 * 60 * 60) - time >= minGap);
 }
 
-/** As many times as a day has with {@link minGapMs} between them. */
+/** The number of times per day with {@link minGapMs} between them. */
 const maxDailyTimes = 96;
 
-// What the evaluator's own bounds do not see: it makes all times of a period before BYSETPOS takes some of them, also where
-// there are none to take, and goes on so for thousands of periods, many seconds long.
+// Bounds the work that the evaluator's own limits miss: it computes all times of a period before BYSETPOS selects some
+// of them, even if it selects none, and continues so for thousands of periods, many seconds long.
 function workProblem({ frequency, parts }: Recurrence): string | null {
   const sizeOf = (...names: string[]) =>
     names.reduce((size, name) => size * (parts.get(name)?.split(',').length ?? 1), 1);

@@ -1,8 +1,8 @@
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** True of a name of the IANA time zone database, such as "Europe/Berlin", as far as this process knows them. */
+/** True for a name of the IANA time zone database, such as "Europe/Berlin", that this process knows. */
 export function isTimeZone(name: string): boolean {
-  // Offsets such as "+01:00", which some engines take, are no zones.
+  // Some engines accept offsets such as "+01:00", which are not zones.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -12,7 +12,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** One for each zone: there are some hundreds, and making one takes long. */
+/** One for each zone: there are a few hundred zones, and creating a formatter is slow. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -31,7 +31,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
+/** Returns the offset of a zone from UTC at a moment, in milliseconds. */
 export function offsetAt(timeZone: string, at: Date): number {
   const parts = new Map(
     clockOf(timeZone)
@@ -47,18 +47,18 @@ export function offsetAt(timeZone: string, at: Date): number {
   return wall.getTime() - Math.floor(at.getTime() / 1_000) * 1_000;
 }
 
-/** What the clocks of a zone show at a moment, as a time that would show it in UTC. */
+/** Returns the wall time of a zone at a moment, as a Date that shows it in UTC. */
 export function wallOf(timeZone: string, at: Date): Date {
   return new Date(at.getTime() + offsetAt(timeZone, at));
 }
 
 /**
- * When the clocks of a zone show a time, which is given as one that shows it in UTC. Of two such moments, as when clocks are
- * put back, the first. Where there is none, as when they are put forward, as much later as they jump: 02:30 is then 03:30
- * (RFC 5545 3.3.5 has both).
+ * Returns the moment of a wall time in a zone, which is passed as a Date that shows it in UTC. Of two such moments,
+ * when clocks go back, it returns the first. If there is none, when clocks go forward, it adds the size of the gap:
+ * 02:30 becomes 03:30 (RFC 5545 3.3.5 defines both).
  */
 export function momentOf(timeZone: string, wall: Date): Date {
-  // Whatever changes within two days: these are the offsets before it and after it.
+  // The offsets before and after any change within two days.
   const before = offsetAt(timeZone, new Date(wall.getTime() - dayMs));
   const after = offsetAt(timeZone, new Date(wall.getTime() + dayMs));
   const early = new Date(wall.getTime() - before);

@@ -3,22 +3,22 @@ import { parseRecurrence, type Recurrence } from './recurrence-rule.ts';
 import { momentOf, offsetAt, wallOf } from './time-zones.ts';
 
 /**
- * A rule that goes by the clocks of a time zone; null: by UTC. The rule's own times are then what these clocks show, written
- * as if they were UTC's: "at nine" stays at nine all year.
+ * A rule in the wall time of a time zone; null: UTC. The rule's times are wall times, written as if they were UTC: "at
+ * nine" stays at nine all year.
  */
 export interface ZonedRecurrence {
   readonly rule: Recurrence;
   readonly timeZone: string | null;
 }
 
-/** A rule, or what is wrong with it in a sentence that begins with the name of the part. */
+/** A rule, or its problem as a sentence that begins with the name of the part. */
 export type ParsedZonedRecurrence =
   | { readonly zoned: ZonedRecurrence; readonly problem: null }
   | { readonly zoned: null; readonly problem: string };
 
 /**
- * Reads a rule as `parseRecurrence` does. With a time zone, DTSTART and UNTIL are times of its clocks when they have no "Z",
- * and moments when they have one, as `defaultStart` is.
+ * Parses a rule as `parseRecurrence` does. With a time zone, DTSTART and UNTIL without "Z" are wall times, and with "Z"
+ * they are moments, as `defaultStart` is.
  */
 export function parseZonedRecurrence(text: string, defaultStart: Date, timeZone: string | null): ParsedZonedRecurrence {
   const { rule, problem } = parseRecurrence(text, defaultStart);
@@ -31,13 +31,13 @@ export function parseZonedRecurrence(text: string, defaultStart: Date, timeZone:
   return { zoned: { rule: { ...rule, startsAt, until }, timeZone }, problem: null };
 }
 
-/** Clocks are not changed by more than this at once: on some islands a day has been left out. */
+/** Maximum change of clocks at once: some islands have skipped a day. */
 const maxShiftMs = 25 * 60 * 60 * 1_000;
 
 /**
- * The next times after a moment, at most `count`, in order, as {@link nextOccurrences}. By clocks that are put forward, what falls
- * into the hour that is left out comes an hour later; by clocks that are put back, what falls into the hour that comes twice
- * comes the first time only. That is so for rules of any frequency.
+ * Returns the next times after a moment, at most `count`, in order, as {@link nextOccurrences}. When clocks go forward,
+ * times in the skipped hour occur an hour later. When clocks go back, times in the repeated hour occur the first time
+ * only. This applies to rules of any frequency.
  */
 export function nextZonedOccurrences(
   { rule, timeZone }: ZonedRecurrence,
@@ -47,14 +47,14 @@ export function nextZonedOccurrences(
 ): Date[] {
   if (timeZone === null) return nextOccurrences(rule, after, count, effort);
   const found = new Set<number>();
-  // What the clocks showed earlier can still lie ahead, when they have just been put forward or back.
+  // When clocks have just changed, an earlier wall time can still be in the future.
   let from = new Date(wallOf(timeZone, after).getTime() - (isChanging(timeZone, after) ? maxShiftMs : 0));
   for (let last = Number.POSITIVE_INFINITY; ; ) {
     const [wall] = nextOccurrences(rule, from, 1, effort);
     if (!wall || wall.getTime() > last) break;
     const moment = momentOf(timeZone, wall);
     if (moment > after) found.add(moment.getTime());
-    // What comes next by the clocks may come before it: only where they change.
+    // Near a change of clocks, a later wall time can be an earlier moment.
     if (found.size >= count) last = isChanging(timeZone, moment) ? wall.getTime() + maxShiftMs : 0;
     if (found.size >= count + maxLookahead) break;
     from = wall;
@@ -65,18 +65,21 @@ export function nextZonedOccurrences(
     .map((time) => new Date(time));
 }
 
-/** More than a rule that may be used has in {@link maxShiftMs}. */
+/** More times than a valid rule can have in {@link maxShiftMs}. */
 const maxLookahead = 110;
 
 const isChanging = (timeZone: string, at: Date) =>
   offsetAt(timeZone, new Date(at.getTime() - maxShiftMs)) !== offsetAt(timeZone, new Date(at.getTime() + maxShiftMs));
 
-/** Why an automation cannot have this rule, or null, as {@link recurrenceProblem}. What is too often is told by the clocks. */
+/**
+ * Returns the reason why an automation cannot have this rule, or null, as {@link recurrenceProblem}. The minimum gap is
+ * measured in wall time.
+ */
 export function zonedRecurrenceProblem({ rule, timeZone }: ZonedRecurrence, now: Date): string | null {
   return recurrenceProblem(rule, timeZone === null ? now : wallOf(timeZone, now));
 }
 
-/** {@link zonedRecurrenceProblem} in steps, of which each looks for one time at most. */
+/** {@link zonedRecurrenceProblem} in steps that each find at most one time. */
 export function checkZonedRecurrence(
   { rule, timeZone }: ZonedRecurrence,
   now: Date,

@@ -4,34 +4,37 @@ import type { OrganizationRecord } from '../../identity/organizations/use-organi
 import { type AutomationRecord, automationColumns } from '../model/automations.ts';
 import type { RunTrigger } from '../model/runs.ts';
 
-/** Why an automation fires. */
+/** The reason why an automation starts a run. */
 export interface RunCause {
   /**
-   * What is answered, once for each automation: `due:<time>`, `webhook:<delivery id>`, `event:<log entry id>`, `manual:<id>`.
-   * At most 300 characters.
+   * Key of the event, once for each automation: `due:<time>`, `webhook:<delivery id>`, `event:<log entry id>`,
+   * `manual:<id>`. At most 300 characters.
    */
   readonly deliveryKey: string;
-  /** Kept in the run's row and shown. Small: never the body of a webhook. */
+  /** Stored in the run's row and shown. Small: never the body of a webhook. */
   readonly trigger: RunTrigger;
-  /** What the prompt is followed by: the event as text. */
+  /** Text that follows the prompt: the event. */
   readonly addition?: string | null;
-  /** How many automations stand before it in a chain of sessions that start automations. */
+  /** Number of automations before it in a chain of sessions that start automations. */
   readonly depth?: number;
   readonly scheduledFor?: Date | null;
-  /** A run that failed before is tried again; else it stays what it is. */
+  /** True: a failed run is retried; otherwise it stays as it is. */
   readonly isRetry?: boolean;
-  /** It is not to be done, but to be told of: why. */
+  /** The reason why the run is only recorded as skipped. */
   readonly skip?: string;
 }
 
-/** What the firing of an automation needs to know. It asks for no viewer: it acts as the automation's owner. */
+/** A locked automation with the data for a run. It needs no viewer, because the automation acts as its owner. */
 export interface LockedAutomation {
   readonly automation: AutomationRecord;
   readonly organization: OrganizationRecord;
   readonly isOrganizationGone: boolean;
 }
 
-/** The automation of a bare id with its organization, locked until the transaction ends. NOT_FOUND for a deleted one. */
+/**
+ * Locks the automation of an unprefixed id, with its organization, until the transaction ends. Throws NOT_FOUND for a
+ * deleted one.
+ */
 export async function lockForRun(tx: Transaction, id: string): Promise<LockedAutomation> {
   const [row] = await tx.query<AutomationRecord & OfOrganization>(
     `select ${automationColumns}, o.deleted_at is not null as "isOrganizationGone", o.enterprise_id as "enterpriseId",
@@ -61,7 +64,7 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
   return { automation, organization, isOrganizationGone };
 }
 
-// Its columns, of which some have the names of the automation's.
+// The organization's columns, without those whose names the automation's columns have.
 interface OfOrganization extends Omit<OrganizationRecord, 'id' | 'name' | 'createdAt' | 'updatedAt'> {
   readonly isOrganizationGone: boolean;
   readonly organizationName: string;

@@ -8,14 +8,14 @@ import type { AutomationRun } from '../model/runs.ts';
 import type { LockedAutomation } from './locked-automation.ts';
 import { skipQueuedRuns } from './skip-queued-runs.ts';
 
-/** After so many failures in a row an automation is disabled. */
+/** Number of consecutive failures after which an automation is disabled. */
 export const maxFailures = 10;
-/** How long a failed time waits until it is tried again: doubled with each failure, up to the last. */
+/** Wait before a failed occurrence is retried: doubled with each failure, up to the maximum. */
 export const backOff = { firstMs: 60 * 1_000, maxMs: 60 * 60 * 1_000 } as const;
-/** The event of a run that somebody asked for. */
+/** The event of a run that a user requested. */
 export const manualEvent = 'manual';
 
-/** Notes that an automation has acted: what failed before is forgotten. */
+/** Records that an automation has run, and resets its failures. */
 export async function recordSuccess(
   services: Services,
   tx: Transaction,
@@ -28,8 +28,9 @@ export async function recordSuccess(
 }
 
 /**
- * Notes a failure. A time of a recurring trigger is tried again, later each time; after {@link maxFailures} of any trigger
- * in a row the automation is disabled. One that somebody asked for counts for nothing: they are told.
+ * Records a failure. An occurrence of a recurring trigger is retried after an increasing wait; after {@link
+ * maxFailures} consecutive failures of any trigger the automation is disabled. A run that a user requested does not
+ * count, because the user gets the error.
  */
 export async function recordFailure(
   services: Services,
@@ -59,10 +60,10 @@ export async function recordFailure(
   );
 }
 
-/** Why the service itself disables an automation. */
+/** The reason why the service itself disables an automation. */
 export type DisableReason = 'failures' | 'organization_deleted' | 'over';
 
-/** Disables an automation in the name of the service, which the audit log tells. Nothing for one that is disabled. */
+/** Disables an automation in the name of the service, with an audit entry. Does nothing if it is disabled. */
 export async function disableAutomation(
   services: Services,
   tx: Transaction,
@@ -77,7 +78,7 @@ export async function disableAutomation(
     [targetId, ...editorValues(changedBy(system))],
   );
   if (rows.length === 0) return;
-  // What was due while it was enabled is done, also when that was the last time.
+  // Queued runs are executed, even if the last occurrence was the end of the rule.
   if (reason !== 'over') await skipQueuedRuns(tx, targetId);
   const data = { name, changed: 'enabled', reason };
   await audit(system, tx, 'update_automation', { organizationId, targetId, data });

@@ -3,23 +3,26 @@ import type { ErrorCode } from '../../errors.ts';
 import type { AutomationRecord } from '../model/automations.ts';
 import type { RunStatus } from '../model/runs.ts';
 
-/** How many runs may wait where an automation says how many may be at work, and not how many may wait. */
+/** Maximum number of queued runs if the automation limits its concurrent runs but not its queue. */
 export const defaultQueueDepth = 100;
-/** Among so many of an automation's last runs those at work are looked for. */
+/** Number of an automation's latest runs among which active ones are counted. */
 const maxRecentRuns = 1_000;
 
-/** Whether a run may start now, waits, or is left out, and then why. */
+/** The decision whether a run starts now, is queued or is skipped, and the reason for a skip. */
 export interface RunDecision {
   readonly status: Exclude<RunStatus, 'failed'>;
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
 }
 
-/** What an automation's own limits say to one more run. The automation is locked, so that no other is let in meanwhile. */
+/**
+ * Checks one more run against the automation's own limits. The automation is locked, so that no other run starts
+ * meanwhile.
+ */
 export async function checkRunLimits(tx: Transaction, automation: AutomationRecord, now: Date): Promise<RunDecision> {
   const { invocations } = automation.options.limits ?? {};
   if (invocations) {
     const { maxPerWindow, windowSeconds } = invocations;
-    // At least the last so many must be looked at; more say nothing else.
+    // A count up to the limit suffices.
     const [recent] = await tx.query<{ count: number }>(
       `select count(*)::int as count from (select 1 from automation_run r where r.automation_id = $1
           and r.created_at > $2::timestamptz and r.status in ('started', 'queued') limit $3) recent`,
@@ -33,13 +36,16 @@ export async function checkRunLimits(tx: Transaction, automation: AutomationReco
   if (max == null) return { status: 'started', refusal: null };
   const depth = automation.options.concurrency?.maxQueueDepth ?? defaultQueueDepth;
   const waiting = await countQueued(tx, automation.id, depth);
-  // Who came earlier goes first.
+  // Queued runs start first.
   if (waiting === 0 && (await hasFreeSlot(tx, automation))) return { status: 'started', refusal: null };
   if (waiting < depth) return { status: 'queued', refusal: null };
   return skipped(`As many runs of the automation as may be (${max}) are at work, and ${depth} may wait.`);
 }
 
-/** Whether fewer of an automation's runs are at work than may be: their sessions have not ended, failed or been put to sleep. */
+/**
+ * True if fewer of an automation's runs are active than allowed. A run is active until its session has ended, failed or
+ * been suspended.
+ */
 export async function hasFreeSlot(tx: Transaction, { id, options }: AutomationRecord): Promise<boolean> {
   const max = options.concurrency?.maxConcurrentRuns;
   if (max == null) return true;

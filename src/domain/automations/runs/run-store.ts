@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts';
 import { type AutomationRun, runColumns } from '../model/runs.ts';
 import type { LockedAutomation, RunCause } from './locked-automation.ts';
 
-/** A run that has not begun. */
+/** Creates a run that has not started. */
 export function newRun(services: Services, { automation }: LockedAutomation, cause: RunCause): AutomationRun {
   return {
     id: newId(),
@@ -24,7 +24,7 @@ export function newRun(services: Services, { automation }: LockedAutomation, cau
   };
 }
 
-/** The run of an automation that answers a delivery key; null: it has not been answered. */
+/** Returns the run of an automation with a delivery key; null: there is none. */
 export async function findRun(
   tx: Transaction,
   automationId: string,
@@ -52,7 +52,10 @@ export function findRunsOfBody(
   );
 }
 
-/** Writes a run, or how far it has come, and rings for it; `addition`, what the prompt is to be followed by, is kept until it starts. */
+/**
+ * Writes a run, or its new state, and notifies; `addition`, the text that follows the prompt, is stored until it
+ * starts.
+ */
 export async function saveRun(
   { notifier }: Pick<Services, 'notifier'>,
   tx: Transaction,

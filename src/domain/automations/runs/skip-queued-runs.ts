@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../store/store.ts';
 
-/** Leaves out what waits of an automation that acts no more: somebody has disabled or deleted it. */
+/** Skips the queued runs of an automation that was disabled or deleted. */
 export async function skipQueuedRuns(tx: Transaction, automationId: string): Promise<void> {
   await tx.query(
     `update automation_run set status = 'skipped', addition = null, error_code = 'INVALID_STATE',

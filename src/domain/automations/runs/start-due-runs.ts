@@ -8,15 +8,16 @@ import { disableAutomation } from './record-outcome.ts';
 import { findRun } from './run-store.ts';
 import { recordCrash, startRun } from './start-run.ts';
 
-/** So many are claimed at once; all of them in one transaction. */
+/** Number of automations that are claimed at once, all in one transaction. */
 const batchSize = 10;
 
 const isDue = 'a.is_enabled and a.deleted_at is null and a.due_at';
 
 /**
- * Fires the automations that are due, the longest waiting first, until there are no more; gives how many. The claim, the
- * session and the next time are one transaction, so that whatever dies, each time fires once. May run in several processes,
- * and several times in one: what another has claimed is passed over.
+ * Starts the runs of automations that are due, the longest waiting first, until none is left. Returns their number. The
+ * claim, the session and the next occurrence are one transaction, so that each occurrence starts one run even after a
+ * crash. May run in several processes, and several times in one: automations that another transaction has claimed are
+ * skipped.
  */
 export async function startDueRuns(services: Services, isStopping: () => boolean): Promise<number> {
   const planned: PlannedTimes = new Map();
@@ -25,7 +26,7 @@ export async function startDueRuns(services: Services, isStopping: () => boolean
     const { started, expensive } = await startDueBatch(services, planned);
     count += started;
     if (started === 0 && expensive.length === 0) return count;
-    // What takes long to find is found while nothing is locked; then it is claimed again.
+    // Expensive occurrences are computed without locks; then the automation is claimed again.
     for (const query of expensive) {
       if (isStopping()) return count;
       planned.set(query.automation.id, { of: keyOfQuery(query), due: await findDueTime(query) });
@@ -33,14 +34,17 @@ export async function startDueRuns(services: Services, isStopping: () => boolean
   }
 }
 
-/** What was found outside of a transaction for automations that could not be answered inside, by their ids. */
+/** The results that were computed outside of a transaction, by automation id. */
 type PlannedTimes = Map<string, { readonly of: string; readonly due: DueTime | null }>;
 
-// What has been changed since is asked anew; that some time went by is no change.
+// A change of the automation invalidates a computed result; the passage of time does not.
 const keyOfQuery = ({ automation: { triggers, options, nextRunAt, dueAt }, isRetry }: DueTimeQuery): string =>
   canonicalJson([triggers, options.missedRuns, options.jitterSeconds, nextRunAt, dueAt, isRetry]);
 
-/** When the next automation is due; null: none is. It may be over already, where another process has claimed it. */
+/**
+ * Returns the time when the next automation is due; null: none. It may be in the past if another process has claimed
+ * the automation.
+ */
 export async function nextDueAt(services: Services): Promise<Date | null> {
   const [next] = await services.store.query<{ dueAt: Date }>(
     `select a.due_at as "dueAt" from automation a where ${isDue} is not null order by a.due_at limit 1`,
@@ -50,7 +54,7 @@ export async function nextDueAt(services: Services): Promise<Date | null> {
 
 interface DueBatchResult {
   readonly started: number;
-  /** Claimed, and left as they are: their times take long to find. */
+  /** Claimed but unchanged: their occurrences are expensive to compute. */
   readonly expensive: readonly DueTimeQuery[];
 }
 
@@ -75,12 +79,12 @@ async function startDueBatch(services: Services, planned: PlannedTimes): Promise
   } catch (error) {
     if (currentId === null) throw error;
     services.log.error({ err: error, automationId: currentId }, 'An automation could not be fired.');
-    // The others of the batch are as they were, and are claimed again.
+    // The others of the batch are unchanged, and are claimed again.
     return { started: await recordCrashOf(services, currentId), expensive: [] };
   }
 }
 
-/** Fires one; gives what is to be asked first where that takes long. */
+/** Starts a run of one automation. Returns a query to compute first if it is expensive. */
 async function startDueRun(
   services: Services,
   tx: Transaction,
@@ -95,7 +99,7 @@ async function startDueRun(
   const due = plan?.of === keyOfQuery(query) ? plan.due : dueTimeAtOnce(query);
   if (due === 'expensive') return query;
   if (due === null) {
-    // It has no time: that it was due is a remainder.
+    // It has no next occurrence: the due time is left over.
     await tx.query('update automation set due_at = null where id = $1', [id]);
     return null;
   }
@@ -106,7 +110,7 @@ async function startDueRun(
     isRetry: true,
     ...(due.isSkipped ? { skip: 'The time was missed: nothing ran then, and the automation skips such times.' } : {}),
   });
-  // A failure has noted when it is tried again.
+  // The failure has recorded the time of the retry.
   if (run.status === 'failed') return null;
   const { nextRunAt, dueAt } = due.next;
   await tx.query('update automation set next_run_at = $2::timestamptz, due_at = $3::timestamptz where id = $1', [
@@ -134,14 +138,14 @@ async function dueTimeQueryOf(
 
 const keyOf = (time: Date): string => `due:${time.toISOString()}`;
 
-// In transactions of its own, for that of the firing is lost.
+// In separate transactions, because the run's transaction is rolled back.
 async function recordCrashOf(services: Services, id: string): Promise<number> {
   const query = await services.store.transact(async (tx) => dueTimeQueryOf(services, tx, await lockForRun(tx, id)));
   const due = await findDueTime(query);
   if (due === null) return 0;
   return services.store.transact(async (tx) => {
     const locked = await lockForRun(tx, id);
-    // Somebody has changed it, or fired it, in the meantime: it is claimed again, or no more.
+    // It has been changed, or has run, in the meantime: it is claimed again if it is still due.
     if (keyOfQuery(await dueTimeQueryOf(services, tx, locked)) !== keyOfQuery(query)) return 1;
     await recordCrash(services, tx, locked, {
       deliveryKey: keyOf(due.time),

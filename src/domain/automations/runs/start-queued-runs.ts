@@ -6,18 +6,20 @@ import { hasFreeSlot } from './run-limits.ts';
 import { saveRun } from './run-store.ts';
 import { executeRun, failRun } from './start-run.ts';
 
-/** Automations looked at in one statement. */
+/** Number of automations that one statement reads. */
 const pageSize = 100;
-/** A run that could not be started so often, without having been refused, has failed. */
+/** Number of attempts to start a run after which it fails, if no attempt was refused. */
 const maxAttempts = 5;
 
-/** Until when, in ms, this process leaves the runs of an automation alone that could not be started; by its bare id. */
+/**
+ * The times, in ms, until which this process skips an automation whose run could not be started, by its unprefixed id.
+ */
 export type Pauses = Map<string, number>;
 const pauseMs = 5_000;
 
 /**
- * Starts the runs that wait, the oldest of each automation first, as far as it has places for them; gives the organizations,
- * by bare ids, of those that wait on. May run in several processes: each run starts once.
+ * Starts queued runs, the oldest of each automation first, while it has free slots. Returns the organizations, by
+ * unprefixed ids, whose runs stay queued. May run in several processes: each run starts once.
  */
 export async function startQueuedRuns(
   services: Services,
@@ -53,7 +55,7 @@ async function startOldest(services: Services, pauses: Pauses, automationId: str
   const current: { run: QueuedRun | null } = { run: null };
   try {
     return await services.store.transact(async (tx) => {
-      // Who has it locked fires it, or starts its runs.
+      // The transaction that has locked it starts its runs.
       const rows = await tx.query(
         'select 1 from automation where id = $1 and deleted_at is null for update skip locked',
         [automationId],
@@ -77,8 +79,8 @@ async function startOldest(services: Services, pauses: Pauses, automationId: str
 }
 
 /**
- * Notes that a run was not started for no fault of its own, a lost connection for one: it waits on, until that has happened
- * too often. True: the next may be tried at once.
+ * Records that a run could not be started because of an external error, such as a lost connection: it stays queued
+ * until that has happened too often. Returns true if the next run may be tried at once.
  */
 async function recordInterruption(
   services: Services,
@@ -87,7 +89,7 @@ async function recordInterruption(
 ): Promise<boolean> {
   const locked = await lockForRun(tx, automationId);
   const oldest = await findOldest(tx, automationId);
-  // It was started after all, here or by another process.
+  // It has been started after all, here or by another process.
   if (oldest?.id !== id) return true;
   const { addition, ...run } = oldest;
   if (run.attempts + 1 >= maxAttempts) {

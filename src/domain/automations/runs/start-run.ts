@@ -14,10 +14,11 @@ import { checkRunLimits } from './run-limits.ts';
 import { findRun, newRun, saveRun } from './run-store.ts';
 
 /**
- * The only way to fire: the run, its session or message, what the limits say and how it went for the automation are one
- * transaction. The same delivery key again gives the first run and does nothing. A refusal is no error: the run is `failed`
- * and says why; one that must wait for others is `queued`, one beyond a limit `skipped`. Locks the automation. Fires also
- * one that is disabled: who calls says whether that is meant. NOT_FOUND for a deleted one. Any other error is the transaction's.
+ * The only way to start a run: the run, its session or message, the decision of the limits and the automation's result
+ * are one transaction. A known delivery key returns the first run and does nothing. A refusal is not an error: the run
+ * is `failed` with a reason. A run that must wait for others is `queued`, one beyond a limit `skipped`. Locks the
+ * automation. Also runs a disabled automation: the caller checks that. Throws NOT_FOUND for a deleted one. Any other
+ * error rolls the transaction back.
  */
 export async function lockAndStartRun(
   services: Services,
@@ -28,7 +29,7 @@ export async function lockAndStartRun(
   return startRun(services, tx, await lockForRun(tx, id), cause);
 }
 
-/** {@link lockAndStartRun} for one that the caller has locked in this transaction and not changed since. */
+/** {@link lockAndStartRun} for an automation that the caller has locked in this transaction and not changed since. */
 export async function startRun(
   services: Services,
   tx: Transaction,
@@ -51,7 +52,7 @@ export async function startRun(
   return saveRun(services, tx, run, status === 'queued' ? (cause.addition ?? null) : null);
 }
 
-/** Notes that a firing ended with an error that is no refusal, in a transaction after it. */
+/** Records that a run ended with an unexpected error, in a later transaction. */
 export async function recordCrash(
   services: Services,
   tx: Transaction,
@@ -64,7 +65,7 @@ export async function recordCrash(
   await failRun(services, tx, locked, run);
 }
 
-/** Ends an attempt of a run with an error that is no refusal. */
+/** Ends an attempt of a run after an unexpected error. */
 export async function failRun(
   services: Services,
   tx: Transaction,
@@ -82,7 +83,7 @@ export async function failRun(
   await saveRun(services, tx, failed, null);
 }
 
-/** Does the work of a run that has been let in, and notes how it went. */
+/** Executes a run that the limits have allowed, and records its result. */
 export async function executeRun(
   services: Services,
   tx: Transaction,
@@ -114,7 +115,7 @@ export async function executeRun(
   return saveRun(services, tx, failed, null);
 }
 
-/** What is done for an organization that no user is behind. */
+/** The permissions of an organization's automations that no user owns. */
 const ofOrganization = [permissionFor.createSession, permissionFor.sendMessage] as const;
 
 async function attempt(
@@ -129,13 +130,13 @@ async function attempt(
     return { sessionId: await executeActions(context, tx, { ...locked, addition }) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // What was done before the refusal is undone; the run and its failure stay.
+    // The actions before the refusal are rolled back; the run and its failure stay.
     await tx.query('rollback to savepoint actions');
     return { code: error.code, message: error.message };
   }
 }
 
-// With the rights that the owner has now: whoever made it may have lost them since.
+// Uses the owner's current permissions, which may have changed since the automation was created.
 async function asOwner(services: Services, tx: Transaction, locked: LockedAutomation): Promise<Context> {
   const { automation, isOrganizationGone } = locked;
   const { organizationId, runAsUserId: userId } = automation;
@@ -153,7 +154,7 @@ async function asOwner(services: Services, tx: Transaction, locked: LockedAutoma
         : 'The user whom the automation runs as is no longer there.';
     throw new DomainError(userId === null ? 'INVALID_STATE' : 'FORBIDDEN', gone);
   }
-  // A schedule's user was chosen by somebody who may act as others; that it may start sessions is enough.
+  // The user of a schedule was chosen by a caller that may act as others, so the permission to start sessions suffices.
   const isCreator = userId !== null && automation.schedule === null;
   if (isCreator) requirePermission(viewer, permissionFor.runAutomationAsCreator, organizationId);
   requireActionPermissions(viewer, automation);

@@ -7,10 +7,12 @@ import type { Context } from '../../context.ts';
 import { automationViewPermissions } from '../model/automations.ts';
 import { type AutomationRun, type RunStatus, runColumns } from '../model/runs.ts';
 
-/** A subscription to runs. `organizationId`: in any form; null: all organizations where the viewer may view automations. */
+/**
+ * A subscription to runs. `organizationId`: in any form; null: all organizations where the viewer may view automations.
+ */
 export interface RunChangesRequest {
   readonly organizationId: string | null;
-  /** Bare ids of the automations that count; null: all. */
+  /** Unprefixed ids of the automations that count; null: all. */
   readonly automationIds: readonly string[] | null;
   readonly filter: Maybe<{ status: readonly RunStatus[]; createdAfter: Date; createdBefore: Date }>;
   readonly after: string | null;
@@ -25,8 +27,8 @@ const runChanges: ChangeSource<AutomationRun> = {
 };
 
 /**
- * The changes of runs, as {@link watchEntities} reports them. ORGANIZATION_NOT_USABLE, NOT_FOUND, FORBIDDEN, BAD_CURSOR before the
- * first one.
+ * Subscribes to the changes of runs, as {@link watchEntities} reports them. Throws ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * FORBIDDEN, BAD_CURSOR before the first one.
  */
 export async function watchRuns(
   context: Context,

@@ -4,17 +4,17 @@ import type { MissedRuns } from '../model/missed-runs.ts';
 import { OverBudgetError } from '../recurrence/recurrence.ts';
 import { nextOccurrenceAtOnce, upcomingOccurrences } from './upcoming-occurrences.ts';
 
-/** A time that is later than this was missed. */
+/** Delay after which an occurrence counts as missed. */
 export const missedAfterMs = 5 * 60 * 1_000;
-/** The most missed times that are made up for. */
+/** Maximum number of missed occurrences that are made up for. */
 export const maxCatchUpTimes = 100;
 
 type ScheduledAutomation = Pick<AutomationRecord, 'id' | 'enabled' | 'triggers' | 'createdAt' | 'options'>;
 
-/** When an automation is to act, and when it is claimed for that. */
+/** The next occurrence of an automation, and the time when it is claimed for that. */
 export type NextOccurrence = Pick<AutomationRecord, 'nextRunAt' | 'dueAt'>;
 
-// Asks for the next times after a moment, and is given them: at once, or in turns.
+// Requests the next times after a moment, and receives them: at once, or over several turns of the event loop.
 type Steps<T> = Generator<{ readonly after: Date; readonly count: number }, T, readonly Date[]>;
 
 async function inTurns<T>(automation: ScheduledAutomation, steps: Steps<T>): Promise<T> {
@@ -23,7 +23,10 @@ async function inTurns<T>(automation: ScheduledAutomation, steps: Steps<T>): Pro
   return step.value;
 }
 
-/** The next time after a moment, and when it is due: a little later with jitter. Both null: there is none. Looked for in turns. */
+/**
+ * Finds the next occurrence after a moment, and its due time: a little later with jitter. Both null: there is none.
+ * Works over several turns of the event loop.
+ */
 export function findNextOccurrence(automation: ScheduledAutomation, after: Date): Promise<NextOccurrence> {
   return inTurns(automation, nextOccurrence(automation, after));
 }
@@ -33,7 +36,7 @@ function* nextOccurrence(automation: ScheduledAutomation, after: Date): Steps<Ne
   return { nextRunAt, dueAt: nextRunAt && new Date(nextRunAt.getTime() + jitterMs(automation, nextRunAt)) };
 }
 
-// The same for everybody who asks: by the automation and the time.
+// Deterministic: derived from the automation and the occurrence.
 function jitterMs({ id, options }: ScheduledAutomation, time: Date): number {
   const maxMs = (options.jitterSeconds ?? 0) * 1_000;
   if (maxMs === 0) return 0;
@@ -41,31 +44,32 @@ function jitterMs({ id, options }: ScheduledAutomation, time: Date): number {
   return Math.floor((digest.readUInt32BE(0) / 2 ** 32) * maxMs);
 }
 
-/** A time that has come: whether it is still to be fired, and what follows it. */
+/** A due occurrence: whether it is still to be run, and the occurrence after it. */
 export interface DueTime {
   readonly time: Date;
-  /** The policy leaves it out: it was missed. */
+  /** The policy skips it, because it was missed. */
   readonly isSkipped: boolean;
   readonly next: NextOccurrence;
 }
 
-/** What {@link findDueTime} is asked about. */
+/** The input of {@link findDueTime}. */
 export interface DueTimeQuery {
   readonly automation: ScheduledAutomation & Pick<AutomationRecord, 'nextRunAt' | 'dueAt'>;
   readonly now: Date;
-  /** That time has been tried before, so it has not been missed. */
+  /** The occurrence is a retry, so it does not count as missed. */
   readonly isRetry: boolean;
 }
 
 /**
- * Which time an automation fires for now, whose next one is due. One that was missed is the latest, skipped or not; of all,
- * the first of the last {@link maxCatchUpTimes}. Null: it has none. Looked for in turns.
+ * Finds the occurrence to run for an automation that is due. If occurrences were missed, it is the latest, skipped or
+ * not; with the policy `all`, the first of the last {@link maxCatchUpTimes}. Null: there is none. Works over several
+ * turns of the event loop.
  */
 export function findDueTime(query: DueTimeQuery): Promise<DueTime | null> {
   return inTurns(query.automation, dueTime(query));
 }
 
-/** {@link findDueTime} at once, for those who hold locks; 'expensive': that takes more work than they may do. */
+/** {@link findDueTime} at once, for callers that hold locks; 'expensive': it exceeds the work that they may do. */
 export function dueTimeAtOnce(query: DueTimeQuery): DueTime | null | 'expensive' {
   const steps = dueTime(query);
   try {
@@ -83,7 +87,7 @@ export function dueTimeAtOnce(query: DueTimeQuery): DueTime | null | 'expensive'
   }
 }
 
-/** Without a time that was missed one is asked for, or two. */
+/** Without a missed occurrence one or two are requested. */
 const maxSteps = 2;
 
 function* dueTime({ automation, now, isRetry }: DueTimeQuery): Steps<DueTime | null> {
@@ -97,7 +101,7 @@ function* dueTime({ automation, now, isRetry }: DueTimeQuery): Steps<DueTime | n
   if (!isMissed(nextRunAt)) return yield* at(nextRunAt);
   const policy: MissedRuns = automation.options.missedRuns ?? 'latest';
   if (policy === 'all') {
-    // One that is claimed so late is one of those: they have been counted.
+    // A catch-up occurrence that is claimed late has been counted already.
     const isCounted = isMissed(nextRunAt, dueAt);
     const result = yield* at(isCounted ? nextRunAt : yield* firstToCatchUp(nextRunAt, now));
     const after = result.next.nextRunAt;
@@ -108,7 +112,8 @@ function* dueTime({ automation, now, isRetry }: DueTimeQuery): Steps<DueTime | n
   return yield* at(latest, policy === 'skip' && isMissed(latest));
 }
 
-// The latest time that is not after `now`, by halves: there may be very many between, and each costs work to find.
+// Finds the latest time that is not after `now` by bisection: there may be very many between, and each costs work to
+// find.
 function* latestTime(first: Date, now: Date): Steps<Date> {
   let low = first;
   let high = now;
@@ -123,7 +128,7 @@ function* latestTime(first: Date, now: Date): Steps<Date> {
   }
 }
 
-// All that are left, where these are few enough; else those of the half of the time, of the quarter, and so on.
+// All remaining times if they are few; else those of the latest half of the period, of the quarter, and so on.
 function* firstToCatchUp(first: Date, now: Date): Steps<Date> {
   for (let from = first, spanMs = now.getTime() - first.getTime(); ; ) {
     const last = (yield { after: from, count: maxCatchUpTimes }).at(maxCatchUpTimes - 1);

@@ -8,8 +8,8 @@ import { checkZonedRecurrence, parseZonedRecurrence } from '../recurrence/zoned-
 import { findNextOccurrence, type NextOccurrence } from './due-times.ts';
 
 /**
- * Looks at the rules of triggers in turns, all of them within one budget: `refuse` makes an error of what is wrong with one.
- * `start`: where those begin that do not say so.
+ * Checks the rules of triggers over several turns of the event loop, all within one budget: `refuse` creates the error
+ * for a problem. `start`: the start of rules without one.
  */
 export async function requireValidRecurrences(
   triggers: readonly Trigger[],
@@ -27,9 +27,9 @@ export async function requireValidRecurrences(
   }
 }
 
-/** The next time of an automation as it is about to be written: found before the transaction that writes it. */
+/** The next occurrence of an automation that is about to be written, computed before the transaction that writes it. */
 export interface OccurrencePlan {
-  /** What it holds for. */
+  /** Key of the values that it was computed for. */
   readonly of: string;
   readonly next: NextOccurrence;
 }
@@ -37,7 +37,7 @@ export interface OccurrencePlan {
 const keyOf = ({ id, enabled, triggers, options, createdAt }: AutomationRecord): string =>
   canonicalJson([id, enabled, triggers, options.jitterSeconds, createdAt]);
 
-/** Finds the next time of an automation, in turns: rules may take long. */
+/** Computes the next occurrence of an automation over several turns of the event loop, since rules may be expensive. */
 export async function planNextOccurrence(context: Context, wanted: AutomationRecord): Promise<OccurrencePlan> {
   return { of: keyOf(wanted), next: await findNextOccurrence(wanted, context.now()) };
 }
@@ -45,13 +45,19 @@ export async function planNextOccurrence(context: Context, wanted: AutomationRec
 /** Another request has changed the automation since its times were found. */
 class StalePlanError extends Error {}
 
-/** The time that was found for an automation. Where it is another one by now, what {@link withOccurrencePlan} does is done again. */
+/**
+ * Returns the planned occurrence of an automation. If the automation has changed since, {@link withOccurrencePlan}
+ * repeats its work.
+ */
 export function plannedOccurrence(plan: OccurrencePlan, wanted: AutomationRecord): NextOccurrence {
   if (plan.of !== keyOf(wanted)) throw new StalePlanError();
   return plan.next;
 }
 
-/** Finds out what is wanted, and its times, then writes it: again whenever another request has come between the two. */
+/**
+ * Determines the wanted automation and its next occurrence, then writes it. Repeats both if another request has changed
+ * the automation in between.
+ */
 export async function withOccurrencePlan<T>(
   context: Context,
   find: () => Promise<AutomationRecord>,

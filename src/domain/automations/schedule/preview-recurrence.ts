@@ -4,18 +4,22 @@ import { inTurn } from '../../turns.ts';
 import { isTimeZone } from '../recurrence/time-zones.ts';
 import { nextZonedOccurrences, parseZonedRecurrence, zonedRecurrenceProblem } from '../recurrence/zoned-recurrence.ts';
 
-/** When a rule that nobody has kept yet would fire; `problem`: why an automation cannot have it, and then it has no times. */
+/**
+ * The times of a rule that is not stored; `problem`: the reason why an automation cannot have it, in which case there
+ * are no times.
+ */
 export interface RecurrencePreview {
   readonly times: readonly Date[];
   readonly problem: string | null;
 }
 
-/** The most times of one preview. */
+/** Maximum number of times of one preview. */
 export const maxTimes = 20;
 
 /**
- * The next times of a rule as if an automation were made with it now: its first `count`, 1 to 20. Nothing is read or kept.
- * What is wrong with the rule or the zone is no error but the answer; INVALID_INPUT for a count that is none.
+ * Returns the next times of a rule as if an automation were created with it now: its first `count`, 1 to 20. Reads and
+ * stores nothing. A problem of the rule or the zone is part of the result; throws INVALID_INPUT only for an invalid
+ * count.
  */
 export async function previewRecurrence(
   context: Pick<Context, 'now'>,
@@ -37,7 +41,7 @@ export async function previewRecurrence(
   if (ruleProblem !== null) return wrong(ruleProblem);
   const times: Date[] = [];
   while (times.length < count) {
-    // One in each turn: a rule may take long for a single time.
+    // One per turn of the event loop: a rule may need long for a single time.
     const [next] = await inTurn(() => nextZonedOccurrences(zoned, times.at(-1) ?? now, 1));
     if (next === undefined) break;
     times.push(next);

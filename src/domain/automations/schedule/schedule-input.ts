@@ -39,7 +39,7 @@ const fields = {
   slackTeamId: word('slackTeamId').nullable(),
 } as const;
 
-/** What of a schedule may be given. */
+/** The fields of a schedule in inputs. */
 export const scheduleSchema = z.object({
   ...z.object(fields).partial().shape,
   name: text('name', { min: 1, max: 500 }).optional(),
@@ -47,12 +47,12 @@ export const scheduleSchema = z.object({
   runAsUserId: z.string().nullable().optional(),
 });
 
-/** What of a schedule is given; what is left out has its default, or on a change stays. */
+/** The input of a schedule; an omitted field has its default, or on a change does not change. */
 export type ScheduleInput = {
   readonly [Name in keyof z.input<typeof scheduleSchema>]?: z.input<typeof scheduleSchema>[Name];
 };
 
-/** What a schedule is that nothing has been said of. */
+/** The default values of a schedule. */
 export const defaultSchedule: ScheduleDefinition = {
   scheduleType: 'recurring',
   frequency: null,
@@ -73,7 +73,10 @@ export const defaultSchedule: ScheduleDefinition = {
 /** See {@link ScheduleInput}. */
 export type ParsedSchedule = z.output<typeof scheduleSchema>;
 
-/** What is given over what there is; of the other type, what only that one has goes by itself. INVALID_INPUT. */
+/**
+ * Applies the input to an existing schedule. If the type changes, the fields of the other type are cleared. Throws
+ * INVALID_INPUT.
+ */
 export function combineSchedule(before: ScheduleDefinition, input: ParsedSchedule, now: Date): ScheduleDefinition {
   const changes = Object.fromEntries(
     Object.keys(defaultSchedule).flatMap((name) => {
@@ -104,7 +107,10 @@ export function combineSchedule(before: ScheduleDefinition, input: ParsedSchedul
   return { ...after, frequency: null, intervalCount: 1, scheduledAt: at.toISOString() };
 }
 
-/** What an automation does that is this schedule. INVALID_INPUT at `frequency` for what is no cron expression. */
+/**
+ * Returns the triggers and actions of a schedule's automation. Throws INVALID_INPUT at `frequency` for an invalid cron
+ * expression.
+ */
 export function triggersAndActionsOf(
   schedule: ScheduleDefinition,
   createdAt: Date,
@@ -129,7 +135,7 @@ export function triggersAndActionsOf(
   return { triggers, actions: [{ type: 'start_session', prompt, session }] };
 }
 
-/** INVALID_INPUT at `frequency` unless it fires, and not too often. */
+/** Throws INVALID_INPUT at `frequency` unless it fires, and not too often. */
 export function requireFrequency(triggers: readonly Trigger[], start: Date, now: Date): Promise<void> {
   return requireValidRecurrences(triggers, { start, now }, (problem) =>
     refuse(['frequency'], `"frequency" cannot be used: ${problem}`),

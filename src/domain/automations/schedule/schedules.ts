@@ -6,21 +6,21 @@ import { parseId } from '../../ids.ts';
 import { type AutomationRecord, type AutomationRef, automationColumns } from '../model/automations.ts';
 import type { ScheduleDefinition } from '../model/schedule-definition.ts';
 
-/** An automation that was made as a schedule, and still is one; with its playbook's title. */
+/** An automation that was created as a schedule and still is one, with its playbook's title. */
 export interface ScheduleRecord extends AutomationRecord {
   readonly schedule: ScheduleDefinition;
   /** Null: it has no playbook, or a deleted one. */
   readonly playbookTitle: string | null;
 }
 
-/** The same whether it is missing, an automation that was made as such, or another tenant's. */
+/** The same error whether it is missing, was created as an automation, or belongs to another tenant. */
 export const noSuchSchedule = (): DomainError => notFound('schedule');
 
 const columns = `${automationColumns}, p.title as "playbookTitle"`;
 const from = `automation a left join playbook p on p.id = a.schedule->>'playbookId' and p.deleted_at is null`;
 const ofOrganization = 'a.organization_id = $1 and a.schedule is not null and a.deleted_at is null';
 
-/** A schedule of an organization. NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN. */
+/** Returns a schedule of an organization. Throws NOT_FOUND, ORGANIZATION_NOT_USABLE, FORBIDDEN. */
 export async function getSchedule(context: Context, ref: AutomationRef): Promise<ScheduleRecord> {
   const { id } = await useOrganization(context, ref.organizationId, permissionFor.manageSchedules);
   const [schedule] = await context.store.query<ScheduleRecord>(
@@ -31,7 +31,7 @@ export async function getSchedule(context: Context, ref: AutomationRef): Promise
   return schedule;
 }
 
-/** Gives a schedule that was just written its playbook's title. */
+/** Adds the playbook's title to a schedule that was just written. */
 export async function withPlaybook(context: Context, automation: AutomationRecord): Promise<ScheduleRecord> {
   const { schedule } = automation;
   if (schedule === null) throw noSuchSchedule();
@@ -42,12 +42,12 @@ export async function withPlaybook(context: Context, automation: AutomationRecor
   return { ...automation, schedule, playbookTitle: playbook?.title ?? null };
 }
 
-/** The most schedules of one page. */
+/** Maximum number of schedules on one page. */
 export const maxSchedules = 200;
 
 /**
- * The schedules of an organization, newest first, by how many are left out before them: all there are is bounded by the most
- * automations. INVALID_INPUT at `limit` and `offset`; ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * Lists the schedules of an organization by offset, newest first. The maximum number of automations bounds the offset.
+ * Throws INVALID_INPUT at `limit` and `offset`; ORGANIZATION_NOT_USABLE, FORBIDDEN.
  */
 export async function listSchedules(
   context: Context,

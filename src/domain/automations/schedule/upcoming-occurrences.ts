@@ -3,32 +3,33 @@ import type { AutomationRecord } from '../model/automations.ts';
 import { recurrencesOf } from '../model/definition.ts';
 import { nextZonedOccurrences, parseZonedRecurrence, type ZonedRecurrence } from '../recurrence/zoned-recurrence.ts';
 
-/** Rules whose times are remembered; the one that was not asked for the longest goes first. */
+/** Number of rules whose times are cached; the least recently used one is removed first. */
 const maxRules = 2_000;
 
 /** After a step that took longer than this the next one finds a single time. */
 const quickMs = 2;
 
-/** The times of one rule that have been found. */
+/** The cached times of one rule. */
 interface CachedTimes {
   readonly zoned: ZonedRecurrence;
-  /** They are all that lie between this moment and the last of them. */
+  /** They are complete between this moment and the last of them. */
   after: Date;
   times: Date[];
-  /** None follows. */
+  /** True: no time follows. */
   isComplete: boolean;
-  /** What looks for more at this moment. */
+  /** The current search for more times. */
   search: Promise<void> | null;
 }
 
 const cache = new Map<string, CachedTimes>();
 
-/** What of an automation its times come of. */
+/** The fields of an automation that determine its times. */
 export type Recurring = Pick<AutomationRecord, 'enabled' | 'triggers' | 'createdAt'>;
 
 /**
- * The next time of an automation's recurring triggers that lies after a moment, found at once, for those who hold locks; null:
- * there is none. TooDearError for rules that take more than a few milliseconds: ask {@link upcomingOccurrences}.
+ * Returns the next occurrence of an automation's recurring triggers after a moment, computed at once, for callers that
+ * hold locks; null: there is none. Throws OverBudgetError for rules that need more than a few milliseconds: use {@link
+ * upcomingOccurrences} for them.
  */
 export function nextOccurrenceAtOnce({ enabled, triggers, createdAt }: Recurring, after: Date): Date | null {
   if (!enabled) return null;
@@ -40,9 +41,10 @@ export function nextOccurrenceAtOnce({ enabled, triggers, createdAt }: Recurring
 }
 
 /**
- * The next times of an automation's recurring triggers that lie after a moment, at most `count`, in order, each once; none while
- * it is disabled. Rules are read from when it was made. What has been found is remembered for all who ask, and what has not is
- * looked for in turns, since a rule may take a hundred milliseconds for one time.
+ * Returns the next occurrences of an automation's recurring triggers after a moment, at most `count`, in order, without
+ * duplicates; none while it is disabled. Rules without a start begin when the automation was created. Known times are
+ * cached for all callers, and others are computed over several turns of the event loop, since a rule may need a hundred
+ * milliseconds for one time.
  */
 export async function upcomingOccurrences(automation: Recurring, after: Date, count: number): Promise<Date[]> {
   if (!automation.enabled) return [];
@@ -61,7 +63,7 @@ export async function upcomingOccurrences(automation: Recurring, after: Date, co
 interface Rule {
   readonly text: string;
   readonly timeZone: string | null;
-  /** Where it begins, if it does not say so itself. */
+  /** The start of a rule that has none of its own. */
   readonly createdAt: Date;
 }
 
@@ -73,7 +75,7 @@ async function timesOf(rule: Rule, after: Date, count: number): Promise<readonly
       await entry.search;
       continue;
     }
-    // The clock was put back: what lay before was never looked at.
+    // The clock was set back: earlier times have not been computed.
     if (after < entry.after) Object.assign(entry, { after, times: [], isComplete: false });
     const times = entry.times.filter((time) => time > after);
     if (times.length >= count || entry.isComplete) return times.slice(0, count);
@@ -87,7 +89,7 @@ function entryOf(rule: Rule): CachedTimes | null {
   const key = JSON.stringify([rule.text, rule.timeZone, rule.createdAt]);
   const entry = cache.get(key) ?? readRule(rule);
   if (entry === null) return null;
-  // At the end again: the first of a map is the oldest.
+  // Moves it to the end: the first entry of a map is the oldest.
   cache.delete(key);
   cache.set(key, entry);
   for (const oldest of cache.keys()) {
@@ -99,13 +101,13 @@ function entryOf(rule: Rule): CachedTimes | null {
 
 function readRule({ text, timeZone, createdAt }: Rule): CachedTimes | null {
   const { zoned } = parseZonedRecurrence(text, createdAt, timeZone);
-  // Nothing has been looked at: whatever moment is asked for first lies before this one.
+  // Nothing has been computed: any requested moment is before this one.
   return zoned && { zoned, after: new Date(8.64e15), times: [], isComplete: false, search: null };
 }
 
 async function findMore(entry: CachedTimes, after: Date, count: number): Promise<void> {
   let step = 1;
-  // No longer than what was asked for: what lies in the past is of no use to anybody.
+  // Drops times in the past.
   entry.times = entry.times.filter((time) => time > after);
   entry.after = after;
   while (entry.times.length < count && !entry.isComplete) {

@@ -14,7 +14,7 @@ export interface PatternOptions {
 }
 
 const defaultLimitMs = 2_000;
-/** Calls that wait: of all organizations, and of one. */
+/** Waiting calls: of all organizations, and of one. */
 const queue = { maxItems: 1_000, maxItemsPerKey: 100 } as const;
 const retryAfterSeconds = 5;
 

@@ -1,8 +1,9 @@
 const fence = '```';
 
 /**
- * What an agent is told of an event, after its automation's prompt. `json` may say anything: a backtick in it is written by its
- * number, so that the fence cannot be left, and so is a "!" before a word, which would else be a macro. Both stand in texts only.
+ * Returns the text on an event that follows the automation's prompt. `json` may contain anything: a backtick in it is
+ * written as an escape, so that it cannot close the fence, and so is a "!" before a word, which would be a macro. Both
+ * occur in strings only.
  */
 export function eventText(heading: string, json: string): string {
   const harmless = json

@@ -6,19 +6,19 @@ import type { SessionEventName } from '../model/event-types.ts';
 import type { EventJson } from './match-conditions.ts';
 import { depthsOf, type MessagedSession } from './session-depth.ts';
 
-/** Something that happened in a session, for automations. */
+/** An event in a session, for automations. */
 export interface SessionEvent {
   readonly entry: FeedEntry;
   readonly eventType: SessionEventName;
-  /** What conditions see: the fields of the schemas. */
+  /** The fields that conditions see, as the schemas list them. */
   readonly fields: EventJson;
-  /** How many automations stand before it. */
+  /** Number of automations before it. */
   readonly depth: number;
 }
 
 type Status = Readonly<Record<string, unknown>> | null;
 
-/** What a session's coming into a status is, by pinned 3; null: nothing that automations can be told. */
+/** Returns the event of a session that changes to a status; null: none. */
 export function eventOfStatus(status: Status): SessionEventName | null {
   if (status === null) return null;
   if (status.status === 'error') return 'session:error';
@@ -32,8 +32,8 @@ export function eventOfStatus(status: Status): SessionEventName | null {
 }
 
 /**
- * What happened by these entries of the kind STATUS. Unlisted sessions tell nothing; an entry that leaves a session as it was,
- * because it was archived or asked something else, is no event.
+ * Returns the events of these entries of the kind STATUS. Unlisted sessions produce none; neither does an entry that
+ * leaves the status as it was, because the session was archived or got another question.
  */
 export async function findSessionEvents(
   services: Services,
@@ -98,7 +98,7 @@ async function readSessions(tx: Transaction, ids: readonly string[]): Promise<Re
 
 const idOf = (kind: Parameters<typeof prefixedId>[0], id: string | null) => (id === null ? null : prefixedId(kind, id));
 
-// In the words of REST v3, which conditions of both doors are written in.
+// The fields as REST v3 names them, which conditions of both APIs use.
 function fieldsOf(services: Services, session: SessionRow, status: Status): EventJson {
   return {
     'id': prefixedId('session', session.id),

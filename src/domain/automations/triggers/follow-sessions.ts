@@ -6,13 +6,16 @@ import type { AutomationRecord } from '../model/automations.ts';
 import type { Trigger } from '../model/definition.ts';
 import { isSessionEvent } from '../model/event-types.ts';
 
-/** The most automations of an organization that hear of events of its sessions: each event is looked at for all of them. */
+/**
+ * Maximum number of automations of an organization that follow its session events: each event is matched against all of
+ * them.
+ */
 export const maxFollowers = 200;
 
-/** An automation aliased `a` that hears of events of sessions. */
+/** SQL condition: an automation aliased `a` follows session events. */
 export const isFollowing = 'a.session_events_since_at is not null and a.is_enabled and a.deleted_at is null';
 
-/** Where the reading for automations stands. */
+/** The change feed's consumer for automations. */
 export const automationFeed: FeedConsumer = {
   feedTable: 'automation_feed',
   progressTable: 'automation_progress',
@@ -22,8 +25,8 @@ export const automationFeed: FeedConsumer = {
 const hasSessionEvent = (triggers: readonly Trigger[]) => triggers.some(({ eventType }) => isSessionEvent(eventType));
 
 /**
- * Lets an automation that was written hear of what happens in sessions from now on, where its triggers say so. LIMIT_EXCEEDED
- * beyond {@link maxFollowers}. `before` null: it is new.
+ * Makes a written automation follow session events from now on if its triggers are on such events. Throws
+ * LIMIT_EXCEEDED beyond {@link maxFollowers}. `before` null: it is new.
  */
 export async function followSessions(
   context: Context,
@@ -38,7 +41,7 @@ export async function followSessions(
   }
   if (!hasEvent) return;
   if (!enabled) return;
-  // One at a time for each organization, or two at once would both pass the count.
+  // Serializes the changes of an organization, since two at once would both pass the count.
   await tx.query('select id from organization where id = $1 for no key update', [organizationId]);
   const [others] = await tx.query<{ count: number }>(
     `select count(*)::int as count from automation a where a.organization_id = $1 and a.id <> $2 and ${isFollowing}`,
@@ -48,7 +51,7 @@ export async function followSessions(
     const message = `At most ${maxFollowers} automations of an organization may hear of events of sessions.`;
     throw refuse(['triggers'], message, 'LIMIT_EXCEEDED');
   }
-  // Before it wants to hear: what happened while nobody did is not for it.
+  // Set before it follows: earlier events are not for it.
   await ensureFeed(tx, automationFeed, organizationId);
   await tx.query('update automation set session_events_since_at = $2::timestamptz where id = $1', [id, context.now()]);
 }

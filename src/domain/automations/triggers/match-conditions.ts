@@ -2,26 +2,26 @@ import { type Operator, patternOf } from '../model/conditions.ts';
 import type { Trigger } from '../model/definition.ts';
 import type { PatternTest } from '../model/patterns.ts';
 
-/** How many characters of a value patterns look at: what is further back is as if it were not there. */
+/** Number of characters of a value that patterns see; the rest is ignored. */
 const maxMatchedCharacters = 10_000;
 
-/** How many items of a list conditions look at: what is further back is as if it were not there. */
+/** Number of items of a list that conditions see; the rest is ignored. */
 export const maxItems = 1_000;
 
-/** What has happened, as conditions see it: JSON. */
+/** An event as conditions see it: JSON. */
 export type EventJson = Readonly<Record<string, unknown>>;
 
 type Conditions = Trigger['conditions'];
 type Condition = NonNullable<Conditions>['any'][number]['all'][number];
 
-/** True if the pattern of a condition matches the event; null: it is not known yet. */
+/** True if the pattern of a condition matches the event; null: the result is not known yet. */
 export type PatternResults = (condition: Condition) => boolean | null;
 
 const nothingKnown: PatternResults = () => null;
 
 /**
- * Returns true if an event is one that a trigger wants: all conditions of any of its groups hold; null conditions: every event. Null
- * where that depends on patterns whose results are not known. Never throws.
+ * Returns true if an event matches a trigger: all conditions of any of its groups hold; null conditions match every
+ * event. Returns null if that depends on patterns whose results are not known. Never throws.
  */
 export function matchesConditions(
   conditions: Conditions,
@@ -36,7 +36,7 @@ export function matchesConditions(
 export const matchesAny = (all: readonly Conditions[], event: EventJson, results?: PatternResults): boolean | null =>
   someHold(all, (conditions) => matchesConditions(conditions, event, results));
 
-/** The patterns that {@link matchesAny} depends on, with the texts of the event that each is to be run on. */
+/** Returns the patterns that {@link matchesAny} depends on, with the texts of the event to run each of them on. */
 export function patternTests(
   all: readonly Conditions[],
   event: EventJson,
@@ -57,7 +57,7 @@ export function patternTests(
     });
 }
 
-// Of three values: what is not known makes a difference only where nothing else decides.
+// Three-valued: an unknown result matters only if no other decides.
 function someHold<T>(items: readonly T[], holds: (item: T) => boolean | null): boolean | null {
   let result: boolean | null = false;
   for (const item of items) {
@@ -84,9 +84,9 @@ function conditionHolds(condition: Condition, event: EventJson, results: Pattern
 }
 
 /**
- * The value that a field's name leads to: names and numbers of list items, parted by dots. A name that itself has dots is found
- * where it is the rest of the field. Undefined where there is nothing; what every object has by nature is nothing, but lists
- * have a `length`. Of a list, its first {@link maxItems}.
+ * Returns the value of a field: names and list indexes, separated by dots. A name that itself contains dots is found if
+ * it is the rest of the field. Returns undefined if there is no value; inherited properties do not count, but lists
+ * have a `length`. Of a list, only the first {@link maxItems} are found.
  */
 export function valueAt(json: unknown, field: string): unknown {
   const found = findValue(json, field);
@@ -107,16 +107,16 @@ function findValue(json: unknown, field: string): unknown {
   }
 }
 
-/** Says whether what an event has holds against what a condition compares with. */
+/** Compares the value of an event with the value of a condition. */
 type Test = (found: unknown, wanted: unknown) => boolean;
 
-// A number, true and false are text as JSON writes them.
+// Numbers, true and false count as text, as JSON writes them.
 const textOf = (found: unknown): string | null => {
   if (typeof found === 'string') return found;
   return typeof found === 'number' || typeof found === 'boolean' ? String(found) : null;
 };
 
-/** Of a list, one item for which it holds is enough. */
+/** For a list, one matching item suffices. */
 const ofAny =
   (test: Test): Test =>
   (found, wanted) =>
@@ -139,7 +139,7 @@ const not =
 // JSON has no other values that could be equal in more than one way.
 const equals = ofAny((found, wanted) => found === wanted);
 
-// In a list it is an item that is meant, not a part of one.
+// In a list it matches an item, not a part of one.
 const contains: Test = (found, wanted) =>
   Array.isArray(found)
     ? found.some((each) => each === wanted || textOf(each) === wanted)
@@ -154,7 +154,7 @@ const isIn: Test = (found, wanted) => {
   return ofAny((each) => texts.has(textOf(each) ?? undefined))(found, wanted);
 };
 
-/** The texts of a value or of a list's items: {@link maxMatchedCharacters} in all, however many items they are in. */
+/** Returns the texts of a value or of a list's items: at most {@link maxMatchedCharacters} in all. */
 function matchedTexts(found: unknown): string[] {
   const texts: string[] = [];
   let left = maxMatchedCharacters;
@@ -168,7 +168,7 @@ function matchedTexts(found: unknown): string[] {
   return texts;
 }
 
-// 0 and false are values.
+// 0 and false count as values.
 const isEmpty: Test = (found) => {
   if (found === undefined || found === null || found === '') return true;
   if (Array.isArray(found)) return found.length === 0;
@@ -177,7 +177,7 @@ const isEmpty: Test = (found) => {
   return true;
 };
 
-/** The operators that need no pattern. */
+/** The operators without patterns. */
 type PlainOperator = Exclude<Operator, 'matches' | 'not_matches' | 'globs' | 'not_globs'>;
 
 const tests = {
@@ -202,6 +202,6 @@ const tests = {
   'not_in': not(isIn),
   'is_empty': isEmpty,
   'is_not_empty': not(isEmpty),
-  // A time is not a field of anything that happens.
+  // No event has a time field.
   'recurrence': () => false,
 } as const satisfies Record<PlainOperator, Test>;

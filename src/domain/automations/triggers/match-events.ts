@@ -5,25 +5,25 @@ import type { Trigger } from '../model/definition.ts';
 import type { Pattern } from '../model/patterns.ts';
 import { type EventJson, matchesAny, patternTests } from './match-conditions.ts';
 
-/** An automation and an event that it may want. */
+/** An automation and an event that it may match. */
 export interface MatchCandidate {
   readonly organizationId: string;
   readonly automationId: string;
-  /** Tells events apart within one {@link withEventMatcher}. */
+  /** Identifies the event within one {@link withEventMatcher}. */
   readonly eventId: string;
-  /** The conditions of the triggers that are for events of this type. */
+  /** The conditions of the triggers on events of this type. */
   readonly conditions: readonly Trigger['conditions'][];
   readonly event: EventJson;
 }
 
-/** True if the automation wants the event; otherwise its patterns took too long: `slow` is the pattern, where it is known. */
+/** True if the automation matches the event. An object: its patterns took too long; `slow` is the pattern, if known. */
 export type MatchResult = boolean | { readonly slow: Pattern | null };
 
-/** Gives verdicts inside of a transaction. */
+/** Returns match results within a transaction. */
 export interface EventMatcher {
   /**
-   * The verdicts in the order of the looks, up to the first that is more than `maxPatternLooks` which depend on patterns. Throws,
-   * for {@link withEventMatcher}, where patterns must be run first.
+   * Returns the results in the order of the candidates, up to the first beyond `maxPatternCandidates` that depend on
+   * patterns. Throws, for {@link withEventMatcher}, if patterns must be run first.
    */
   match(candidates: readonly MatchCandidate[], maxPatternCandidates?: number): MatchResult[];
 }
@@ -38,8 +38,8 @@ class UndecidedError extends Error {
 }
 
 /**
- * Runs work that asks for verdicts in its transaction. No transaction waits for patterns: work that needs some is rolled back,
- * they are run, and it is done again with their results.
+ * Runs work that needs match results in its transaction. No transaction waits for patterns: work that needs some is
+ * rolled back, the patterns are run, and the work is repeated with their results.
  */
 export async function withEventMatcher<T>(services: Services, work: (matcher: EventMatcher) => Promise<T>): Promise<T> {
   const cachedResults = new Map<string, MatchResult>();
@@ -70,7 +70,7 @@ export async function withEventMatcher<T>(services: Services, work: (matcher: Ev
   }
 }
 
-/** Says, for the run of an automation, why it was skipped. */
+/** Creates the message on why an automation's run was skipped. */
 export function slowMessage({ slow }: Exclude<MatchResult, boolean>): string {
   return slow === null
     ? 'The conditions do not hold: patterns of the organization took too long, and none is run for a minute.'
@@ -83,7 +83,7 @@ export function describePattern(pattern: Pattern): string {
   return json.length <= 80 ? json : `${json.slice(0, 80).toWellFormed()}…`;
 }
 
-// An automation may be changed between two attempts.
+// An automation may change between two attempts.
 const keyOf = ({ automationId, eventId, conditions }: MatchCandidate): string =>
   createHash('sha256')
     .update(canonicalJson([automationId, eventId, conditions]))

@@ -6,14 +6,17 @@ import type { Spending } from '../../usage/limits/counter.ts';
 import { networkOf } from '../../usage/limits/network.ts';
 import { type BodySigner, createBodySigner, isWebhookSecret } from './webhook-secrets.ts';
 
-/** Reads the body of a delivery. Calls `update` with each part that arrives; keeps nothing of the body without `isKept`. */
+/**
+ * Reads the body of a delivery. Calls `update` with each part that arrives; keeps nothing of the body without
+ * `isBuffered`.
+ */
 export type ReadSignedBody = (read: { update: BodySigner['update']; isBuffered: boolean }) => Promise<Uint8Array>;
 
 /** A request to an incoming webhook. */
 export interface WebhookCall {
-  /** In any form, as the path has it. */
+  /** In any form, as in the path. */
   readonly automationId: string;
-  /** The secret, as the caller sent it in any header. Each one must be right; so must the signature. */
+  /** The secrets that the caller sent in any header. Each must be correct, and so must the signature. */
   readonly secrets: readonly string[];
   /** The signature in hexadecimal, and the body that it signs; null: there is none. */
   readonly signature: { readonly value: string; readonly readBody: ReadSignedBody } | null;
@@ -23,18 +26,18 @@ export interface WebhookCall {
 /** A webhook whose caller has proved that it has the secret. */
 export interface OpenedWebhook {
   readonly automationId: string;
-  /** What is left of its minute; null without a limit. */
+  /** The rest of its rate limit for this minute; null without a limit. */
   readonly spending: Spending | null;
-  /** The body, if a signature was checked; otherwise nobody has read it yet. */
+  /** The body, if a signature was checked; otherwise it has not been read yet. */
   readonly signedBody: Uint8Array | null;
 }
 
 /**
- * Opens the webhook of an automation for a caller that sends its secret, or signs the body with it. Null for a wrong secret or
- * signature and where there is no such webhook; both take the same steps, so that a caller cannot tell them apart. The body is
- * read only to check a signature, after all secrets were right. Counts wrong secrets and signatures for the address, as failed
- * tokens are, and deliveries for the automation: RATE_LIMITED. The failures of an address never refuse a right signature: many
- * senders share the addresses of a forge.
+ * Opens the webhook of an automation for a caller that sends its secret, or signs the body with it. Returns null for a
+ * wrong secret or signature and if there is no such webhook; both take the same steps, so that a caller cannot
+ * distinguish them. The body is read only to check a signature, after all secrets were correct. Counts wrong secrets
+ * and signatures for the address, as failed tokens are, and deliveries for the automation: RATE_LIMITED. The failures
+ * of an address never refuse a correct signature, because many senders share the addresses of a code host.
  */
 export async function openWebhook(services: Services, call: WebhookCall): Promise<OpenedWebhook | null> {
   const { secrets, signature, address } = call;
@@ -90,7 +93,7 @@ function openSecret({ keyring, log }: Services, id: string | null, stored: Store
   try {
     return keyring.open(stored.sealed, secretAssociatedData(stored.organizationId, id));
   } catch (error) {
-    // Sealed with a key that is no longer given: as if the secret were older than signatures.
+    // Sealed with a key that is no longer configured: treated as a secret from before signatures were supported.
     log.warn({ err: error, automationId: id }, 'The secret of an incoming webhook could not be opened.');
     return null;
   }

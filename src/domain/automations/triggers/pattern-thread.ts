@@ -4,7 +4,7 @@ import { serveTasks } from '../../../threads/serve-tasks.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from '../model/pattern-sizes.ts';
 import type { Pattern, PatternAnswer, PatternQuestion } from '../model/patterns.ts';
 
-/** How large the compiled patterns that are kept may be together: each instruction takes a few KB at most. */
+/** Maximum size of all cached patterns: each instruction takes a few KB at most. */
 const maxCached = 10 * maxInstructions;
 
 const cached = new Map<string, { readonly compiled: RE2JS | null; readonly size: number }>();
@@ -12,7 +12,7 @@ let cachedSize = 0;
 
 serveTasks(({ tests, progress }: PatternQuestion): PatternAnswer => {
   return tests.map(({ pattern, texts }, n) => {
-    // The service reads it where there is no answer in time.
+    // The service reads it if no answer arrives in time.
     Atomics.store(progress, 0, n);
     const compiled = findCompiled(pattern);
     if (compiled === null) return null;
@@ -39,7 +39,7 @@ function findCompiled(pattern: Pattern): RE2JS | null {
   return compiled;
 }
 
-/** Null where it is no regular expression of RE2. */
+/** Returns null for an invalid RE2 regular expression. */
 function compile(pattern: Pattern): RE2JS | null {
   try {
     if (pattern.kind === 'regex') return RE2JS.compile(pattern.source);
@@ -53,8 +53,8 @@ const globPart = /\*\*\/|\*\*|\*|\?|[^*?]+/g;
 const wildcards: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 /**
- * `*` stands for any characters but "/", `**` for any at all, `**` with a "/" behind it for any directories or none, `?` for one
- * character but "/". All else stands for itself.
+ * `*` matches any characters but "/", `**` any characters, `**` followed by "/" any number of directories, `?` one
+ * character but "/". All other characters match themselves.
  */
 function regexOfGlob(glob: string): string {
   return [...glob.matchAll(globPart)].map(([part]) => wildcards[part] ?? RE2JS.quote(part)).join('');

@@ -12,9 +12,9 @@ import { automationFeed, isFollowing, maxFollowers } from './follow-sessions.ts'
 import { type EventMatcher, type MatchCandidate, slowMessage, withEventMatcher } from './match-events.ts';
 import { maxChainLength } from './session-depth.ts';
 
-/** Runs that one transaction makes. */
+/** Maximum number of runs that one transaction creates. */
 const maxRuns = 20;
-/** After so many attempts that ended with an error which is no refusal, the run fails and the others go on. */
+/** Number of attempts with an unexpected error after which the run fails and the others continue. */
 const maxAttempts = 3;
 
 interface Follower {
@@ -30,8 +30,8 @@ interface CurrentRun {
 }
 
 /**
- * Lets automations act on what has happened in an organization's listed sessions since it was last read, each event once for
- * each automation: the runs, and how far was read, are one transaction. As {@link readFeed}.
+ * Starts the runs of automations on the events in an organization's listed sessions since the last read, each event
+ * once for each automation: the runs, and the feed's cursor, are one transaction. Otherwise as {@link readFeed}.
  */
 export async function readSessionEvents(
   services: Services,
@@ -46,7 +46,7 @@ export async function readSessionEvents(
         return readFeed(services, feedProcessor(progress, matcher), organizationId, from);
       });
     } catch (error) {
-      // Where patterns cannot be run now, the events come again.
+      // If patterns cannot be run now, the events are read again later.
       if (progress.current === null || error instanceof RateLimitedError) throw error;
       if (attempt < maxAttempts) continue;
       const { automationId, cause } = progress.current;
@@ -120,7 +120,7 @@ async function handleEntries(services: Services, tx: Transaction, batch: EntryBa
         return { event, automationId, candidate: candidateOf({ organizationId, automationId, triggers }, event) };
       }),
   );
-  // Enough for all followers of one event, so that each reading gets further.
+  // Enough for all followers of one event, so that each read makes progress.
   const found = matcher.match(
     pairs.map(({ candidate }) => candidate),
     maxFollowers,
@@ -134,7 +134,7 @@ async function handleEntries(services: Services, tx: Transaction, batch: EntryBa
     const cause = causeOf(event);
     progress.current = { automationId, cause };
     const locked = await lockForRun(tx, automationId);
-    // It may have been changed since it was read, and disabled by what came just before.
+    // It may have been changed since it was read, and disabled by an earlier event of this batch.
     const { enabled, triggers } = locked.automation;
     const [result = false] = enabled
       ? matcher.match([candidateOf({ organizationId, automationId, triggers }, event)])
@@ -147,7 +147,7 @@ async function handleEntries(services: Services, tx: Transaction, batch: EntryBa
   return rest === undefined ? entries.length : entries.indexOf(rest.entry);
 }
 
-// What was left of an entry comes again with those that have been told of it.
+// The rest of an entry's runs is read again together with those that exist.
 async function withoutDone(tx: Transaction, all: readonly PendingRun[]): Promise<PendingRun[]> {
   if (all.length === 0) return [];
   const done = await tx.query<{ automationId: string; key: string }>(
@@ -160,7 +160,8 @@ async function withoutDone(tx: Transaction, all: readonly PendingRun[]): Promise
   return all.filter(({ event, automationId }) => !doneKeys.has(`${automationId} ${keyOf(event)}`));
 }
 
-// All of them before any acts, and in one order: who has locked a session must wait for no automation.
+// Locks all of them before any runs, and in one order: a transaction that has locked a session must not wait for an
+// automation.
 async function lockAll(tx: Transaction, pending: readonly PendingRun[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ id: string }>(
     `select a.id from automation a where a.id = any($1::text[]) and ${isFollowing} order by a.id for update`,

@@ -10,10 +10,10 @@ import { startRun } from '../runs/start-run.ts';
 import { eventText } from './event-text.ts';
 import { type EventMatcher, type MatchCandidate, slowMessage, withEventMatcher } from './match-events.ts';
 
-/** How long the same body without an id is the same delivery. */
+/** Time in which an equal body without an id counts as the same delivery. */
 export const sameBodyMs = 10 * 60 * 1_000;
 
-/** The most of a body that the prompt of a run shows, in characters. */
+/** Maximum length of a body in the prompt of a run, in characters. */
 const maxShownLength = 65_536;
 
 function textOf({ text }: Delivery): string {
@@ -25,29 +25,30 @@ function textOf({ text }: Delivery): string {
 
 /** What a caller of a webhook delivers. */
 export interface Delivery {
-  /** What the sender calls it, under the name of the header that says it; null: it has no name. */
+  /** The sender's id, with the name of its header; null: none. */
   readonly id: string | null;
   /** The SHA-256 of the whole body in hexadecimal, if the sender signed it; null: the sender sent the secret itself. */
   readonly signedHash: string | null;
-  /** The body as it came: JSON. */
+  /** The body as received: JSON. */
   readonly text: string;
   readonly body: unknown;
-  /** By their names in small letters, without those that hold credentials. */
+  /** By lower-case names, without those with credentials. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What became of a delivery. */
+/** The result of a delivery. */
 export interface WebhookOutcome {
-  /** Null: the automation's conditions do not hold for it. */
+  /** Null: the automation's conditions do not match. */
   readonly run: AutomationRun | null;
-  /** It was delivered before: the run is that one's, and nothing happened. */
+  /** True: the delivery is a repetition, the run is that of the first one, and nothing happened. */
   readonly isReplay: boolean;
 }
 
 /**
- * Lets an automation act on a delivery, once however often it comes: in the time that runs are kept where it has an id, within
- * {@link sameBodyMs} where its body alone tells. A signed body also counts once within that time if it comes without its id, or
- * with one in another header. INVALID_STATE for a disabled automation; NOT_FOUND for one that is gone since.
+ * Starts a run of an automation for a delivery, once for repeated deliveries: within the retention time of runs if it
+ * has an id, within {@link sameBodyMs} if only its body identifies it. A signed body also counts once within that time
+ * if it comes without its id, or with one in another header. Throws INVALID_STATE for a disabled automation; NOT_FOUND
+ * for one that has been deleted since.
  */
 export function receiveWebhook(services: Services, automationId: string, delivery: Delivery): Promise<WebhookOutcome> {
   return withEventMatcher(services, (matcher) => receive(services, matcher, automationId, delivery));
@@ -97,8 +98,8 @@ function triggerOf({ id, signedHash }: Delivery): RunTrigger {
   };
 }
 
-// A signature covers the body, not the id: whoever has seen a signed delivery could leave its id out, or add one in another
-// header. Two ids in the same header are two deliveries, which may well have the same body.
+// A signature covers the body, not the id: an attacker who has seen a signed delivery could omit its id, or add one in
+// another header. Two ids in the same header are two deliveries, which may have the same body.
 async function findSameSigned(tx: Transaction, automationId: string, { id, signedHash }: Delivery, now: Date) {
   if (signedHash === null) return null;
   const runs = await findRunsOfBody(tx, automationId, signedHash, new Date(now.getTime() - sameBodyMs));
@@ -115,7 +116,7 @@ function candidateOf({ automation }: LockedAutomation, { body, headers }: Delive
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-// Of a body without an id the key has the window in which it first came; the one before may not be over yet, and by another
+// The key of a body without an id contains its time window. The previous window may not be over yet, and by another
 // process's clock the next one may have begun.
 function keysOf({ id, text }: Delivery, now: Date): [string, ...string[]] {
   if (id !== null) return [`webhook:id:${hashOf(id)}`];

@@ -5,8 +5,8 @@ import type { Trigger } from '../model/definition.ts';
 import { describePattern } from './match-events.ts';
 
 /**
- * Compiles the patterns of an automation's conditions. INVALID_INPUT at each that is none, or at one that takes too long;
- * RATE_LIMITED where too many others wait.
+ * Compiles the patterns of an automation's conditions. Throws INVALID_INPUT at each invalid one, or at one that takes
+ * too long; RATE_LIMITED if too many others wait.
  */
 export async function requirePatterns(
   services: Services,

@@ -1,27 +1,27 @@
 import type { Transaction } from '../../../store/store.ts';
 
-/** How many automations may follow one another, each because of a session of the one before. */
+/** Maximum length of a chain of automations, each started by a session of the one before. */
 export const maxChainLength = 5;
-/** How far up a session's parents are looked for. */
+/** Maximum number of ancestors of a session that are read. */
 const maxAncestors = 10;
 
-/** A session, by its bare id, that an automation which hears of sessions writes to, whatever else it does. */
+/** A session, by its unprefixed id, that an automation on session events writes to. */
 export interface MessagedSession {
   readonly sessionId: string;
   readonly automationId: string;
 }
 
 /**
- * How many automations stand before each of these sessions: the one that started it or wrote to it last, or started the session
- * that it is a child of, and those before that. 0: nobody but people. What a user or a service user writes to a session that is
- * no child begins anew: automations that were there before count no more.
+ * Returns the number of automations before each of these sessions: the one that started it or wrote to it last, or
+ * started its parent session, and those before that. 0: only people. A message of a user or a service user to a session
+ * without a parent resets the number to 0.
  */
 export async function depthsOf(
   tx: Transaction,
   sessionIds: readonly string[],
   messagedSessions: readonly MessagedSession[],
 ): Promise<ReadonlyMap<string, number>> {
-  // A run names the session that it started; what it wrote to beside that is known by the automation alone.
+  // A run stores the session that it started; the other sessions that it wrote to are known from the automation alone.
   const rows = await tx.query<{ id: string; depth: number }>(
     `with recursive up(root, id, n) as (
        select w.id, w.id, 0 from unnest($1::text[]) w(id)

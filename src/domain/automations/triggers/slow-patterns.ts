@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { PatternTest, TooSlow } from '../model/patterns.ts';
 
-/** Remembers which patterns were too slow, so that they are not run again at once. */
+/** Remembers patterns that were too slow, so that they are not run again at once. */
 export interface SlowPatterns {
-  /** The answer to tests that are not to be run; null: run them. */
+  /** Returns the result of tests that must not be run; null: run them. */
   find(organizationId: string, tests: readonly PatternTest[]): TooSlow | null;
-  /** Notes that the test of the index `slow` was too slow. */
+  /** Records that the test with the index `slow` was too slow. */
   add(organizationId: string, tests: readonly PatternTest[], slow: number): void;
 }
 
 const pauseMs = 60 * 1_000;
-/** After so many slow calls within {@link pauseMs} no pattern of the organization runs until that time has passed. */
+/**
+ * Number of slow calls within {@link pauseMs} after which no pattern of the organization runs until that time has
+ * passed.
+ */
 const maxSlowCalls = 3;
 
-/** Creates {@link SlowPatterns}. Entries live for a minute, so that memory is bounded.*/
+/** Creates {@link SlowPatterns}. Entries live for a minute, so that memory is bounded. */
 export function createSlowPatterns(now: () => Date): SlowPatterns {
   const calls = new Map<string, { readonly patterns: string; readonly slow: number; readonly atMs: number }[]>();
   const recent = (organizationId: string) => {

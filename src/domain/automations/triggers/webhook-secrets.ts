@@ -2,24 +2,24 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { Keyring } from '../../../store/cipher.ts';
 import { secretAssociatedData } from '../../library/secrets/secrets.ts';
 
-/** A secret for the callers of an incoming webhook, and what is kept of it. */
+/** A secret for the callers of an incoming webhook, and its stored forms. */
 export interface NewWebhookSecret {
   readonly secret: string;
-  /** Enough to check a secret that a caller sends. */
+  /** Sufficient to check a secret that a caller sends. */
   readonly hash: string;
-  /** Needed to check a signature that a caller made with it; null for secrets of before signatures were checked. */
+  /** Needed to check a signature that a caller made with it; null for secrets from before signatures were supported. */
   readonly sealed: string | null;
 }
 
-/** The automation whose webhook it is, by bare ids. */
+/** The automation of a webhook, by unprefixed ids. */
 export interface WebhookOwner {
   readonly id: string;
   readonly organizationId: string;
 }
 
 /**
- * Makes a secret of 256 random bits, which cannot be guessed from its hash. The hash outlives every rotation of SECRET_KEY, also
- * where nobody calls the webhook meanwhile; the sealed form is sealed again as all secrets are.
+ * Creates a secret of 256 random bits, which cannot be guessed from its hash. The hash stays valid after every rotation
+ * of SECRET_KEY, even if the webhook is not called meanwhile; the sealed form is sealed again like all secrets.
  */
 export function newWebhookSecret({ keyring }: { readonly keyring: Keyring }, owner: WebhookOwner): NewWebhookSecret {
   const secret = `whsec_${randomBytes(32).toString('base64url')}`;
@@ -28,8 +28,8 @@ export function newWebhookSecret({ keyring }: { readonly keyring: Keyring }, own
 }
 
 /**
- * Whether a secret is the one of a hash, in a time that tells nothing of either; null in place of the hash takes as long and
- * is never it. Hashes of before are keyed with SECRET_KEY, or the key before it.
+ * Compares a secret with a hash in constant time; null instead of the hash takes as long and never matches. Old hashes
+ * are keyed with SECRET_KEY, or the key before it.
  */
 export function isWebhookSecret(keyring: Keyring, secret: string, hash: string | null): boolean {
   const candidates = [hashOf(secret), ...keyring.tokenHashes(secret)];
@@ -44,7 +44,7 @@ export interface BodySigner {
   isSignature(value: string): boolean;
 }
 
-/** Returns a signer with HMAC-SHA256; null in place of the secret takes as long, and no value is its signature. */
+/** Returns a signer with HMAC-SHA256; null instead of the secret takes as long, and no value is its signature. */
 export function createBodySigner(secret: string | null): BodySigner {
   const hmac = createHmac('sha256', secret ?? dummyHash);
   return {

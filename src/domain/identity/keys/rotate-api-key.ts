@@ -108,12 +108,13 @@ async function requireReach(context: Context, tx: Transaction, key: ApiKeyRecord
   if (key.id === viewer.apiKeyId && revokes) return;
   if (key.userId !== null) {
     if (key.userId !== own.userId) return requireNotAbove(context, { userId: key.userId }, tx);
-    // One's own, but of another kind or organization: a key of one organization gets none that reaches further.
+    // The viewer's own key, but of another kind or organization: a key of one organization can't get one with a wider
+    // scope.
     const isAlike = key.kind === 'PERSONAL' && key.organizationId === viewer.homeOrganizationId;
     if (viewer.keyKind === 'PERSONAL' && !isAlike) await requireOwnReach(context, key.userId, tx);
     return;
   }
-  // Beside itself too: a key that leaked must not outlive its rotation through others that it made.
+  // Also in addition to the old key: a leaked key must not outlive its rotation through other keys that it created.
   requireManagingSome(context);
   if (!managesServiceUsersOf(context, key.organizationId)) throw notFound('key');
   if (key.serviceUserId !== null) {

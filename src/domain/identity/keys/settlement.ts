@@ -1,10 +1,13 @@
-/** Announcements that wait until a read that began after them has succeeded. */
+/** Announcements that stay pending until a later read has succeeded. */
 export interface Settlement {
-  /** Something changed: what is known is out of date until it has been read again. */
+  /** Records a change: cached values are out of date until they have been read again. */
   announce(): void;
-  /** Marks the begin of a read. Returns what to call when it has succeeded: it settles what was announced before the read. */
+  /**
+   * Marks the start of a read. Returns a function to call when the read has succeeded: it settles everything announced
+   * before the read.
+   */
   begin(): () => void;
-  /** Waits for what has been announced so far, not for what is announced later; null when nothing is pending. */
+  /** Waits for the announcements so far, but not for later ones; null when none is pending. */
   wait(): Promise<void> | null;
 }
 
@@ -14,7 +17,10 @@ interface Announced {
   hasBegun: boolean;
 }
 
-/** See {@link Settlement}. Announcements between two reads are one, so that their number is bounded by the reads under way. */
+/**
+ * See {@link Settlement}. Announcements between two reads are merged, so that their number is bounded by the reads
+ * under way.
+ */
 export function createSettlement(): Settlement {
   let pending: Announced[] = [];
   return {

@@ -13,8 +13,8 @@ const invalidLink =
 export type SignInInput = { readonly token: string | null } | { readonly link: string };
 
 /**
- * Signs a browser in to the console. A token also confirms the sign-in; a link does not. UNAUTHENTICATED; RATE_LIMITED for an
- * address that has tried too often in vain.
+ * Signs a browser in to the console. A token also confirms the sign-in; a link does not. Throws UNAUTHENTICATED;
+ * RATE_LIMITED for an address with too many failed attempts.
  */
 export async function signIn(services: Services, input: SignInInput, address: string | null): Promise<ConsoleSession> {
   const isLink = 'link' in input;
@@ -32,9 +32,9 @@ async function viewerOfLink(services: Services, code: string, address: string | 
 }
 
 /**
- * Confirms the sign-in of a console viewer by the token of the key it was signed in with, from now on, and writes an audit
- * entry. FORBIDDEN, in the same words, for an invalid token and for one of another key; RATE_LIMITED as
- * {@link signIn}; UNAUTHENTICATED when the sign-in has ended meanwhile.
+ * Confirms the sign-in of a console viewer by the token of the key that it signed in with, and writes an audit entry.
+ * Throws FORBIDDEN with the same message for an invalid token and for one of another key; RATE_LIMITED as {@link
+ * signIn}; UNAUTHENTICATED if the sign-in has ended meanwhile.
  */
 export async function confirmSignIn(
   services: Services,

@@ -8,10 +8,10 @@ import { writeOrganization } from './change-organization.ts';
 import { acuLimit, readOrganizationPage } from './organizations.ts';
 import type { OrganizationRecord } from './use-organization.ts';
 
-/** The limit of an organization, as inputs give it. */
+/** The limit of an organization in inputs. */
 export const acuLimitSchema = z.object({ cycleAcuLimit: acuLimit('cycleAcuLimit') });
 
-/** The organizations that have a limit of ACUs in a cycle, the newest organization first. FORBIDDEN without ManageBilling. */
+/** Lists the organizations that have an ACU limit per cycle, newest first. Throws FORBIDDEN without ManageBilling. */
 export async function listLimitedOrganizations(
   context: Context,
   request: PageRequest,
@@ -22,8 +22,8 @@ export async function listLimitedOrganizations(
 }
 
 /**
- * Sets the ACUs that an organization may use in a cycle; null: as many as it likes, also where that was so already.
- * Gives the organization as it is then. FORBIDDEN without ManageBilling, NOT_FOUND, INVALID_INPUT.
+ * Sets the ACUs that an organization may use in a cycle; null: unlimited, without an error if it was unlimited before.
+ * Returns the changed organization. Throws FORBIDDEN without ManageBilling, NOT_FOUND, INVALID_INPUT.
  */
 export async function setCycleAcuLimit(
   context: Context,

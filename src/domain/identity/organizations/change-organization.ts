@@ -13,7 +13,7 @@ import { announceKeyChange } from '../keys/key-changes.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
-/** Changes of an organization, as inputs give them; each member may be left out. */
+/** Changes of an organization in inputs; each member is optional. */
 export const organizationChangeSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
@@ -28,7 +28,7 @@ export const organizationChangeSchema = z.object({
   defaultTag: z.string().nullish(),
 });
 
-/** A merge patch: what is left out (or undefined) stays, null clears it; a name cannot be cleared. */
+/** A merge patch: an omitted (or undefined) member does not change, null clears it; the name cannot be cleared. */
 export interface OrganizationChange {
   readonly name?: string | null | undefined;
   readonly maxCycleAcuLimit?: number | null | undefined;
@@ -39,10 +39,10 @@ export interface OrganizationChange {
 }
 
 /**
- * Changes an organization of the enterprise, named by an id in any form. The name and the agent need ManageOrganizations;
- * callers with ManageBilling may also change the limits, which is what their own REST routes ask for; the default tag needs
- * ManageEnterpriseSettings. FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an agent that does not exist, and for a
- * tag that is not allowed.
+ * Changes an organization of the enterprise, named by an id in any form. The name and the agent need
+ * ManageOrganizations. The limits need that or ManageBilling, which is the permission of their own REST routes. The
+ * default tag needs ManageEnterpriseSettings. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an
+ * agent that does not exist, and for a tag that is not allowed.
  */
 export async function updateOrganization(
   context: Context,
@@ -70,7 +70,7 @@ const ownNames = [
   'defaultAgent',
 ] as const satisfies readonly (keyof OrganizationChange)[];
 
-/** {@link updateOrganization} without its question for a permission and its checks of the input. */
+/** {@link updateOrganization} without its permission check and its checks of the input. */
 export async function writeOrganization(
   context: Context,
   id: string,
@@ -104,10 +104,10 @@ export async function writeOrganization(
 }
 
 /**
- * Deletes an organization of the enterprise, also the viewer's own and the last one: whoever may do this may make another.
- * From the commit on it and all that is in it answer as if they had never existed, its keys and service users are dead,
- * its streams end, no worker takes up or keeps its sessions, and these are terminated. The rows stay, for the audit log.
- * Gives what it was. FORBIDDEN, NOT_FOUND.
+ * Deletes an organization of the enterprise, even the viewer's own and the last one: a viewer with this permission may
+ * create another. From the commit on, the organization and its objects are not found, its keys and service users are
+ * invalid, its streams end, no worker claims or keeps its sessions, and these are terminated. The rows stay for the
+ * audit log. Returns the deleted organization. Throws FORBIDDEN, NOT_FOUND.
  */
 export async function deleteOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.deleteOrganization);

@@ -5,8 +5,8 @@ import { type CreateOrganizationInput, createOrganizationIn } from './organizati
 import type { OrganizationRecord } from './use-organization.ts';
 
 /**
- * Makes an organization with the viewer as its administrator, or none of both. INVALID_STATE for a viewer that is no user;
- * the errors of createOrganization and of assignRole.
+ * Creates an organization with the viewer as its administrator, in one transaction. Throws INVALID_STATE for a viewer
+ * that is not a user; the errors of createOrganization and of assignRole.
  */
 export function createOrganizationOfOwn(context: Context, raw: CreateOrganizationInput): Promise<OrganizationRecord> {
   const { viewer } = context;
@@ -14,8 +14,8 @@ export function createOrganizationOfOwn(context: Context, raw: CreateOrganizatio
     throw new DomainError('INVALID_STATE', 'Only a user can become a member of the organization that it makes.');
   }
   const principal = { userId: viewer.principal.id };
-  // A personal key reaches one organization, and this one will be none that it reaches: what counts is what its user holds
-  // everywhere by its role on the enterprise.
+  // A personal key acts in one organization, which can't be the new one: so the permissions count that its user has
+  // everywhere by its enterprise role.
   const asUser = { ...context, viewer: { ...viewer, everywhere: viewer.enterprisePermissions } };
   return context.store.transact(async (tx) => {
     const organization = await createOrganizationIn(context, tx, raw);

@@ -6,10 +6,13 @@ import type { Context } from '../../context.ts';
 import { parseInput } from '../../input.ts';
 import { acuLimit } from './organizations.ts';
 
-/** The limit of the enterprise, as inputs give it. */
+/** The limit of the enterprise in inputs. */
 export const enterpriseLimitSchema = z.object({ maxCycleAcuLimit: acuLimit('maxCycleAcuLimit') });
 
-/** The ACUs that all organizations together may use in a cycle; null: as many as they like. FORBIDDEN without ManageBilling. */
+/**
+ * Returns the ACUs that all organizations together may use in a cycle; null: unlimited. Throws FORBIDDEN without
+ * ManageBilling.
+ */
 export async function getEnterpriseAcuLimit(context: Context): Promise<number | null> {
   requireEnterprisePermission(context.viewer, permissionFor.manageAcuLimits);
   const [row] = await context.store.query<{ limit: number | null }>(
@@ -20,8 +23,8 @@ export async function getEnterpriseAcuLimit(context: Context): Promise<number | 
 }
 
 /**
- * Sets the ACUs that all organizations of the viewer's enterprise together may use in a cycle; null: as many as they like;
- * left out: as before. Gives the limit as it is then. FORBIDDEN without ManageBilling, INVALID_INPUT.
+ * Sets the ACUs that all organizations of the viewer's enterprise together may use in a cycle; null: unlimited;
+ * omitted: no change. Returns the new limit. Throws FORBIDDEN without ManageBilling, INVALID_INPUT.
  */
 export async function setEnterpriseAcuLimit(
   context: Context,

@@ -1,14 +1,17 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import type { Context } from '../../context.ts';
 
-/** The whole of an installation's tenant: organizations, users and service users belong to one. */
+/** The tenant of an installation: organizations, users and service users belong to one. */
 export interface EnterpriseRecord {
   readonly id: string;
   readonly name: string;
   readonly createdAt: Date;
 }
 
-/** The enterprises of these bare ids that the viewer may read (only ever its own, with ReadAccountMeta); null for each other. */
+/**
+ * Returns the enterprises of these unprefixed ids that the viewer may read (only its own, with ReadAccountMeta); null
+ * for each other id.
+ */
 export async function findEnterprises(context: Context, ids: readonly string[]): Promise<(EnterpriseRecord | null)[]> {
   const { viewer } = context;
   const mayRead =

@@ -8,19 +8,22 @@ import type { Context } from '../../context.ts';
 import { DomainError, type Issue, invalidInput, refuse } from '../../errors.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 
-/** The most ranges of an enterprise. */
+/** Maximum number of ranges of an enterprise. */
 export const maxIpRanges = 1_000;
 
-/** Addresses and CIDR ranges, and whether to lock out even the author. */
+/** Addresses and CIDR ranges, and whether the change may lock out its author. */
 export interface IpAccessListInput {
   readonly ipRanges: readonly string[];
   readonly force?: boolean | undefined;
 }
 
-/** What the list is read and changed with: less than a whole context, since the host's own command has no more. */
+/** The services for reading and changing the list: less than a whole context, since the command line has no more. */
 export type IpAccessListContext = Pick<Context, 'store' | 'notifier' | 'now' | 'viewer' | 'address'>;
 
-/** The ranges from which the service may be used, in the order in which they were given; none: from anywhere. FORBIDDEN. */
+/**
+ * Returns the ranges from which the service may be used, in the order of the input; none: from every address. Throws
+ * FORBIDDEN.
+ */
 export async function getIpAccessList(context: IpAccessListContext): Promise<readonly string[]> {
   requireEnterprisePermission(context.viewer, permissionFor.viewIpAccessList);
   const [row] = await context.store.query<{ ranges: string[] }>(
@@ -31,17 +34,17 @@ export async function getIpAccessList(context: IpAccessListContext): Promise<rea
 }
 
 /**
- * Adds ranges to the list and gives all of it. From the next request on it holds, and open streams from elsewhere end.
- * FORBIDDEN; INVALID_INPUT at `ipRanges`, `<n>`; LIMIT_EXCEEDED beyond {@link maxIpRanges}; INVALID_STATE when the author's
- * own address would be left out and `force` is not given.
+ * Adds ranges to the list and returns the whole list. It applies from the next request on, and open streams from other
+ * addresses end. Throws FORBIDDEN; INVALID_INPUT at `ipRanges`, `<n>`; LIMIT_EXCEEDED beyond {@link maxIpRanges};
+ * INVALID_STATE if the list would exclude the author's own address and `force` is not set.
  */
 export async function addIpRanges(context: IpAccessListContext, input: IpAccessListInput): Promise<readonly string[]> {
   return changeList(context, input, (before, ranges) => [...before, ...ranges]);
 }
 
 /**
- * Removes ranges from the list; those that it does not have are ignored. INVALID_STATE where none would be left, since an
- * empty list allows every address: that must be asked for by {@link replaceIpRanges}. Otherwise as {@link addIpRanges}.
+ * Removes ranges from the list, and ignores those that it does not have. Throws INVALID_STATE if none would be left,
+ * since an empty list allows every address: that needs {@link replaceIpRanges}. Otherwise as {@link addIpRanges}.
  */
 export async function removeIpRanges(
   context: IpAccessListContext,
@@ -56,7 +59,7 @@ export async function removeIpRanges(
   });
 }
 
-/** Puts ranges in the place of the list; an empty one allows everybody. Otherwise as {@link addIpRanges}. */
+/** Replaces the list; an empty list allows every address. Otherwise as {@link addIpRanges}. */
 export async function replaceIpRanges(
   context: IpAccessListContext,
   input: IpAccessListInput,
@@ -64,7 +67,7 @@ export async function replaceIpRanges(
   return changeList(context, input, (_before, ranges) => ranges);
 }
 
-/** Empties the list: everybody is allowed. FORBIDDEN. */
+/** Empties the list, which allows every address. Throws FORBIDDEN. */
 export async function clearIpAccessList(context: IpAccessListContext): Promise<readonly string[]> {
   return changeList(context, { ipRanges: [] }, () => []);
 }
@@ -123,12 +126,12 @@ function withoutDoubles(ranges: readonly string[]): string[] {
   return [...byNetwork.values()];
 }
 
-// However a range is written, as with a host's bits set.
+// Equal for all notations of a range, for example with host bits set.
 const networkOfRange = (range: string): string => readIpRange(range)?.network ?? range;
 
 function requireNotLockedOut(context: IpAccessListContext, ranges: readonly string[]): void {
   const { viewer, address } = context;
-  // The service itself comes from nowhere: on the host the list can always be changed.
+  // The service itself has no address: on the host, the list can always be changed.
   if (viewer.principal.type === 'SYSTEM' || isAddressAllowed(ranges, address)) return;
   const message = `This would lock you out: your own address, ${address ?? 'which is not known'}, is in none of these ranges.`;
   throw new DomainError('INVALID_STATE', `${message} Add it, or say "force" to do it all the same.`, [
@@ -160,7 +163,7 @@ async function writeRanges(
   await announceKeyChange(context, tx);
 }
 
-/** The most ranges that an audit entry names. */
+/** Maximum number of ranges in an audit entry. */
 const maxNamed = 100;
 
 function summary(ranges: readonly string[]): string {

@@ -19,7 +19,7 @@ export interface MemberRecord {
 type MemberRow = RoleColumns & Omit<MemberRecord, 'role'>;
 
 const memberColumns = `a.id, a.organization_id as "organizationId", a.user_id as "userId", a.created_at as "createdAt", ${roleColumns}`;
-// A deleted user has no assignments, but one may be on its way out.
+// A deleted user has no assignments, but a deletion may be in progress.
 const members = `
   select ${memberColumns}
     from role_assignment a
@@ -31,16 +31,19 @@ function toMember(row: MemberRow): MemberRecord {
   return { id, organizationId, userId, role: toRole(row), createdAt };
 }
 
-/** Conditions of a list of members; ids are bare. `search`: in the name and the address. Times are those of the membership. */
+/**
+ * Conditions of a list of members; ids are unprefixed. `search`: in the name and the email. Times are those of the
+ * membership.
+ */
 export interface MemberFilter extends Omit<ListFilter, 'createdBy'> {
-  /** The one with exactly this address, upper and lower case alike. */
+  /** The member with exactly this email, case-insensitive. */
   readonly email?: string | undefined;
   readonly roleIds?: readonly string[] | undefined;
 }
 
 /**
- * The members of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN, INVALID_INPUT.
+ * Returns the members of an organization that has been read, by its unprefixed id, as a nested list. Throws
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function membersOf(
   context: Context,
@@ -77,7 +80,7 @@ export function membersOf(
   };
 }
 
-/** A user's membership, or null. For the domain's own checks: it asks for no permission. */
+/** Returns a user's membership, or null. For the domain's own checks, without a permission check. */
 export async function findMember(
   context: Context,
   organizationId: string,
@@ -90,7 +93,10 @@ export async function findMember(
   return row ? toMember(row) : null;
 }
 
-/** Memberships by their bare ids, of organizations whose members the viewer may see; null for each other. */
+/**
+ * Returns memberships by their unprefixed ids, in organizations whose members the viewer may see; null for each other
+ * id.
+ */
 export async function findMembersByIds(context: Context, ids: readonly string[]): Promise<(MemberRecord | null)[]> {
   const visible = organizationsWith(context.viewer, permissionFor.viewMembers);
   const rows = await context.store.query<MemberRow>(

@@ -2,8 +2,9 @@ import { timeAsNumber } from '../../times.ts';
 import type { OrganizationRecord } from './use-organization.ts';
 
 /**
- * A value of SQL: an `organization` aliased `o` as one JSON array, with `more` values behind; {@link toOrganization} makes a
- * record of it. A row of one organization costs the client more by its columns, which are told with each, than by its values.
+ * SQL expression for an `organization` aliased `o` as one JSON array, followed by the values `more`; {@link
+ * toOrganization} turns it into a record. In a row of one organization the column descriptions cost the client more
+ * than the values.
  */
 export const organizationAsJson = (...more: readonly string[]): string =>
   `json_build_array(${[columns, ...more].join(', ')})`;
@@ -25,7 +26,7 @@ export type OrganizationValues<More extends readonly unknown[] = []> = readonly 
   ...more: More,
 ];
 
-/** What {@link organizationAsJson} gave, as a record. */
+/** Turns the value of {@link organizationAsJson} into a record. */
 export function toOrganization(values: OrganizationValues<readonly unknown[]>): OrganizationRecord {
   return {
     id: values[0],

@@ -5,7 +5,7 @@ import { type OffsetPage, type OffsetRequest, offsetWindow } from '../../offset-
 import type { PageLimits } from '../../pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
-/** How many users an organization has, and how many of them are its administrators: those with the role org_admin. */
+/** The number of an organization's users, and of its administrators: those with the role org_admin. */
 export interface OrganizationSize {
   readonly userCount: number;
   readonly adminCount: number;
@@ -14,7 +14,10 @@ export interface OrganizationSize {
 /** An organization with its size. */
 export type SizedOrganization = OrganizationRecord & OrganizationSize;
 
-/** The organizations of the enterprise with their sizes, oldest first, for who may see its members. FORBIDDEN. */
+/**
+ * Lists the organizations of the enterprise with their sizes, oldest first, for viewers that may see its members.
+ * Throws FORBIDDEN.
+ */
 export async function listSizedOrganizations(
   context: Context,
   request: OffsetRequest,
@@ -35,7 +38,10 @@ export async function listSizedOrganizations(
   return { items: await withSizes(context, organizations), total: counted?.total ?? 0, offset, limit };
 }
 
-/** Organizations with their sizes, in one statement. For the answers to acts that were allowed: it asks for no permission. */
+/**
+ * Reads organizations with their sizes, in one statement. For the results of acts that were allowed, without a
+ * permission check.
+ */
 export async function withSizes(
   { store }: Context,
   organizations: readonly OrganizationRecord[],

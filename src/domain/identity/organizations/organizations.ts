@@ -14,15 +14,15 @@ import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
-/** Which organizations of the enterprise a page is of: all, or those of the viewer; all, or those with a cycle limit. */
+/** The organizations of a page: all, or those of the viewer; with or without a cycle limit. */
 interface OrganizationList {
-  /** What its cursors are of. */
+  /** The name of the list in its cursors. */
   readonly list: string;
   readonly all: boolean;
   readonly isLimited?: boolean;
 }
 
-/** One page of a list, newest first. For the domain's own lists: it asks for no permission. */
+/** Reads one page of a list, newest first. For the domain's own lists, without a permission check. */
 export async function readOrganizationPage(
   context: Context,
   { list, all, isLimited }: OrganizationList,
@@ -52,12 +52,15 @@ const texts = { name: { member: 'name', column: 'name' } } as const;
 export type OrganizationOrder = ListOrder<'createdAt' | keyof typeof texts>;
 
 /**
- * Which organizations of the enterprise a list is of. `usable`: those that the viewer may use. `all`: needs ReadAccountMeta.
- * `limited`: those with a limit of ACUs in a cycle; needs ManageBilling.
+ * The organizations of a list. `usable`: those that the viewer may use. `all`: needs ReadAccountMeta. `limited`: those
+ * with an ACU limit per cycle; needs ManageBilling.
  */
 export type OrganizationScope = 'usable' | 'all' | 'limited';
 
-/** Organizations of the enterprise as a list that can be narrowed, ordered and counted. FORBIDDEN, INVALID_INPUT. */
+/**
+ * Returns organizations of the enterprise as a list that can be filtered, ordered and counted. Throws FORBIDDEN,
+ * INVALID_INPUT.
+ */
 export function organizationsOf(
   { viewer }: Context,
   scope: OrganizationScope,
@@ -86,7 +89,10 @@ export function organizationsOf(
   };
 }
 
-/** All organizations of the enterprise, also those that the viewer may not use: FORBIDDEN without ReadAccountMeta. */
+/**
+ * Lists all organizations of the enterprise, even those that the viewer may not use. Throws FORBIDDEN without
+ * ReadAccountMeta.
+ */
 export async function listEnterpriseOrganizations(
   context: Context,
   request: PageRequest,
@@ -96,7 +102,10 @@ export async function listEnterpriseOrganizations(
   return readOrganizationPage(context, { list: 'organizations', all: true }, request, limits);
 }
 
-/** One organization of the enterprise, by an id in any form. FORBIDDEN without ReadAccountMeta, NOT_FOUND. */
+/**
+ * Returns one organization of the enterprise, by an id in any form. Throws FORBIDDEN without ReadAccountMeta,
+ * NOT_FOUND.
+ */
 export async function getEnterpriseOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   const { viewer } = context;
   requireEnterprisePermission(viewer, permissionFor.listOrganizations);
@@ -108,22 +117,23 @@ export async function getEnterpriseOrganization(context: Context, id: string): P
   return organization;
 }
 
-/** A limit of whole ACUs; null or left out. The messages call it by this name. */
+/** Schema of a limit in whole ACUs; null or omitted. Messages call it by this name. */
 export const acuLimit = (name: string) => wholeAcus(name).min(0, `"${name}" must not be negative.`).nullish();
 
-/** The values of a new organization, as inputs give them. */
+/** The values of a new organization in inputs. */
 export const organizationSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
 });
 
-/** What an organization is made from. */
+/** The input of a new organization. */
 export type CreateOrganizationInput = z.input<typeof organizationSchema>;
 
 /**
- * Makes an organization in the viewer's enterprise. FORBIDDEN, INVALID_INPUT; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that
- * its key had made and that is gone. The key is one of the enterprise: there is no organization yet.
+ * Creates an organization in the viewer's enterprise. Throws FORBIDDEN, INVALID_INPUT; IDEMPOTENCY_CONFLICT, and
+ * NOT_FOUND if the organization that the idempotency key created is gone. The idempotency key belongs to the
+ * enterprise, because there is no organization yet.
  */
 export function createOrganization(
   context: Context,

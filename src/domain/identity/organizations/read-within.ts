@@ -4,14 +4,17 @@ import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { useOrganization } from './use-organization.ts';
 
-/** As a condition: an organization, by the parameter of its bare id, is one of the enterprise and has not been deleted. */
+/**
+ * SQL condition: the organization with the unprefixed id in this parameter belongs to the enterprise and is not
+ * deleted.
+ */
 export const isLiveOrganization = (id: string, enterpriseId: string): string =>
   `exists (select from organization o where o.id = ${id} and o.enterprise_id = ${enterpriseId} and o.deleted_at is null)`;
 
 /**
- * What is read in an organization that a path or an input names, with the permission that it needs there. The statement of `read`
- * asks for {@link isLiveOrganization} itself: so what is there takes no other, and only where nothing is found is the
- * organization looked for. The errors of {@link useOrganization}, before those of `read`.
+ * Reads data of an organization that a path or an input names, with the permission that it needs there. The statement
+ * of `read` checks {@link isLiveOrganization} itself, so a successful read needs no other statement: the organization
+ * is looked up only if nothing is found. Throws the errors of {@link useOrganization}, before those of `read`.
  */
 export async function readWithin<T>(
   context: Context,

@@ -15,22 +15,28 @@ import { inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 import { type Bind, type NestedList, organizationOwners } from '../../nested-pages.ts';
 import { requireUsable, useOrganization } from './use-organization.ts';
 
-/** Where things are that can belong to an organization or to the whole enterprise. The id is in any form. */
+/** The scope of an object that can belong to an organization or to the whole enterprise. The id is in any form. */
 export type Scope = { readonly organizationId: string } | 'enterprise';
 
-/** A place that the viewer may act in; `organizationId` is bare, null: the enterprise. */
+/** A scope that the viewer may act in; `organizationId` is unprefixed, null: the enterprise. */
 export interface AuthorizedScope {
   readonly enterpriseId: string;
   readonly organizationId: string | null;
 }
 
-/** What one act needs in an organization, and on the enterprise. The latter is enough for all organizations' things. */
+/**
+ * The permissions that one act needs in an organization, and on the enterprise. The latter suffices for the objects of
+ * all organizations.
+ */
 export interface ScopePermissions {
   readonly organization: OrganizationPermission;
   readonly enterprise: EnterprisePermission;
 }
 
-/** The place that a path or an input names. Errors as `useOrganization`; FORBIDDEN names a missing permission. */
+/**
+ * Checks the scope that a path or an input names. Throws the errors of `useOrganization`; FORBIDDEN names a missing
+ * permission.
+ */
 export async function useScope(
   context: Context,
   scope: Scope,
@@ -45,7 +51,7 @@ export async function useScope(
   return { enterpriseId, organizationId: id };
 }
 
-/** Which things a statement may take in: those of all organizations, of some, those of the enterprise itself. */
+/** The objects that a statement may select: those of all organizations, of some, and those of the enterprise itself. */
 export interface ScopeFilter {
   readonly enterpriseId: string;
   readonly all: boolean;
@@ -54,8 +60,8 @@ export interface ScopeFilter {
 }
 
 /**
- * What can be reached from a place: from an organization its own things and the enterprise's, from the enterprise everything.
- * Without a place: everything for which the viewer holds any of the acts' permissions somewhere.
+ * Returns the objects that are visible from a scope: from an organization its own objects and the enterprise's, from
+ * the enterprise all. Without a scope: all objects for which the viewer has any of the acts' permissions.
  */
 export function scopeFilterOf(
   viewer: Viewer,
@@ -73,7 +79,7 @@ export function scopeFilterOf(
   return { enterpriseId, all: isAll, organizationIds: ids, isShared: isAll || ids.length > 0 };
 }
 
-/** A {@link ScopeFilter} as the parameters $2 to $5 of a statement. */
+/** Returns a {@link ScopeFilter} as the parameters $2 to $5 of a statement. */
 export const scopeFilterValues = (scopeFilter: ScopeFilter): unknown[] => [
   scopeFilter.enterpriseId,
   scopeFilter.all,
@@ -81,25 +87,28 @@ export const scopeFilterValues = (scopeFilter: ScopeFilter): unknown[] => [
   scopeFilter.isShared,
 ];
 
-/** The condition on a row of this alias to be within the reach of $2 to $5. */
+/** SQL condition: a row of this alias matches the scope filter in $2 to $5. */
 export const matchesScopeFilter = (alias: string): string =>
   `${alias}.enterprise_id = $2 and ($3::boolean or ${alias}.organization_id = any($4::text[])
      or ($5::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
 
-/** {@link matchesScopeFilter} in a statement of other parameters. */
+/** {@link matchesScopeFilter} in a statement with other parameters. */
 export function scopeFilterCondition(alias: string, scopeFilter: ScopeFilter, bind: Bind): string {
   const [enterprise, all, organizations, isShared] = scopeFilterValues(scopeFilter).map(bind);
   return `${alias}.enterprise_id = ${enterprise} and (${all}::boolean or ${alias}.organization_id = any(${organizations}::text[])
      or (${isShared}::boolean and ${alias}.organization_id is null)) and ${inLivingOrganization(alias)}`;
 }
 
-/** A text that names one thing of a place: of an organization, by its bare id, or of the enterprise itself for null. */
+/**
+ * A text that identifies an object within a scope: an organization, by its unprefixed id, or the enterprise itself for
+ * null.
+ */
 export interface ScopedKey {
   readonly organizationId: string | null;
   readonly text: string;
 }
 
-/** Where things are found by a {@link ScopedKey}: the alias of their table, their columns, and the one of the text. */
+/** The table for lookups by {@link ScopedKey}: its alias, its columns, and the column of the text. */
 interface ScopedTable {
   readonly table: string;
   readonly row: string;
@@ -111,8 +120,8 @@ interface ScopedTable {
 }
 
 /**
- * The things of these keys that the viewer may read, upper and lower case alike, in the keys' order; null for each other. One
- * statement.
+ * Returns the objects with these keys that the viewer may read, case-insensitive, in the keys' order; null for each
+ * other key. One statement.
  */
 export async function findByScopedKeys<T>(
   { viewer, store }: Context,
@@ -133,17 +142,23 @@ export async function findByScopedKeys<T>(
   return inOrderOfKeys(keys.length, rows);
 }
 
-/** The condition on a row of this alias not to be in an organization that was deleted. */
+/** SQL condition: a row of this alias does not belong to a deleted organization. */
 export const inLivingOrganization = (alias: string): string =>
   `not exists (select 1 from organization gone where gone.id = ${alias}.organization_id and gone.deleted_at is not null)`;
 
-/** FORBIDDEN unless the viewer may act on what belongs to some organization, or to the enterprise: for acts that name no place. */
+/**
+ * Throws FORBIDDEN unless the viewer may act on objects of any organization, or of the enterprise: for acts that name
+ * no scope.
+ */
 export function requireAnyScopePermission(viewer: Viewer, permissions: ScopePermissions): void {
   if (viewer.enterprisePermissions.has(permissions.enterprise)) return;
   requireAnyPermission(viewer, [permissions.organization]);
 }
 
-/** FORBIDDEN, naming the permission, unless the viewer may act on what belongs there. `organizationId` null: the enterprise. */
+/**
+ * Throws FORBIDDEN with the permission's name unless the viewer may act on objects in the scope. `organizationId` null:
+ * the enterprise.
+ */
 export function requireScopePermission(
   viewer: Viewer,
   organizationId: string | null,
@@ -153,7 +168,7 @@ export function requireScopePermission(
   if (missing !== null) throw missingPermission(missing);
 }
 
-/** The permission that {@link requireScopePermission} names; null where it refuses nothing. */
+/** Returns the permission that {@link requireScopePermission} would name; null if it would not throw. */
 export function findMissingScopePermission(
   viewer: Viewer,
   organizationId: string | null,
@@ -165,8 +180,8 @@ export function findMissingScopePermission(
 }
 
 /**
- * Makes the writers of one place take turns until the transaction ends: for rules about several of its rows, such as names
- * that differ. NOT_FOUND when the organization has been deleted meanwhile.
+ * Serializes the writers of one scope until the transaction ends: for rules about several of its rows, such as unique
+ * names. Throws NOT_FOUND if the organization has been deleted meanwhile.
  */
 export async function lockScope(tx: Transaction, scope: AuthorizedScope): Promise<void> {
   const { enterpriseId, organizationId } = scope;
@@ -179,21 +194,21 @@ export async function lockScope(tx: Transaction, scope: AuthorizedScope): Promis
   if (rows.length === 0) throw notFound('organization');
 }
 
-/** Whose things are meant: an organization's, or those that belong to the enterprise itself. */
+/** The owner of the objects in a list: an organization, or the enterprise itself. */
 export const accessTypes = ['enterprise', 'org'] as const;
 /** See {@link accessTypes}. */
 export type AccessType = (typeof accessTypes)[number];
 
-/** The conditions on rows of this alias to belong to what an {@link AccessType} says; none when it is left out. */
+/** Returns the conditions on rows of this alias for an {@link AccessType}; none if it is omitted. */
 export const isOfAccessType = (alias: string, accessType: AccessType | null | undefined): string[] =>
   accessType == null ? [] : [`${alias}.organization_id is ${accessType === 'enterprise' ? '' : 'not '}null`];
 
-/** An {@link AccessType} of a list. */
+/** An {@link AccessType} in the input of a list. */
 export const accessTypeSchema = z.enum(accessTypes, { error: '"accessType" must be "enterprise" or "org".' });
 
 /**
- * The conditions on rows of this alias to be in a list of the place: an organization's own unless the `enterprise` ones are
- * asked for; from the enterprise all, or one kind.
+ * Returns the conditions on rows of this alias to be in a list of the scope: an organization's own objects, or the
+ * `enterprise` ones if requested; from the enterprise all, or one access type.
  */
 export function listConditions(
   alias: string,
@@ -211,7 +226,7 @@ export function listConditions(
   return where;
 }
 
-/** A list of the things of a place, and who may read it. */
+/** A list of the objects of a scope, and the permissions to read it. */
 interface ScopeList {
   /** The alias of the table. */
   readonly row: string;
@@ -220,8 +235,8 @@ interface ScopeList {
 }
 
 /**
- * What {@link listConditions} are for one list among many: of an organization that has been read, by its bare id, or of the
- * enterprise for null. ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * Returns {@link listConditions} for a nested list: of an organization that has been read, by its unprefixed id, or of
+ * the enterprise for null. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN.
  */
 export function scopeList(
   context: Context,

@@ -5,8 +5,9 @@ import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
 /**
- * The bare id of an organization that is named from the enterprise's side: what may be done is asked of the enterprise, and
- * first. FORBIDDEN names the permission; NOT_FOUND for one that is not the enterprise's, or was deleted.
+ * Returns the unprefixed id of an organization for an act that needs a permission on the enterprise, which is checked
+ * first. Throws FORBIDDEN with the permission's name; NOT_FOUND for an organization of another enterprise, and for a
+ * deleted one.
  */
 export async function useEnterpriseOrganization(
   context: Context,

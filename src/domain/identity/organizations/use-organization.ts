@@ -5,16 +5,16 @@ import { DomainError, notFound, refuse } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 
-/** An organization as the doors read it. ACU limits are in whole ACUs; null: no limit. */
+/** An organization as the APIs read it. ACU limits are whole ACUs; null: no limit. */
 export interface OrganizationRecord {
   readonly id: string;
   readonly enterpriseId: string;
   readonly name: string;
   readonly maxCycleAcuLimit: number | null;
   readonly maxSessionAcuLimit: number | null;
-  /** The most sessions that run at once; null: the service's default; 0: no limit. */
+  /** Maximum number of concurrent sessions; null: the service's default; 0: no limit. */
   readonly maxConcurrentSessions: number | null;
-  /** The agent profile of its sessions that name none; null: the default of the process that makes them. */
+  /** The agent profile of its sessions that name none; null: the default of the process that creates them. */
   readonly defaultAgent: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -24,7 +24,9 @@ export interface OrganizationRecord {
 export const organizationColumns = `o.id, o.enterprise_id as "enterpriseId", o.name, o.max_cycle_acu_limit as "maxCycleAcuLimit",
   o.max_session_acu_limit as "maxSessionAcuLimit", o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
 
-/** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
+/**
+ * Returns the organizations of these unprefixed ids that the viewer may use, in the ids' order; null for each other id.
+ */
 export async function findOrganizations(
   context: Context,
   ids: readonly string[],
@@ -39,16 +41,17 @@ export async function findOrganizations(
   return inOrderOf(ids, rows);
 }
 
-/** The organization of an id in any form, or null: missing and forbidden are the same. */
+/** Returns the organization of an id in any form, or null: missing and forbidden are the same. */
 export async function findOrganization(context: Context, id: string): Promise<OrganizationRecord | null> {
   const bare = parseId('organization', id);
   return bare === null ? null : ((await findOrganizations(context, [bare]))[0] ?? null);
 }
 
 /**
- * The organization that a path or an input names, with the permission that the act needs there. ORGANIZATION_NOT_USABLE
- * for one that is not the viewer's, existing or not; NOT_FOUND when the viewer may use every one of its enterprise and
- * this is none of them (pinned 1); FORBIDDEN names a missing permission.
+ * Returns the organization that a path or an input names, with a check of the permission that the act needs there.
+ * Throws ORGANIZATION_NOT_USABLE for an organization that is not the viewer's, whether it exists or not; NOT_FOUND if
+ * the viewer may use every organization of its enterprise and this is none of them; FORBIDDEN with the name of a
+ * missing permission.
  */
 export async function useOrganization(
   context: Context,
@@ -61,8 +64,8 @@ export async function useOrganization(
 }
 
 /**
- * What {@link useOrganization} asks of the viewer, for an organization that has been read: by its bare id, without a statement.
- * ORGANIZATION_NOT_USABLE, FORBIDDEN.
+ * The checks of {@link useOrganization} for an organization that has been read: by its unprefixed id, without a
+ * statement. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN.
  */
 export function requireUsable(context: Context, id: string, ...anyOf: readonly OrganizationPermission[]): void {
   const { viewer } = context;
@@ -73,7 +76,7 @@ export function requireUsable(context: Context, id: string, ...anyOf: readonly O
   }
 }
 
-/** {@link useOrganization} for an act that asks for its permission itself. */
+/** {@link useOrganization} for an act that checks its permission itself. */
 export async function enterOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   const { viewer } = context;
   const bare = parseId('organization', id);
@@ -88,7 +91,7 @@ export async function enterOrganization(context: Context, id: string): Promise<O
 const notUsable = () => new DomainError('ORGANIZATION_NOT_USABLE', 'You do not have access to this organization.');
 
 /**
- * The organization that an act is for: the one named, else {@link boundOrganizationId}. Its errors, and those of
+ * Returns the organization of an act: the named one, or {@link boundOrganizationId}. Throws its errors, and those of
  * {@link useOrganization}.
  */
 export async function chooseOrganization(
@@ -100,22 +103,25 @@ export async function chooseOrganization(
 }
 
 /**
- * The one organization that the viewer's key is bound to. INVALID_INPUT at `organizationId` for any other key, also where it
- * has only one at present: the same call would mean something else, or fail, as soon as there is a second.
+ * Returns the one organization that the viewer's key is bound to. Throws INVALID_INPUT at `organizationId` for any
+ * other key, even if it has only one organization at present: the same call would change its meaning, or fail, as soon
+ * as there is a second.
  */
 export function boundOrganizationId({ viewer }: Context): string {
   if (viewer.homeOrganizationId !== null) return viewer.homeOrganizationId;
   throw refuse(['organizationId'], '"organizationId" must be given: this key is not bound to one organization.');
 }
 
-/** {@link onlyOrganizationId}, but INVALID_INPUT at `organizationId`. For REST v1, which names no organization. */
+/**
+ * {@link onlyOrganizationId}, but throws INVALID_INPUT at `organizationId`. For REST v1, which names no organization.
+ */
 export async function getOnlyOrganizationId(context: Context): Promise<string> {
   const only = await onlyOrganizationId(context);
   if (only !== null) return only;
   throw refuse(['organizationId'], 'An organization must be named: this key can act in several, or in none.');
 }
 
-/** The id of the viewer's only organization; null when it has several or none. */
+/** Returns the id of the viewer's only organization; null if it has several or none. */
 export async function onlyOrganizationId(context: Context): Promise<string | null> {
   const { viewer } = context;
   if (viewer.homeOrganizationId !== null) return viewer.homeOrganizationId;

@@ -21,20 +21,20 @@ import { findLacking, findRole, isOrganizationPermission, type RoleRecord } from
 const allPermissions = [...enterprisePermissions, ...organizationPermissions] as const;
 
 const nameSchema = text('name', { min: 1, max: 100, isBlankRefused: true });
-// Each once, in the order of the tables, so that the same set is the same list.
+// Without duplicates, in the order of the tables, so that equal sets are equal lists.
 const permissionsSchema = z
   .array(z.enum(allPermissions, { error: '"permissions" must be names of permissions.' }))
   .min(1, '"permissions" must not be empty.')
   .transform((names) => allPermissions.filter((permission) => names.includes(permission)));
 
-/** The values of a new role, as inputs give them. */
+/** The values of a new role in inputs. */
 export const roleSchema = z.object({
   name: nameSchema,
   scope: z.enum(['enterprise', 'organization'], { error: '"scope" must be "enterprise" or "organization".' }),
   permissions: permissionsSchema,
 });
 
-/** What a custom role is made from. `permissions`: in any order, doubles are dropped. */
+/** The input of a custom role. `permissions`: in any order; duplicates are removed. */
 export interface CreateRoleInput {
   readonly name: string;
   readonly scope: RoleRecord['scope'];
@@ -42,9 +42,10 @@ export interface CreateRoleInput {
 }
 
 /**
- * Makes a role of the enterprise. One of organization scope holds organization permissions only; one of enterprise scope
- * any, those of organizations in every organization. Who makes it must hold all of them, everywhere. FORBIDDEN,
- * INVALID_INPUT, NOT_UNIQUE at `name`; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
+ * Creates a role of the enterprise. A role of organization scope has organization permissions only; one of enterprise
+ * scope any, and organization permissions in it apply in every organization. The viewer must have all of them,
+ * everywhere. Throws FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at `name`; IDEMPOTENCY_CONFLICT, and NOT_FOUND if the role
+ * that the idempotency key created is gone.
  */
 export async function createRole(
   context: Context,
@@ -74,15 +75,16 @@ export async function createRole(
 
 const changeSchema = z.object({ name: nameSchema.optional(), permissions: permissionsSchema.optional() });
 
-/** What changes of a role: what is left out (or undefined) stays, and nothing can be cleared. */
+/** The changes of a role: an omitted (or undefined) member does not change, and no member can be cleared. */
 export interface RoleChange {
   readonly name?: string | null | undefined;
   readonly permissions?: readonly string[] | null | undefined;
 }
 
 /**
- * Changes a custom role, with effect on the next request of all who have it. Who changes it must hold, everywhere, what it
- * holds before and after. FORBIDDEN, NOT_FOUND, INVALID_INPUT, NOT_UNIQUE at `name`, INVALID_STATE for one that is built in.
+ * Changes a custom role, with effect on the next request of every principal that has it. The viewer must have,
+ * everywhere, the role's permissions before and after the change. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT,
+ * NOT_UNIQUE at `name`, INVALID_STATE for a built-in role.
  */
 export async function updateRole(
   context: Context,
@@ -117,15 +119,15 @@ export async function updateRole(
 }
 
 /**
- * Deletes a custom role that nobody has: no user and service user, and no service key that is good. Gives its bare id.
- * FORBIDDEN, NOT_FOUND, INVALID_STATE.
+ * Deletes a custom role that is not assigned to a user, a service user or an active service key. Returns its unprefixed
+ * id. Throws FORBIDDEN, NOT_FOUND, INVALID_STATE.
  */
 export async function deleteRole(context: Context, id: string, condition?: VersionCondition): Promise<string> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRoles);
   return context.store.transact(async (tx) => {
     const role = await lockCustomRole(context, tx, id);
     requireVersion(role, condition);
-    // What was given in an organization that has been deleted since holds nobody up.
+    // Assignments in a deleted organization must not prevent the deletion.
     await tx.query(
       `delete from role_assignment a using organization o
         where a.role_id = $1 and o.id = a.organization_id and o.deleted_at is not null`,
@@ -154,7 +156,7 @@ function requireInScope(scope: RoleRecord['scope'], permissions: RoleRecord['per
   throw refuse(['permissions'], message);
 }
 
-// Wherever the role will be given: so everywhere.
+// The role may be assigned in any organization, so the permissions are needed everywhere.
 function requireGranted(context: Context, permissions: RoleRecord['permissions']): void {
   const lacking = findLacking(context.viewer, permissions, null);
   if (lacking === null) return;
@@ -171,7 +173,7 @@ async function lockCustomRole(context: Context, tx: Transaction, id: string): Pr
 }
 
 async function requireFreeName(context: Context, tx: Transaction, role: RoleRecord): Promise<void> {
-  // Of two that take a name at once the second waits here, and then sees it taken.
+  // Of two concurrent requests for a name, the second waits here and then finds the name taken.
   const { enterpriseId } = context.viewer;
   await tx.query('select 1 from enterprise where id = $1 for no key update', [enterpriseId]);
   const [other] = await tx.query(

@@ -11,13 +11,16 @@ import { lockPrincipal } from './lock-principal.ts';
 import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
 import { nameSchema } from './users.ts';
 
-/** Changes of a user, as inputs give them. */
+/** Changes of a user in inputs. */
 export const userChangeSchema = z.object({ name: nameSchema });
 
-/** What changes of a user: what is left out stays, null clears the name. */
+/** The changes of a user: an omitted member does not change, null clears the name. */
 export type UserChange = z.input<typeof userChangeSchema>;
 
-/** Changes a user's name: one's own, or with ManageAccountMembership that of who may do no more. FORBIDDEN, NOT_FOUND. */
+/**
+ * Changes a user's name: the viewer's own, or with ManageAccountMembership that of a user with no more permissions than
+ * the viewer. Throws FORBIDDEN, NOT_FOUND.
+ */
 export async function updateUser(context: Context, id: string, raw: UserChange): Promise<UserRecord> {
   const { viewer } = context;
   const isOwn = viewer.principal.type === 'USER' && parseId('user', id) === viewer.principal.id;
@@ -41,8 +44,9 @@ export async function updateUser(context: Context, id: string, raw: UserChange):
 }
 
 /**
- * Deletes a user: its roles and keys are gone at once, and its streams end, also for one's own. What it made stays, with its
- * name. Gives what it was, and its roles. FORBIDDEN, also where it may do more than the caller; NOT_FOUND.
+ * Deletes a user, possibly the viewer itself: its roles and keys are deleted at once, and its streams end. The objects
+ * that it created stay, with its name. Returns the deleted user and its roles. Throws FORBIDDEN, also if the user has
+ * permissions that the caller lacks; NOT_FOUND.
  */
 export async function deleteUser(
   context: Context,

@@ -6,7 +6,7 @@ import type { PageLimits } from '../../pages.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 import { getUser } from './list-users.ts';
 
-/** Where a user is a member, and as what. */
+/** An organization of which a user is a member, and its role there. */
 export interface MembershipRecord {
   readonly organizationId: string;
   readonly organizationName: string;
@@ -34,7 +34,7 @@ const memberships = `
 
 type MemberRow = EnterpriseUser & { [Name in keyof MembershipRecord]: MembershipRecord[Name] | null };
 
-// The users of a page first, so that no membership is read for others. One role in a place is all that a user has.
+// Selects the users of a page first, so that no membership is read for others. A user has one role per scope.
 const membersOf = (users: string) => `
   select ${userColumns}, ${enterpriseRole},
          m."organizationId", m."organizationName", m."roleId", m."roleName"
@@ -48,8 +48,8 @@ function toMember({ organizationId, organizationName, roleId, roleName, ...user 
 }
 
 /**
- * The users of the enterprise, oldest first, each with its oldest membership. `email`: only the one with exactly this
- * address, in any case. FORBIDDEN.
+ * Lists the users of the enterprise, oldest first, each with its oldest membership. `email`: only the user with exactly
+ * this email, case-insensitive. Throws FORBIDDEN.
  */
 export async function listEnterpriseMembers(
   context: Context,
@@ -70,7 +70,7 @@ export async function listEnterpriseMembers(
   return { items: rows.map(toMember), total: counted?.total ?? 0, offset, limit };
 }
 
-/** A user of the enterprise with its oldest membership. FORBIDDEN, NOT_FOUND. */
+/** Returns a user of the enterprise with its oldest membership. Throws FORBIDDEN, NOT_FOUND. */
 export async function getEnterpriseMember(context: Context, id: string): Promise<EnterpriseMember> {
   const user = await getUser(context, id);
   const [row] = await context.store.query<MemberRow>(membersOf('select u.* from user_account u where u.id = $1'), [
@@ -79,7 +79,7 @@ export async function getEnterpriseMember(context: Context, id: string): Promise
   return row ? toMember(row) : { ...user, enterpriseRoleId: null, membership: null };
 }
 
-/** A user of the enterprise, and where it is a member, the oldest membership first. FORBIDDEN, NOT_FOUND. */
+/** Returns a user of the enterprise and its memberships, the oldest first. Throws FORBIDDEN, NOT_FOUND. */
 export async function listMembershipsOfUser(
   context: Context,
   id: string,

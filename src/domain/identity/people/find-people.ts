@@ -9,11 +9,11 @@ export interface UserRecord {
   readonly email: string;
   readonly name: string | null;
   readonly createdAt: Date;
-  /** Since when it is only the author of what it made; null: it lives. */
+  /** The time of its deletion, after which it is only the author of its objects; null: not deleted. */
   readonly deletedAt: Date | null;
 }
 
-/** A principal that is no human. `organizationId` null: enterprise-scoped. */
+/** A principal that is not a human. `organizationId` null: enterprise-scoped. */
 export interface ServiceUserRecord {
   readonly id: string;
   readonly enterpriseId: string;
@@ -33,9 +33,9 @@ export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.
 export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
 
-// Whoever shares an organization with the viewer, or all of the enterprise for whoever may see those. As an author a deleted
-// one is there for whoever can read the thing that it made: with whom it shared what, nobody knows any more. The parameters
-// are those of `sightOf`.
+// A user is visible to viewers that share an organization with it, and to viewers that may see all users of the
+// enterprise. As an author, a deleted user is visible to every viewer who can read its object, because its memberships
+// are no longer known. The parameters are those of `visibilityValues`.
 const userIsVisible = ([enterpriseId, all, self, organizations, asAuthors, sharesAll]: readonly string[]) => `
   u.enterprise_id = ${enterpriseId}
      and case when u.deleted_at is not null then ${asAuthors}::boolean else ${all}::boolean or u.id = ${self} or exists (
@@ -58,10 +58,10 @@ const seesUsers = ({ viewer }: Context) => viewer.enterprisePermissions.has(perm
 const seesServiceUsers = (context: Context) =>
   seesUsers(context) || context.viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers);
 
-/** Whom the viewer sees, as parameters of the statements above; `all`: whether those of its enterprise. */
+/** Returns the viewer's visibility as parameters of the statements above; `all`: it may see all of its enterprise. */
 function visibilityValues({ viewer }: Context, all: boolean, asAuthors: boolean): unknown[] {
   const organizations = [...viewer.organizations.keys()];
-  // Who holds something in every organization shares each of them.
+  // A viewer with a permission in every organization shares each of them.
   const sharesAll = viewer.everywhere.size > 0;
   return [viewer.enterpriseId, all, viewer.principal.id, organizations, asAuthors, sharesAll];
 }
@@ -81,14 +81,17 @@ async function findVisible<T extends { id: string }>(
   return inOrderOf(ids, rows);
 }
 
-/** The live users of these bare ids whom the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the live users of these unprefixed ids that the viewer may see, in the ids' order; null for each other id.
+ * One statement.
+ */
 export function findUsers(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
   return findVisible<UserRecord>(context, visibleUsers, ids, false);
 }
 
 /**
- * The live users with these addresses, upper and lower case alike, whom the viewer may see, in the addresses' order; null for
- * each other. One statement.
+ * Returns the live users with these emails, case-insensitive, that the viewer may see, in the emails' order; null for
+ * each other one. One statement.
  */
 export async function findUsersByEmail(context: Context, emails: readonly string[]): Promise<(UserRecord | null)[]> {
   const rows = await context.store.query<WithKeyPosition<UserRecord>>(
@@ -101,31 +104,31 @@ export async function findUsersByEmail(context: Context, emails: readonly string
 }
 
 /**
- * The service users of these bare ids whom the viewer may see, in the ids' order; null for each other, deleted ones and
- * those of a deleted organization among them. One statement.
+ * Returns the service users of these unprefixed ids that the viewer may see, in the ids' order; null for each other id,
+ * including deleted ones and those of a deleted organization. One statement.
  */
 export function findServiceUsers(context: Context, ids: readonly string[]): Promise<(ServiceUserRecord | null)[]> {
   return findVisible<ServiceUserRecord>(context, visibleServiceUsers, ids, false);
 }
 
 /**
- * {@link findUsers}, and deleted ones. Only for ids that stand on something which the viewer can read: a session, a message,
- * an entry of the audit log.
+ * {@link findUsers}, with deleted users. Only for ids on an object that the viewer can read: a session, a message, an
+ * entry of the audit log.
  */
 export function findUserAuthors(context: Context, ids: readonly string[]): Promise<(UserRecord | null)[]> {
   return findVisible<UserRecord>(context, visibleUsers, ids, true);
 }
 
 /**
- * As a statement for a list that shows them beside its rows: one JSON object, by id, of the emails of {@link findUserAuthors}.
- * `ids`: a statement that gives the ids, of which some may be null.
+ * Returns a statement for a list that shows emails beside its rows: one JSON object, by id, of the emails of {@link
+ * findUserAuthors}. `ids`: a statement that returns the ids, of which some may be null.
  */
 export function emailsOfAuthors(context: Context, ids: string, bind: (value: unknown) => string): string {
   const visibility = visibilityValues(context, seesUsers(context), true).map(bind);
   return `select json_object_agg(u.id, u.email) from user_account u where u.id in (${ids}) and ${userIsVisible(visibility)}`;
 }
 
-/** As {@link findUserAuthors}, of service users. */
+/** {@link findUserAuthors} for service users. */
 export function findServiceUserAuthors(
   context: Context,
   ids: readonly string[],
@@ -134,8 +137,8 @@ export function findServiceUserAuthors(
 }
 
 /**
- * Who wrote messages or started sessions, by bare id: for lists that show a name or an address beside each row. Deleted
- * ones too.
+ * Returns the authors of messages or sessions, by unprefixed id, for lists that show a name or an email beside each
+ * row. Includes deleted ones.
  */
 export async function findNames(
   context: Context,

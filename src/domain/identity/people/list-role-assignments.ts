@@ -8,10 +8,10 @@ import { inLivingOrganization } from '../organizations/scope.ts';
 import type { RoleAssignmentRecord } from './role-assignments.ts';
 import { type RoleColumns, roleColumns, toRole } from './roles.ts';
 
-/** A role assignment in a list, with what orders it there. */
+/** A role assignment in a list, with its sort key. */
 export type ListedRoleAssignment = RoleAssignmentRecord & { readonly id: string; readonly createdAt: Date };
 
-// Who sees the roles of others: in an organization, and everywhere.
+// The permissions to see the roles of others: in an organization, and everywhere.
 const holders = {
   user: {
     column: 'user_id',
@@ -25,10 +25,13 @@ const holders = {
   },
 } as const;
 
-/** Who holds the roles of a list. */
+/** The kind of principal whose roles a list has. */
 export type RoleHolderKind = keyof typeof holders;
 
-/** Conditions of a list of role assignments; ids are bare. `organizationIds`: in one of these, and not on the enterprise. */
+/**
+ * Conditions of a list of role assignments; ids are unprefixed. `organizationIds`: in one of these, and not on the
+ * enterprise.
+ */
 export interface RoleAssignmentFilter {
   readonly organizationIds?: readonly string[] | undefined;
   readonly roleIds?: readonly string[] | undefined;
@@ -37,8 +40,8 @@ export interface RoleAssignmentFilter {
 type Row = RoleColumns & Omit<ListedRoleAssignment, 'role'>;
 
 /**
- * The role assignments of a user or service user, by its bare id, as one of many such lists: those that the viewer may see, which
- * are its own, those in organizations whose members, or service users, it may see, and all for who may see the enterprise's.
+ * Returns the role assignments of a user or service user, by its unprefixed id, as a nested list. The viewer sees its
+ * own, those in organizations whose members, or service users, it may see, and all if it may see the enterprise's.
  */
 export function roleAssignmentsOf(
   { viewer }: Context,

@@ -8,7 +8,7 @@ import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from './roles.ts';
 
-/** The enterprise's own roles, newest first, and after them the built-in ones. FORBIDDEN. */
+/** Lists the enterprise's own roles, newest first, and after them the built-in ones. Throws FORBIDDEN. */
 export async function listRoles(context: Context, request: PageRequest, limits: PageLimits): Promise<Page<RoleRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.viewRoles);
   const values: unknown[] = [context.viewer.enterpriseId];
@@ -16,7 +16,7 @@ export async function listRoles(context: Context, request: PageRequest, limits: 
   const { order, limit } = list;
   const of = (owner: string) =>
     `(select r.* from role r where ${[owner, ...list.beyond].join(' and ')} ${order} limit ${limit})`;
-  // Each half from its own end of the index; the built-in ones are a handful.
+  // Reads each half from its own end of the index. There are only a few built-in roles.
   const rows = await context.store.query<RoleColumns>(
     `select ${roleColumns} from (${of('r.enterprise_id = $1')} union all ${of('r.enterprise_id is null')}) r
       ${order} limit ${limit}`,
@@ -36,7 +36,10 @@ const texts = { name: { member: 'name', column: 'name' } } as const;
 /** An order of a list of roles. */
 export type RoleOrder = ListOrder<'createdAt' | keyof typeof texts>;
 
-/** The roles of {@link listRoles} as a list that can be narrowed, ordered and counted. FORBIDDEN, INVALID_INPUT. */
+/**
+ * Returns the roles of {@link listRoles} as a list that can be filtered, ordered and counted. Throws FORBIDDEN,
+ * INVALID_INPUT.
+ */
 export function rolesOf(context: Context, filter: RoleFilter = {}, order?: RoleOrder | null): NestedList<RoleRecord> {
   const { viewer } = context;
   requireEnterprisePermission(viewer, permissionFor.viewRoles);
@@ -60,7 +63,10 @@ export function rolesOf(context: Context, filter: RoleFilter = {}, order?: RoleO
   };
 }
 
-/** The roles of these bare ids, in the ids' order: the built-in ones, and with the permission the enterprise's own; else null. */
+/**
+ * Returns the roles of these unprefixed ids, in the ids' order: the built-in ones, and with the permission the
+ * enterprise's own; null for each other id.
+ */
 export async function findRolesByIds(context: Context, ids: readonly string[]): Promise<(RoleRecord | null)[]> {
   const seesOwn = context.viewer.enterprisePermissions.has(permissionFor.viewRoles);
   const rows = await context.store.query<RoleColumns>(
@@ -72,7 +78,9 @@ export async function findRolesByIds(context: Context, ids: readonly string[]): 
   return ids.map((id) => found.get(id) ?? null);
 }
 
-/** The roles of these names, upper and lower case alike, as {@link findRolesByIds} finds them. A name is unique in its scope. */
+/**
+ * Returns the roles of these names, case-insensitive, as {@link findRolesByIds} does. A name is unique in its scope.
+ */
 export async function findRolesByName(
   { viewer, store }: Context,
   keys: readonly Pick<RoleRecord, 'scope' | 'name'>[],

@@ -11,15 +11,18 @@ import { inLivingOrganization } from '../organizations/scope.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
 
-/** Which service users. */
+/** Conditions on service users. */
 export interface ServiceUserFilter {
-  /** Those that have a role in this organization, or are of it; left out: all of the enterprise. */
+  /** Service users that have a role in this organization, or belong to it; if omitted: all of the enterprise. */
   readonly organizationId?: string | null | undefined;
-  /** Also those that were deleted or have expired. */
+  /** Includes those that were deleted or have expired. */
   readonly includeInactive?: boolean | null | undefined;
 }
 
-/** Service users, newest first, for who manages the enterprise's. FORBIDDEN, NOT_FOUND (organization). */
+/**
+ * Lists service users, newest first, for a viewer that manages the enterprise's. Throws FORBIDDEN, NOT_FOUND
+ * (organization).
+ */
 export async function listServiceUsers(
   context: Context,
   filter: ServiceUserFilter,
@@ -37,7 +40,10 @@ export async function listServiceUsers(
   return readPage(context, organization.id, filter, request, limits);
 }
 
-/** Conditions of a list of service users; ids are bare. `search`: in the name. `roleIds`: those with one of them anywhere. */
+/**
+ * Conditions of a list of service users; ids are unprefixed. `search`: in the name. `roleIds`: those with one of them
+ * in any scope.
+ */
 export interface ServiceUserListFilter
   extends Omit<ListFilter, 'createdBy'>,
     Pick<ServiceUserFilter, 'includeInactive'> {
@@ -45,8 +51,8 @@ export interface ServiceUserListFilter
 }
 
 /**
- * Service users of an organization that has been read, by its bare id, or all of the enterprise for null, as one of many such
- * lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * Returns service users of an organization that has been read, by its unprefixed id, or all of the enterprise for null,
+ * as a nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function serviceUsersOf(
   context: Context,
@@ -118,7 +124,10 @@ async function readPage(
   return list.toPage(rows);
 }
 
-/** A service user for who manages it; `organizationId`: it must have a role there or be of it. FORBIDDEN, NOT_FOUND. */
+/**
+ * Returns a service user for a viewer that manages it; `organizationId`: it must have a role there or belong to it.
+ * Throws FORBIDDEN, NOT_FOUND.
+ */
 export async function getServiceUser(
   context: Context,
   id: string,
@@ -130,7 +139,9 @@ export async function getServiceUser(
   return found;
 }
 
-/** As {@link getServiceUser}, for the answers to acts that were allowed: it asks for no permission. NOT_FOUND. */
+/**
+ * Like {@link getServiceUser}, for the results of acts that were allowed, without a permission check. Throws NOT_FOUND.
+ */
 export async function readServiceUser(
   context: Context,
   id: string,
@@ -149,8 +160,8 @@ export async function readServiceUser(
 }
 
 /**
- * FORBIDDEN unless the viewer manages the service users of the whole enterprise: for addresses that are the enterprise's,
- * whomever they name. `orIsOwn`: an id that is let through where it is the viewer's own.
+ * Throws FORBIDDEN unless the viewer manages the service users of the whole enterprise: for paths of the enterprise,
+ * whatever service user they name. `orIsOwn`: an id that is allowed if it is the viewer's own.
  */
 export function requireManagingAll({ viewer }: Context, orIsOwn?: string): void {
   const own = ownerOf(viewer).serviceUserId;
@@ -158,7 +169,7 @@ export function requireManagingAll({ viewer }: Context, orIsOwn?: string): void 
   requireEnterprisePermission(viewer, permissionFor.viewEnterpriseServiceUsers);
 }
 
-/** Whether the viewer manages the service users of an organization; null: the enterprise's own. */
+/** True if the viewer manages the service users of an organization; null: the enterprise's own. */
 export function managesServiceUsersOf({ viewer }: Context, organizationId: string | null): boolean {
   if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers)) return true;
   if (organizationId === null) return false;
@@ -166,7 +177,10 @@ export function managesServiceUsersOf({ viewer }: Context, organizationId: strin
   return all || ids.includes(organizationId);
 }
 
-/** FORBIDDEN for who manages no service users anywhere: to all others, one that they do not manage does not exist. */
+/**
+ * Throws FORBIDDEN for a viewer that manages no service users at all. For other viewers, a service user that they do
+ * not manage does not exist.
+ */
 export function requireManagingSome({ viewer }: Context): void {
   if (viewer.enterprisePermissions.has(permissionFor.viewEnterpriseServiceUsers)) return;
   const { all, ids } = organizationsWith(viewer, permissionFor.viewServiceUsers);

@@ -11,17 +11,23 @@ import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 
-/** Which users. `email`: the one with exactly this address, however it is written. */
+/** Conditions on users. `email`: the user with exactly this email, case-insensitive. */
 export interface UserFilter {
-  /** Members of this organization, the newest membership first; all of the enterprise, the newest user first. */
+  /**
+   * Members of this organization, the newest membership first; if omitted: all of the enterprise, the newest user
+   * first.
+   */
   readonly organizationId?: string | null | undefined;
   readonly email?: string | null | undefined;
 }
 
-/** A user in a list, with its place there. */
+/** A user in a list, with its cursor values. */
 export type ListedUser = UserRecord & { readonly cursorAt: Date; readonly cursorId: string };
 
-/** Users of the enterprise, for who may see its members. FORBIDDEN, NOT_FOUND (organization), INVALID_INPUT. */
+/**
+ * Lists users of the enterprise, for a viewer that may see its members. Throws FORBIDDEN, NOT_FOUND (organization),
+ * INVALID_INPUT.
+ */
 export async function listUsers(
   context: Context,
   { organizationId, email }: UserFilter,
@@ -33,7 +39,10 @@ export async function listUsers(
   return readPage(context, { organization, email }, request, limits);
 }
 
-/** Conditions of a list of users; ids are bare. `search`: in the name and the address. `roleIds`: who has one of them anywhere. */
+/**
+ * Conditions of a list of users; ids are unprefixed. `search`: in the name and the email. `roleIds`: users with one of
+ * them in any scope.
+ */
 export interface UserListFilter extends Omit<ListFilter, 'createdBy'> {
   readonly email?: string | undefined;
   readonly roleIds?: readonly string[] | undefined;
@@ -44,7 +53,7 @@ const texts = { email: { member: 'email', column: 'email' } } as const;
 /** An order of a list of users. */
 export type UserOrder = ListOrder<'createdAt' | keyof typeof texts>;
 
-/** The users of the enterprise as a list that can be ordered and counted. FORBIDDEN, INVALID_INPUT. */
+/** Returns the users of the enterprise as a list that can be ordered and counted. Throws FORBIDDEN, INVALID_INPUT. */
 export function usersOf(
   context: Context,
   filter: UserListFilter = {},
@@ -76,7 +85,7 @@ export function usersOf(
   };
 }
 
-/** The members of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+/** Lists the members of an organization that the viewer uses. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
 export async function listOrganizationUsers(
   context: Context,
   organizationId: string,
@@ -88,7 +97,7 @@ export async function listOrganizationUsers(
   return readPage(context, { organization: id, email }, request, limits);
 }
 
-/** A user of the enterprise, or of one of its organizations where that is given. FORBIDDEN, NOT_FOUND. */
+/** Returns a user of the enterprise, or of one of its organizations if set. Throws FORBIDDEN, NOT_FOUND. */
 export async function getUser(context: Context, id: string, organizationId?: string): Promise<UserRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
   return readUser(
@@ -98,7 +107,7 @@ export async function getUser(context: Context, id: string, organizationId?: str
   );
 }
 
-/** A member of an organization that the viewer uses. ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
+/** Returns a member of an organization that the viewer uses. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, NOT_FOUND. */
 export async function getOrganizationUser(context: Context, organizationId: string, id: string): Promise<UserRecord> {
   const organization = await useOrganization(context, organizationId, permissionFor.viewMembers);
   return readUser(context, id, organization.id);
@@ -113,7 +122,7 @@ async function readPage(
   if (!isStorable(email)) {
     throw refuse(['email'], '"email" must be Unicode text without NUL characters and lone surrogates.');
   }
-  // A membership has a time of its own: by it the members of one organization stand in an index.
+  // A membership has its own time, which orders the members of an organization in an index.
   const [row, name] = organization === null ? ['u', 'users'] : ['a', 'organization_users'];
   const values: unknown[] = [context.viewer.enterpriseId];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -132,8 +141,8 @@ async function readPage(
 }
 
 /**
- * A user of the enterprise, or of an organization's bare id. For the answers to acts that were allowed: it asks for no
- * permission. NOT_FOUND.
+ * Reads a user of the enterprise, or of an organization's unprefixed id. For the results of acts that were allowed,
+ * without a permission check. Throws NOT_FOUND.
  */
 export async function readUser(
   context: Context,
@@ -150,7 +159,7 @@ export async function readUser(
   return user;
 }
 
-// Whoever may see the enterprise's members may see those of organizations that it may not use.
+// A viewer that may see the enterprise's members may see those of organizations that it may not use.
 async function resolveOrganizationId(context: Context, id: string): Promise<string> {
   const [organization] = await context.store.query<{ id: string }>(
     'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',

@@ -3,18 +3,21 @@ import type { Context } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
-/** Who holds roles, by an id in any form. */
+/** A principal with roles, by an id in any form. */
 export type RoleHolder = { readonly userId: string } | { readonly serviceUserId: string };
 
-/** A live principal of the viewer's enterprise, to which nobody else can do anything until the transaction ends. */
+/** A live principal of the viewer's enterprise, locked until the transaction ends. */
 export interface LockedPrincipal {
   readonly column: 'user_id' | 'service_user_id';
   readonly id: string;
-  /** A service user's own organization; null: of the enterprise, as every user. */
+  /** A service user's own organization; null: the enterprise, as for every user. */
   readonly homeOrganizationId: string | null;
 }
 
-/** The column of keys and assignments that names a principal, and the bare id; null where the id is none. */
+/**
+ * Returns the column of keys and assignments that refers to a principal, and the unprefixed id; null if the id is
+ * invalid.
+ */
 export function columnOf(holder: RoleHolder): { column: LockedPrincipal['column']; id: string | null } {
   return 'userId' in holder
     ? { column: 'user_id', id: parseId('user', holder.userId) }
@@ -30,7 +33,7 @@ const serviceUsers = `
     left join organization o on o.id = s.organization_id
    where s.id = $1 and s.enterprise_id = $2 and s.deleted_at is null and o.deleted_at is null for no key update of s`;
 
-/** Changes to one principal wait for each other, so that what was checked about it stays so. NOT_FOUND. */
+/** Locks a principal, so that changes to it are serialized and checks stay valid. Throws NOT_FOUND. */
 export async function lockPrincipal(context: Context, tx: Transaction, holder: RoleHolder): Promise<LockedPrincipal> {
   const { column, id } = columnOf(holder);
   const isUser = column === 'user_id';

@@ -18,19 +18,19 @@ import {
   toRole,
 } from './roles.ts';
 
-/** A role in a place: an organization, or the enterprise where `organizationId` is null. */
+/** A role in a scope: an organization, or the enterprise if `organizationId` is null. */
 export interface RoleAssignmentRecord {
   readonly organizationId: string | null;
   readonly role: RoleRecord;
 }
 
-/** Of one principal so many are read at most: those on the enterprise first, then the oldest. */
+/** Maximum number of assignments that are read of one principal: those on the enterprise first, then the oldest. */
 const maxAssignments = 1_000;
 
 /**
- * The role assignments of principals, by the principals' bare ids; deleted organizations are left out. With an
- * organization's bare id, or null for the enterprise, only those in that place. One statement. For the domain's own lists:
- * it asks for no permission.
+ * Returns the role assignments of principals, by the principals' unprefixed ids, without those in deleted
+ * organizations. With an organization's unprefixed id, or null for the enterprise, only those in that scope. One
+ * statement. For the domain's own lists, without a permission check.
  */
 export async function findRoleAssignments(
   context: Context,
@@ -61,20 +61,21 @@ export async function findRoleAssignments(
   return found;
 }
 
-/** A role to be given. `organizationId` null: on the enterprise. */
+/** A role to assign. `organizationId` null: on the enterprise. */
 export interface AssignRoleInput {
   readonly principal: RoleHolder;
   readonly organizationId: string | null;
   readonly roleId: string;
-  /** NOT_FOUND unless the principal has a role in that place already. */
+  /** Throws NOT_FOUND unless the principal has a role in that scope already. */
   readonly mustExist?: boolean;
 }
 
 /**
- * Makes a role the principal's only one in a place; the same role again changes nothing. The giver must hold every
- * permission of the role, and every one that the principal holds anywhere. FORBIDDEN, NOT_FOUND (organization, principal,
- * or an assignment that must exist), UNKNOWN_REFERENCE or INVALID_INPUT at `roleId`, INVALID_STATE for a service user of
- * another organization. A service user of an organization may have a role there and one on the enterprise.
+ * Makes a role the principal's only one in a scope; the same role again changes nothing. The viewer must have every
+ * permission of the role, and every permission that the principal has anywhere. Throws FORBIDDEN, NOT_FOUND
+ * (organization, principal, or an assignment that must exist), UNKNOWN_REFERENCE or INVALID_INPUT at `roleId`,
+ * INVALID_STATE for a service user of another organization. A service user of an organization may have a role there and
+ * one on the enterprise.
  */
 export async function assignRole(context: Context, input: AssignRoleInput): Promise<void> {
   await context.store.transact((tx) => assignRoleIn(context, tx, input));
@@ -107,8 +108,8 @@ export async function assignRoleIn(context: Context, tx: Transaction, input: Ass
 }
 
 /**
- * Takes a principal's role in a place away; for the enterprise `organizationId` is null. Who takes it must hold every
- * permission that the principal holds anywhere. Gives what was taken away. FORBIDDEN, NOT_FOUND.
+ * Removes a principal's role in a scope; for the enterprise `organizationId` is null. The viewer must have every
+ * permission that the principal has anywhere. Returns the removed assignment. Throws FORBIDDEN, NOT_FOUND.
  */
 export async function unassignRole(
   context: Context,
@@ -132,12 +133,12 @@ export async function unassignRole(
 }
 
 /**
- * FORBIDDEN, naming one, when a principal holds a permission anywhere that the caller lacks there: nobody acts on who may
- * do more. It says nothing about whether the principal exists.
+ * Throws FORBIDDEN with a permission's name if a principal has a permission in a scope where the caller lacks it: a
+ * caller can't act on a principal that may do more. The error does not show whether the principal exists.
  */
 export async function requireNotAbove(context: Context, holder: RoleHolder, tx?: Transaction): Promise<void> {
   const { column, id } = columnOf(holder);
-  // As many rows as authenticating the principal itself reads.
+  // Reads as many rows as the authentication of the principal itself.
   const rows = await (tx ?? context.store).query<RoleColumns & { organizationId: string | null }>(
     `select a.organization_id as "organizationId", ${roleColumns} from role_assignment a
        join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
@@ -153,9 +154,9 @@ export async function requireNotAbove(context: Context, holder: RoleHolder, tx?:
 }
 
 /**
- * FORBIDDEN, naming one, when the user of a PERSONAL key holds a permission in another organization that the key does not
- * reach: such a key makes none that does. An enterprise role that holds organization permissions holds them there too, and
- * its user's key carries what is on the enterprise.
+ * Throws FORBIDDEN with a permission's name if the user of a PERSONAL key has a permission in an organization outside
+ * the key's scope: such a key can't create a key with a wider scope. Organization permissions in an enterprise role
+ * apply there too. The key itself carries its user's enterprise permissions.
  */
 export function requireOwnReach(context: Context, userId: string, tx?: Transaction): Promise<void> {
   const { viewer } = context;

@@ -10,19 +10,22 @@ import type { Context } from '../../context.ts';
 import { MissingPermissionError, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
-/** A named set of permissions. Built-in ones have a word as their id and belong to no enterprise. */
+/** A named set of permissions. Built-in roles have a word as their id and belong to no enterprise. */
 export interface RoleRecord {
   readonly id: string;
   readonly name: string;
   readonly scope: 'enterprise' | 'organization';
   readonly permissions: readonly RolePermission[];
   readonly isBuiltIn: boolean;
-  /** 1 when it was created; each change adds 1. */
+  /** 1 after creation; each change adds 1. */
   readonly version: number;
   readonly createdAt: Date;
 }
 
-/** The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can stand beside those of other things. */
+/**
+ * The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can be selected with those of other
+ * tables.
+ */
 export const roleColumns = `r.id as "roleId", r.name as "roleName", r.scope as "roleScope",
   r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.version as "roleVersion", r.created_at as "roleCreatedAt"`;
 
@@ -51,8 +54,8 @@ export function toRole(row: RoleColumns): RoleRecord {
 }
 
 /**
- * The role of an id in any form that this enterprise knows: built in or its own; null when there is none. With a
- * transaction it stays as it is until that ends; `for update` also keeps others from giving it.
+ * Returns the role of an id in any form that this enterprise has: built-in or its own; null if there is none. With a
+ * transaction, the role stays as it is until that ends; `for update` also prevents its assignment.
  */
 export async function findRole(
   context: Context,
@@ -71,9 +74,10 @@ export async function findRole(
 }
 
 /**
- * The role to be given in a place (organization null: the enterprise), checked: it exists, has the scope, and gives nothing
- * that the giver does not hold itself, so that nobody raises itself through a key or a service user. UNKNOWN_REFERENCE,
- * INVALID_INPUT (at `roleId`, or what `path` calls it) or FORBIDDEN. With a transaction the role stays as it was checked until that ends.
+ * Returns a role to assign in a scope (organization null: the enterprise), after these checks: it exists, has the
+ * scope, and contains only permissions that the viewer has itself, so that no viewer extends its own permissions
+ * through a key or a service user. Throws UNKNOWN_REFERENCE, INVALID_INPUT (at `roleId`, or at `path`) or FORBIDDEN.
+ * With a transaction, the role stays as it was checked until that ends.
  */
 export async function requireAssignableRole(
   context: Context,
@@ -95,8 +99,8 @@ export async function requireAssignableRole(
 }
 
 /**
- * The first of some permissions that the viewer lacks in a place, or null. An organization's permission that is held on
- * the enterprise (organization null) is held in every organization, so only who holds it everywhere has it.
+ * Returns the first of some permissions that the viewer lacks in a scope, or null. An organization permission granted
+ * on the enterprise (organization null) applies in every organization, so the viewer must have it everywhere.
  */
 export function findLacking(
   viewer: Viewer,
@@ -119,7 +123,7 @@ function hasOwnSessions(viewer: Viewer, organizationId: string | null): boolean 
   return viewer.everywhere.has('ManageOrgSessions') || viewer.everywhere.has(manageOwnSessions);
 }
 
-/** Whether a permission is one on an organization. */
+/** True for a permission on an organization. */
 export function isOrganizationPermission(permission: RolePermission): permission is OrganizationPermission {
   return (organizationPermissions as readonly string[]).includes(permission);
 }

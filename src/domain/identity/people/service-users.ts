@@ -20,7 +20,7 @@ import { requireAssignableRole } from './roles.ts';
 
 const nameSchema = text('name', { min: 1, max: 256 });
 
-/** The values of a new service user, as inputs give them. */
+/** The values of a new service user in inputs. */
 export const serviceUserSchema = z.object({
   name: nameSchema,
   organizationId: z.string().nullable(),
@@ -28,21 +28,21 @@ export const serviceUserSchema = z.object({
   expiresAt: z.date().nullish(),
 });
 
-/** Input that a service user is created from. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
+/** The input of a new service user. `organizationId`: the one that it belongs to, in any form; null: the enterprise. */
 export type CreateServiceUserInput = z.input<typeof serviceUserSchema>;
 
 /**
- * How a service user is made: under a key, or with what is made within the same transaction. Never both: what is made with it
- * is a token, which is shown once, and a key's second call gives the first one's answer.
+ * Options of the creation: an idempotency key, or a function that creates more in the same transaction. Never both:
+ * that function creates a token, which is shown once, and a repeated call returns the first result.
  */
 export type CreateServiceUserOptions =
   | CreateOptions
   | { readonly within: (tx: Transaction, created: ServiceUserRecord) => Promise<void> };
 
 /**
- * Makes a service user with its role; it has no key yet. FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE; IDEMPOTENCY_CONFLICT, and
- * NOT_FOUND for one that its idempotency key had made and that is gone. That key is one of its organization, or of the
- * enterprise.
+ * Creates a service user with its role, but without a key. Throws FORBIDDEN, INVALID_INPUT, UNKNOWN_REFERENCE;
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND if the service user that the idempotency key created is gone. The idempotency key
+ * belongs to its organization, or to the enterprise.
  */
 export async function createServiceUser(
   context: Context,
@@ -65,7 +65,7 @@ export async function createServiceUser(
   const claim = {
     scope: organizationId ?? context.viewer.enterpriseId,
     operation: 'createServiceUser',
-    // Not the organization: it is the scope, however it was named.
+    // Without the organization, which is the scope, in whatever form it was named.
     input: { name: input.name, roleId, expiresAt: input.expiresAt ?? null },
     resultId: id,
   };
@@ -103,7 +103,10 @@ async function readCreated(tx: Transaction, id: string): Promise<ServiceUserReco
   return serviceUser;
 }
 
-/** Changes a service user's name. FORBIDDEN, also where it may do more than the caller; NOT_FOUND; INVALID_INPUT. */
+/**
+ * Changes a service user's name. Throws FORBIDDEN, also if it has permissions that the caller lacks; NOT_FOUND;
+ * INVALID_INPUT.
+ */
 export async function updateServiceUser(
   context: Context,
   id: string,
@@ -124,8 +127,9 @@ export async function updateServiceUser(
 }
 
 /**
- * Deletes a service user: its roles and keys are gone at once, and its streams end. What it made stays, with its name. Gives
- * what it was, and its roles. FORBIDDEN, also where it may do more than the caller; NOT_FOUND.
+ * Deletes a service user: its roles and keys are deleted at once, and its streams end. The objects that it created
+ * stay, with its name. Returns the deleted service user and its roles. Throws FORBIDDEN, also if it has permissions
+ * that the caller lacks; NOT_FOUND.
  */
 export async function deleteServiceUser(
   context: Context,

@@ -16,10 +16,10 @@ import { requireAssignableRole } from './roles.ts';
 const emailSchema = z
   .email({ error: '"email" must be an email address.' })
   .max(320, '"email" must be at most 320 characters.');
-/** A user's name; null and an empty one: none. */
+/** A user's name; null or empty: none. */
 export const nameSchema = text('name', { max: 200 }).nullish();
 
-/** The values of a new user, as inputs give them. */
+/** The values of a new user in inputs. */
 export const userSchema = z.object({
   email: emailSchema,
   name: nameSchema,
@@ -27,13 +27,13 @@ export const userSchema = z.object({
   roleId: z.string(),
 });
 
-/** Input that a user is created from. `organizationId`: where it gets its first role, in any form; null: on the enterprise. */
+/** The input of a new user. `organizationId`: the organization of its first role, in any form; null: the enterprise. */
 export type CreateUserInput = z.input<typeof userSchema>;
 
 /**
- * Makes a user of the viewer's enterprise and gives it its first role. FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at `email`;
- * IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone. The key is one of the organization, with
- * a role on the enterprise one of that.
+ * Creates a user of the viewer's enterprise with its first role. Throws FORBIDDEN, INVALID_INPUT, NOT_UNIQUE at
+ * `email`; IDEMPOTENCY_CONFLICT, and NOT_FOUND if the user that the idempotency key created is gone. The idempotency
+ * key belongs to the organization, or to the enterprise for a role there.
  */
 export async function createUser(
   context: Context,
@@ -55,7 +55,7 @@ export async function createUser(
     const claim = {
       scope: organizationId ?? context.viewer.enterpriseId,
       operation: 'createUser',
-      // Not the organization: it is the scope, however it was named.
+      // Without the organization, which is the scope, in whatever form it was named.
       input: { email: input.email, name: input.name || null, roleId },
       resultId: id,
     };
@@ -79,22 +79,23 @@ async function readCreated(tx: Transaction, id: string): Promise<UserRecord> {
   return user;
 }
 
-/** The most addresses that are invited at once (wire-facts 6.2). */
+/** Maximum number of emails in one invitation. */
 const maxInvited = 100;
 
-/** An invitation of users, as inputs give it. */
+/** An invitation of users in inputs. */
 export const inviteSchema = z.object({
   emails: z.array(emailSchema).max(maxInvited, `"emails" must have at most ${maxInvited} items.`),
   enterpriseRoleId: z.string(),
 });
 
-/** Whom to invite, and with which role of enterprise scope. */
+/** The emails to invite, and their role of enterprise scope. */
 export type InviteUsersInput = z.input<typeof inviteSchema>;
 
 /**
- * Makes a user of each address that has none yet, with a role on the enterprise: all or, when anything is refused, none. One
- * that has a user already gives that user, as it is. The users, each once, in the order of the addresses. FORBIDDEN,
- * INVALID_INPUT at `emails` and its index, UNKNOWN_REFERENCE or INVALID_INPUT at `enterpriseRoleId`.
+ * Creates a user for each email that has none yet, with a role on the enterprise: all, or none if any part is refused.
+ * An email with an existing user returns that user unchanged. Returns the users without duplicates, in the order of the
+ * emails. Throws FORBIDDEN, INVALID_INPUT at `emails` and its index, UNKNOWN_REFERENCE or INVALID_INPUT at
+ * `enterpriseRoleId`.
  */
 export async function inviteUsers(
   context: Context,
@@ -139,7 +140,7 @@ async function invite(
   for (const { id } of created) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
 }
 
-/** Those that were made: an address that a live user has, however it is written, is left out. */
+/** Returns the created users. An email of a live user is skipped, whatever its case. */
 function insertUsers(
   context: Context,
   tx: Transaction,

@@ -51,47 +51,47 @@ import { createKeyring, loadSecretKey } from './store/cipher.ts';
 import { openFiles } from './store/files.ts';
 import { openStore, type Store } from './store/store.ts';
 
-/** Where `npm run build:console` puts the console: beside this file when it has been built, else where that will be. */
+/** The build output of the console: beside this file in a built service, otherwise in the repository's `dist`. */
 const builtConsole = join(import.meta.dirname, '../dist/web');
 
-/** How long a stop waits for answers that are under way. */
+/** The time that a stop waits for responses in progress. */
 const answerTimeoutMs = 5_000;
 
-/** Parts that somebody else opened; tests give theirs. */
+/** Parts that the caller provides instead of the app; tests use this. */
 export interface AppParts {
   readonly store?: Store;
   readonly log?: Log;
   readonly requestTimes?: RequestTimes;
 }
 
-/** A whole Switchyard: every part built once, in the order of the picture in docs/architecture.md. */
+/** A complete Switchyard: every part is built once, in the order of the diagram in docs/architecture.md. */
 export interface App {
   readonly installation: Installation;
   readonly services: Services;
   readonly watches: Watches;
-  /** The sockets and streams that are open. */
+  /** The open sockets and streams. */
   readonly streams: OpenStreams;
   readonly keyUses: KeyUses;
   readonly legacyUses: LegacyUses;
   /** Null without the worker role. */
   readonly worker: Worker | null;
-  /** Answers one HTTP request, whatever its door; `address` is the caller's. */
+  /** Answers one HTTP request of any API; `address` is the caller's. */
   fetch(request: Request, address: string | null): Promise<Response>;
-  /** The short ways of requests: what comes by them is not given to `fetch`, unless they give null. */
+  /** The fast paths. A request goes to `fetch` only if they return null. */
   fastPath: FastPathHandler;
-  /** Listens and starts to work; gives the address. */
+  /** Listens and starts the background work; returns the address. */
   start(): Promise<{ url: string }>;
-  /** Ends every connection and agent, and closes the store. Safe to call twice. */
+  /** Closes every connection, stops every agent, and closes the store. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Builds the app. Rejects with a sentence for the operator when something is in the way; nothing is left open then. */
+/** Builds the app. If it cannot start, rejects with a message for the operator and leaves nothing open. */
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const storeLog = parts.log ?? createLog(config);
   const log = withoutOutages(storeLog);
   const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
-  // Before the first start makes tokens that are shown only once it listens.
+  // Checked before the first start creates tokens, which are shown only once it listens.
   await requireListenAddress(config);
   const store = parts.store ?? (await openStore({ ...databaseOf(config), log: storeLog }));
   try {
@@ -102,13 +102,13 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   }
 }
 
-/** Selects what says where and how to open the store. */
+/** The configuration that the store needs. */
 function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
   return { dataDir, databaseUrl, limits: databaseLimits };
 }
 
 function createLog(config: Config): Log {
-  // To stderr: what a first start prints for the reader goes to stdout, alone.
+  // Logs to stderr: stdout holds only the output of the first start for the operator.
   return pino({ level: config.logLevel, base: null }, pino.destination(2)) as unknown as Log;
 }
 
@@ -134,12 +134,12 @@ async function assemble(
   const base = { store, notifier, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   const keyUses = createKeyUses(base);
   const keyCache = createKeyCache<CachedKey>(store);
-  // Asked anew: tests move the time.
+  // Read on each call: tests move the clock.
   const legacyUses = createLegacyUses({ ...base, now: () => services.now() });
   const liveViewers = createLiveViewers(base);
   const openStreams = createOpenStreams(config.maxSockets);
   const limits = createLimits(
-    // Asked anew: tests move the time.
+    // Read on each call: tests move the clock.
     { ...base, now: () => services.now() },
     {
       rest: config.rateLimitRest,
@@ -160,7 +160,7 @@ async function assemble(
     metering: config.metering,
     concurrencyLimits: config.concurrencyLimits,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
-    // Known once the port is: contexts are made from this per request, after that.
+    // Known once the port is. Contexts read it per request, after that.
     get baseUrl() {
       return baseUrl;
     },
@@ -293,9 +293,10 @@ async function assemble(
   refuseUnreadable(server);
   server.on('upgrade', (request, socket, head) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return ignoreUpgrade(server, request, socket, head);
-    // From here on the HTTP server no longer listens to this socket: a client that goes away must not end the process.
+    // From here on the HTTP server no longer handles errors of this socket, and a client that disconnects must not end
+    // the process.
     socket.on('error', () => socket.destroy());
-    // Not by URL: what a client writes there need not be one.
+    // Not parsed as a URL: the client may have sent an invalid one.
     const [pathname] = (request.url ?? '').split('?');
     if (pathname === '/graphql' && config.roles.includes('api')) {
       graphql.upgrade(request, socket, head, addressOf(request));
@@ -308,12 +309,12 @@ async function assemble(
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
     readiness.setReason('stopping');
-    // A load balancer sees that and sends no more requests, before the port closes.
+    // A load balancer sees this and sends no more requests before the port closes.
     if (server.listening && config.stopDelayMs > 0) await delay(config.stopDelayMs);
     httpListener?.close();
     const closed = new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
     openStreams.endAll();
-    // What has been taken is answered: who gets no answer must not find it done.
+    // Accepted requests are answered: otherwise their work would be done without a response.
     const answered = inFlight.finish(answerTimeoutMs);
     await graphql.stop();
     await maintenance.stop();

@@ -4,12 +4,12 @@ import proxyAddr from 'proxy-addr';
 import type { Config } from './config/config.ts';
 import { networkOf } from './domain/usage/limits/network.ts';
 
-/** Whose address a request has; null when its connection has gone. */
+/** Returns the caller's address of a request; null if its connection has closed. */
 export type AddressOf = (request: IncomingMessage) => string | null;
 
 /**
- * Tells callers' addresses: of the proxies that are trusted, each is believed about whom it asks for (X-Forwarded-For); of
- * others what they say is not read. Where a proxy that is trusted says what is no address, its own counts.
+ * Returns a function that finds callers' addresses. It follows X-Forwarded-For through trusted proxies, and ignores the
+ * header of any other sender. If a trusted proxy names an invalid address, the proxy's own address counts.
  */
 export function createAddressOf(trustProxy: Config['trustProxy']): AddressOf {
   const isTrustedNetwork = typeof trustProxy === 'number' ? null : proxyAddr.compile([...trustProxy]);
@@ -19,20 +19,20 @@ export function createAddressOf(trustProxy: Config['trustProxy']): AddressOf {
     return isTrustedNetwork ? isTrustedNetwork(address, hop) : hop < (trustProxy as number);
   };
   return (request) => {
-    // From the connection outwards, to the first that is not trusted.
+    // From the connection outwards, to the first address that is not trusted.
     const hops: (string | undefined)[] = proxyAddr.all(request, isTrusted);
     return hops.map(readAddress).findLast((address) => address !== null) ?? null;
   };
 }
 
-/** The IPv4 address, or the /64 of the IPv6 address, whose connections are counted together. */
+/** The network whose connections are counted together: an IPv4 address, or the /64 of an IPv6 address. */
 export function connectionNetwork(address: string): string {
   return networkOf(readAddress(address) ?? address);
 }
 
 /**
- * An address in the one way that we write it: IPv4, also where it came inside an IPv6 one, or IPv6 in its short form,
- * without a zone. Some proxies write a port with it, which is left away. Null for anything else.
+ * Normalizes an address: IPv4, also when mapped into IPv6, or IPv6 in its short form without a zone. Drops a port,
+ * which some proxies add. Null for anything else.
  */
 export function readAddress(text: string | undefined): string | null {
   const [, bracketed, withPort] = /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(text ?? '') ?? [];

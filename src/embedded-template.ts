@@ -1,4 +1,4 @@
-// npm run build: the embedded database as a first start wants it, so that it need not make one, which takes seconds.
+// npm run build: prepares the embedded database that a first start copies, because creating one takes seconds.
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

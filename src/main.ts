@@ -5,16 +5,16 @@ import { readConfig } from './config/config.ts';
 import type { FirstStart } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-sessions.ts';
 
-/** How long a stop may take before the process ends anyway. */
+/** The maximum duration of a stop, after which the process exits. */
 const stopTimeoutMs = 30_000;
 
-// V8 makes objects as old ones from the beginning where those of the same place in the code outlived a few collections. Here
-// these are parts of answers, which die with their request: as old objects they keep what they refer to, most of a page, alive
-// through every collection of young ones. Without this a page takes a third less of CPU (docs/performance.md).
+// V8 allocates objects directly in the old generation if earlier ones from the same code survived a few collections.
+// Here these objects are parts of responses and die with their request. As old objects they would keep most of a page
+// alive through every minor collection. Without pretenuring, a page takes a third less CPU (docs/performance.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
 const { app, config } = await readAndCreate();
 const { roles } = config;
-// graphql-js leaves promises alone where something beside them is thrown: who asks so must not end the service for all.
+// graphql-js abandons promises when something beside them throws. Such a request must not end the service.
 process.on('unhandledRejection', (error) => {
   app.services.log.error({ err: error }, 'A promise was rejected that nobody waited for.');
 });
@@ -53,7 +53,7 @@ function giveUp(error: unknown): never {
   process.exit(1);
 }
 
-// A start is one also without it: the token signs in as well.
+// The service starts without the link too: the token also signs in.
 async function signInLink(token: string): Promise<string> {
   const code = roles.includes('api') ? await createConsoleLink(app.services, token).catch(() => null) : null;
   return code === null

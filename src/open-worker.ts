@@ -14,7 +14,7 @@ import { createWorker, type Worker } from './domain/execution/runs/worker.ts';
 import { adoptWorkspaces } from './domain/execution/workspaces/adopt.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
-/** How often the queue of sessions is read without a notification. */
+/** The interval at which the session queue is polled without a notification. */
 const queuePollMs = 2_000;
 
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
@@ -55,14 +55,14 @@ async function identifyWorker(
 ): Promise<string> {
   const { id, isCopy, formerIds } = await readWorkerIdentity(dataDir);
   if (isCopy) {
-    // Notes about the agents of the original, which must live on.
+    // Records about the agents of the original, which must keep running.
     await rm(join(dataDir, 'agents'), { recursive: true, force: true });
     const message =
       'The data directory is a copy: this worker has a new id and leaves the agents of the original alone.';
     log.warn({ workerId: id, formerIds }, message);
   }
   if (formerIds.length === 0) return id;
-  // The original works on another database: nobody else has these workspaces here.
+  // The original uses another database, so nothing else uses these workspaces here.
   if (databaseUrl === null || isCopiedDatabase || maintenanceSince !== null) {
     await adoptWorkspaces({ store }, id, formerIds);
     await forgetFormerIds(dataDir, id);

@@ -5,8 +5,8 @@ import { toStoreError } from './store/unavailable.ts';
 type Write = (fields: object, message: string) => void;
 
 /**
- * A log that writes what failed because of an outage at the level debug: the store itself logs the outage, once a second. Otherwise
- * every request and every poller would add a line.
+ * Wraps a log so that errors caused by an outage get the level debug: the store logs the outage itself, once a second.
+ * Otherwise every request and every poller would add a line.
  */
 export function withoutOutages(log: Log): Log {
   const unlessOutage =
@@ -21,7 +21,7 @@ export function withoutOutages(log: Log): Log {
   };
 }
 
-/** A log for the bell, whose errors come from its own connection to the database. */
+/** A log for the notifier, whose errors come from its own connection to the database. */
 export function notifierLog(log: Log): { warn: Write } {
   return {
     warn(fields, message) {

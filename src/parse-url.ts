@@ -1,6 +1,6 @@
 /**
- * An absolute URL, or null for a text that is not one. `URL.canParse` can't be used: in Node 20 it takes letters such as "ü" for
- * invalid as soon as V8 has optimized the caller.
+ * Parses an absolute URL; null for invalid text. `URL.canParse` cannot be used: in Node 20 it treats letters such as
+ * "ü" as invalid once V8 has optimized the caller.
  */
 export function parseUrl(text: string): URL | null {
   try {

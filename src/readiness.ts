@@ -4,22 +4,25 @@ import { join } from 'node:path';
 import type { Store } from './store/store.ts';
 import { isDiskFull } from './store/unavailable.ts';
 
-/** How long the database and the disks may take to answer. */
+/** The timeout of the checks of the database and the disks. */
 const timeoutMs = 5_000;
 /** The data of the write that checks for free disk space. */
 const probeBytes = 65_536;
-/** How long the result of that counts. */
+/** The time for which the result of the disk check is cached. */
 const diskResultMs = 5_000;
 
 /** Answers `/readyz`. */
 export interface Readiness {
-  /** The status and the text: 503 while the process starts or stops, and while the database or a disk cannot be used. */
+  /**
+   * Returns the status and the text: 503 while the process starts or stops, and while the database or a disk is
+   * unusable.
+   */
   check(): Promise<[status: number, text: string]>;
-  /** Sets why the process is not ready; null: it is, as far as it knows. */
+  /** Sets the reason why the process is not ready; null: there is none. */
   setReason(reason: string | null): void;
 }
 
-/** Options of {@link createReadiness}. `directories`: those that the process writes to, by their variables. */
+/** Options of {@link createReadiness}. `directories`: the directories that the process writes to, by variable name. */
 export interface ReadinessOptions {
   readonly store: Pick<Store, 'ping' | 'isFull'>;
   readonly directories: Readonly<Record<string, string>>;
@@ -27,7 +30,7 @@ export interface ReadinessOptions {
   isMaintenance(): boolean;
 }
 
-/** See {@link Readiness}. Requests that come together share one look. */
+/** Creates a {@link Readiness}. Concurrent requests share one check. */
 export function createReadiness({ store, directories, isMaintenance }: ReadinessOptions): Readiness {
   let reason: string | null = 'starting';
   let pendingCheck: Promise<string | null> | null = null;

@@ -6,7 +6,7 @@ export function plainText(status: number, text: string, headers: Readonly<Record
   return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
 }
 
-/** The answer for an error that a page of the service ends with: 503 in an outage. Rethrows any other error. */
+/** The response to an error of a page: 503 in an outage. Rethrows any other error. */
 export function outagePage(error: unknown): Response {
   const refusal = asRefusal(error);
   if (!(refusal instanceof UnavailableError)) throw error;

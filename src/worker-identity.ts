@@ -6,7 +6,7 @@ import { isSameFile, readFileIdentity } from './store/file-identity.ts';
 /** A worker's identity, which lives in its locked data directory. */
 export interface WorkerIdentity {
   readonly id: string;
-  /** This start found that the data directory is a copy. The original, which keeps its id, may be at work. */
+  /** True if this start found that the data directory is a copy. The original, which keeps its id, may be running. */
   readonly isCopy: boolean;
   /** Ids of the originals whose workspaces the directory has copies of. */
   readonly formerIds: readonly string[];
@@ -14,7 +14,7 @@ export interface WorkerIdentity {
 
 interface Record {
   readonly id: string;
-  /** Of {@link readFileIdentity}, of the file with the id: a copied directory has the record, but another file. */
+  /** The {@link readFileIdentity} of the file with the id: a copied directory has the same record in another file. */
   readonly file: string | null;
   readonly formerIds: readonly string[];
 }
@@ -22,8 +22,8 @@ interface Record {
 const isId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{16}$/.test(text);
 
 /**
- * Reads a worker's id, or makes one. A restarted worker recognizes its own leases and agents by it. A copied directory gets a
- * new id, because the leases and agents of the old one belong to the original.
+ * Reads a worker's id, or creates one. A restarted worker recognizes its own leases and agents by it. A copied
+ * directory gets a new id, because the leases and agents of the old one belong to the original.
  */
 export async function readWorkerIdentity(dataDir: string): Promise<WorkerIdentity> {
   const path = join(dataDir, 'worker.id');

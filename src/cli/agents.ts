@@ -1,4 +1,4 @@
-// npm run agents, switchyard agents: which agents this host is set up for, and what one of them can do.
+// npm run agents, switchyard agents: lists the agents of this host, or checks what one of them can do.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createAgents } from '../agents/acp/agents.ts';

@@ -1,4 +1,5 @@
-// npm run ip-access-list: shows and changes the IP access list on the host itself, for whoever has locked the office out.
+// npm run ip-access-list: shows and changes the IP access list on the host itself, for operators whose network is
+// locked out.
 import { enterprisePermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
 import { readConfig } from '../config/config.ts';
@@ -20,7 +21,7 @@ const usage = `Usage:
 
 type Command = (context: IpAccessListContext) => Promise<readonly string[]>;
 
-// Before the store is opened: who asks for what there is not is told so, whoever has the directory.
+// Runs before the store is opened, so that a usage error is reported even if the store is locked.
 function readCommand([command, ...ranges]: readonly string[]): Command {
   if (command === undefined) return getIpAccessList;
   if (command === 'clear' && ranges.length === 0) return clearIpAccessList;
@@ -30,7 +31,8 @@ function readCommand([command, ...ranges]: readonly string[]): Command {
 
 async function asService(store: Store): Promise<IpAccessListContext> {
   const enterpriseId = await findEnterpriseId({ store });
-  // Running processes read the list with every request, and see by the epoch that their streams need a look: no ring.
+  // Running processes read the list with every request, and the epoch tells them to recheck their streams. No
+  // notification is needed.
   const notifier = createLocalNotifier(() => undefined);
   const viewer = systemViewer(enterpriseId, enterprisePermissions);
   return { store, notifier, now: () => new Date(), viewer, address: null };

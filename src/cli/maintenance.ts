@@ -27,7 +27,7 @@ async function run(command: 'status' | 'end'): Promise<string> {
       ...organizationPermissions,
     ]);
     if (command === 'status') return await readStatus(store);
-    // Processes that miss the notification look at the database every few seconds.
+    // Processes that miss the notification poll the database every few seconds.
     const notifier = createLocalNotifier((error) => commandLog.warn({}, String(error)));
     await endMaintenance({ store, notifier, viewer, address: null, now: () => new Date() });
     return await readStatus(store);

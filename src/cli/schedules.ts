@@ -47,7 +47,7 @@ async function migrate({ organization, isUndo, isDryRun }: MigrateArguments): Pr
   const store = await openForCommand(readConfig());
   try {
     const enterpriseId = await findEnterpriseId({ store });
-    // Running processes read with every request what the organization makes: nobody has to be told.
+    // Running processes read this setting with every request, so no notification is needed.
     const viewer = systemViewer(enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
     const context = { store, now: () => new Date(), viewer, address: null };
     return await migrateSchedules(context, organization, { hasAutomations: !isUndo, isDryRun });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program `switchyard`: the commands that npm run has, under one name.
+// The program `switchyard`: the commands of npm run under one name.
 
 const commands = {
   start: () => import('../main.ts'),
@@ -13,7 +13,7 @@ const commands = {
 
 const [name = ''] = process.argv.slice(2);
 if (Object.hasOwn(commands, name)) {
-  // Each reads its own arguments as if it had been started by itself.
+  // Each command reads its own arguments as if it had been started directly.
   process.argv.splice(2, 1);
   await commands[name as keyof typeof commands]();
 } else {

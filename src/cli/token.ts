@@ -1,4 +1,4 @@
-// npm run token: a new administrator token, for whoever has the host but has lost the token.
+// npm run token: creates a new administrator token, for an operator who has access to the host but has lost the token.
 
 import { readConfig } from '../config/config.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from '../domain/bootstrap.ts';
@@ -11,7 +11,7 @@ try {
   const config = readConfig();
   const store = await openForCommand(config);
   try {
-    // A token for a database that nothing runs on would be worth nothing.
+    // A token is useless in a database without an enterprise.
     await findEnterpriseId({ store });
     const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
     const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
@@ -25,7 +25,7 @@ try {
     process.stdout.write(`${token}\n`);
     const code = await createConsoleLink(services, token);
     const address = consoleLinkAddress(serviceAddress(config), code ?? '');
-    // Beside what scripts read.
+    // On stderr, so that scripts that read stdout get the token only.
     process.stderr.write(`Or sign in to the console with this, once and within 15 minutes: ${address}\n`);
   } finally {
     await store.close();

@@ -24,7 +24,7 @@ what was requested; adopt needs the service stopped, because it changes the data
 
 class UsageError extends Error {}
 
-/** A context of the service itself. Only the parts that the acts of this command use are there. */
+/** A context of the service itself, with only the parts that this command's operations use. */
 async function contextOn(store: Store, config: Config) {
   const { databaseUrl } = config;
   const notifier = createNotifier({
@@ -66,7 +66,7 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
     try {
       for (const id of ids) await requestDeletionSeen(context, { id });
     } finally {
-      // Its connection keeps the process alive.
+      // Its connection would keep the process alive.
       await notifier.stop();
     }
     if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;

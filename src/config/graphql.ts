@@ -12,7 +12,7 @@ export const graphqlVariables = {
   TRUSTED_DOCUMENTS: text().optional(),
   /** Refuses all other documents. */
   TRUSTED_DOCUMENTS_ONLY: flag(false),
-  /** The most heap that cached documents may take, in MB. */
+  /** The maximum heap for cached documents, in MB. */
   GRAPHQL_CACHE_MB: integer({ min: 1, max: 4_096 }).default(64),
 };
 
@@ -23,9 +23,9 @@ export interface GraphqlConfig {
   /** Allows introspection. */
   readonly isIntrospectable: boolean;
   readonly hasExplorer: boolean;
-  /** The file of trusted documents (absolute; null: none), and whether all other documents are refused. */
-  /** The most heap that cached documents may take, in bytes. */
+  /** The maximum heap for cached documents, in bytes. */
   readonly graphqlCacheBytes: number;
+  /** The file of trusted documents (absolute; null: none). If `isOnly`, all other documents are refused. */
   readonly trustedDocuments: { readonly path: string | null; readonly isOnly: boolean };
 }
 

@@ -11,7 +11,7 @@ export const httpVariables = {
   BASE_URL: url(['http', 'https']).optional(),
   /** The proxies that may name the caller in X-Forwarded-For. */
   TRUST_PROXY: trustedProxies().default(0),
-  /** How long an idle connection is kept. A proxy in front must close its connections earlier. */
+  /** The lifetime of an idle connection. A proxy in front must close its connections earlier. */
   KEEP_ALIVE_SECONDS: integer({ min: 1, max: 3_600 }).default(130),
   /** The origins whose pages may call the service from a browser; none by default. */
   CORS_ORIGINS: origins().optional(),

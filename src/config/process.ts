@@ -23,7 +23,7 @@ export const processVariables = {
   MAINTENANCE: optionalFlag(),
   /** The least severe level that is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
-  /** How long a stop keeps answering requests, with /readyz at 503, before the port closes. */
+  /** The time for which a stop keeps answering requests, with /readyz at 503, before the port closes. */
   STOP_DELAY_SECONDS: integer({ min: 0, max: 600 }).default(0),
 };
 
@@ -35,7 +35,7 @@ export interface ProcessConfig {
   /** True: nothing is run. False: maintenance mode ends at the start. Null: it begins on a copy of a database. */
   readonly maintenance: boolean | null;
   readonly logLevel: (typeof logLevels)[number];
-  /** How long a stop keeps answering requests, not ready any more, before the port closes. */
+  /** The time for which a stop keeps answering requests, while not ready, before the port closes. */
   readonly stopDelayMs: number;
 }
 

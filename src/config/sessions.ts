@@ -5,7 +5,7 @@ import type { ConcurrencyLimits } from '../domain/context.ts';
 import type { MeteringRates } from '../domain/usage/metering/rates.ts';
 import { integer, number, text } from './forms.ts';
 
-/** How often usage is written and compared with the limits. */
+/** The interval at which usage is recorded and compared with the limits. */
 const meterIntervalMs = 5_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -16,19 +16,22 @@ export const sessionVariables = {
   AGENTS_CONFIG: text().optional(),
   /** The sandbox of agents whose profiles name none. */
   SANDBOX: z.enum(sandboxChoices, { error: `must be one of ${sandboxChoices.join(', ')}` }).default('auto'),
-  /** How many sessions this process works on at once; derived from cores and memory by default. */
+  /** The maximum number of sessions that this process runs at once; derived from cores and memory by default. */
   MAX_CONCURRENT_SESSIONS: integer({ min: 1, max: 1_000 }).optional(),
-  /** The most running sessions of an organization, over all processes, where it has no limit of its own; 0: no limit. */
+  /**
+   * The maximum number of running sessions of an organization, over all processes, unless it has a limit of its own; 0:
+   * no limit.
+   */
   MAX_CONCURRENT_SESSIONS_PER_ORGANIZATION: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
-  /** The most running sessions of one user in an organization, over all processes; 0: no limit. */
+  /** The maximum number of running sessions of one user in an organization, over all processes; 0: no limit. */
   MAX_CONCURRENT_SESSIONS_PER_USER: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
-  /** How long a worker's claim on a session lasts without a heartbeat. */
+  /** The duration of a worker's lease on a session without a heartbeat. */
   LEASE_SECONDS: integer({ min: 2, max: 3_600 }).default(45),
   /** Minutes of an agent's work that make one ACU. */
   ACU_MINUTES: number({ min: 0.001, max: 100_000 }).default(15),
   /** ACUs for each dollar of model cost, added to those for the time. */
   ACU_PER_USD: number({ min: 0, max: 100_000, minMeaning: 'cost does not count' }).default(0),
-  /** How long a session waits for the user before it is suspended; 0: without a limit. */
+  /** The time that a session waits for the user before it is suspended; 0: without a limit. */
   IDLE_SUSPEND_MINUTES: number({ min: 0, max: 1_000_000, minMeaning: 'never' }).default(60),
   /** The time after which a waiting or suspended session expires; 0: never. */
   SESSION_EXPIRY_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(30),
@@ -36,7 +39,10 @@ export const sessionVariables = {
   WORKSPACE_RETENTION_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(14),
   /** The time after which a finished or failed session, which a message would resume, loses them; 0: never. */
   WORKSPACE_INACTIVE_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(90),
-  /** How long a session waits for a lost worker that has its workspace, before another worker starts with an empty one. */
+  /**
+   * The time that a session waits for a lost worker that has its workspace, before another worker starts with an empty
+   * one.
+   */
   WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).default(30),
   /** The memory that all agents of this process may use together, by the limits in their profiles. */
   AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
@@ -51,15 +57,15 @@ export interface SessionConfig {
   /** `auto`: bubblewrap where it works. */
   readonly sandbox: (typeof sandboxChoices)[number];
   readonly maxConcurrentSessions: number | null;
-  /** The most running sessions of an organization and of a user, over all processes. */
+  /** The maximum number of running sessions of an organization and of a user, over all processes. */
   readonly concurrencyLimits: ConcurrencyLimits;
   readonly leaseMs: number;
   readonly affinityMs: number;
   /** In MiB; null: this machine's memory, or no limit when `maxConcurrentSessions` is set. */
   readonly agentMemoryMb: number | null;
-  /** The size of an ACU, and how often usage is measured. */
+  /** The size of an ACU, and the interval at which usage is measured. */
   readonly metering: MeteringRates;
-  /** How long a session waits for the user before it is suspended; null: without a limit. */
+  /** The time that a session waits for the user before it is suspended; null: without a limit. */
   readonly idleSuspendMs: number | null;
   /** The time after which a waiting or suspended session expires; null: never. */
   readonly sessionExpiryMs: number | null;

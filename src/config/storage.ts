@@ -8,15 +8,15 @@ export const storageVariables = {
   DATA_DIR: text().default('./data'),
   /** A PostgreSQL server (15 or newer) to use instead of the embedded database. */
   DATABASE_URL: url(['postgres', 'postgresql']).optional(),
-  /** Connections to PostgreSQL, beside one that listens and two for heartbeats. */
+  /** Connections to PostgreSQL, besides one that listens and two for heartbeats. */
   DATABASE_POOL_SIZE: integer({ min: 1, max: 1_000 }).default(10),
-  /** How long a caller waits for a connection to PostgreSQL. */
+  /** The time that a caller waits for a connection to PostgreSQL. */
   DATABASE_CONNECT_TIMEOUT_SECONDS: integer({ min: 1, max: 600 }).default(10),
-  /** How long PostgreSQL may take over one statement. */
+  /** The maximum duration of one statement. */
   DATABASE_STATEMENT_TIMEOUT_SECONDS: integer({ min: 1, max: 3_600 }).default(30),
-  /** How long a connection to PostgreSQL without work is kept. */
+  /** The lifetime of an idle connection to PostgreSQL. */
   DATABASE_IDLE_TIMEOUT_SECONDS: integer({ min: 1, max: 86_400 }).default(60),
-  /** How long PostgreSQL keeps a transaction that sends nothing. */
+  /** The time after which PostgreSQL ends a transaction that sends nothing. */
   DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_SECONDS: integer({ min: 1, max: 3_600 }).default(60),
   /** A fixed administrator's token. */
   BOOTSTRAP_TOKEN: z

@@ -1,9 +1,12 @@
-/** How long a client may take over one piece of a stream: as long on a WebSocket. Whoever stops reading is let go then. */
+/**
+ * The time that a client may take to read one chunk of a stream or of a WebSocket. A client that stops reading is then
+ * disconnected.
+ */
 export const slowReaderMs = 15_000;
 
 /**
- * The response, ended when `end` is aborted, and cut off by `cut` when its reader takes nothing for {@link slowReaderMs}.
- * `over` is called when its body has been read to its end, has failed, was ended, or is wanted no more.
+ * Wraps a response so that `end` ends its body, and `cut` closes the connection when the client reads nothing for
+ * {@link slowReaderMs}. `over` is called when the body was read to its end, failed, was ended or was cancelled.
  */
 export function abortableResponse(
   signal: AbortSignal,
@@ -26,7 +29,7 @@ export function abortableResponse(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // Cancelled by us: Yoga does not look at its request's signal between two events.
+        // Cancelled here: Yoga does not check its request's signal between two events.
         stop = () => {
           finish();
           controller.close();
@@ -45,7 +48,7 @@ export function abortableResponse(
             stallTimer = setTimeout(() => {
               finish();
               reader.cancel().catch(() => undefined);
-              // An error of the stream would do it too, but be printed as one of ours.
+              // An error of the stream would also do it, but would be logged as the service's own.
               destroy();
             }, slowReaderMs).unref();
             return;
@@ -62,7 +65,7 @@ export function abortableResponse(
         await reader.cancel(reason);
       },
     },
-    // Nothing is read ahead of the client.
+    // Reads nothing ahead of the client.
     { highWaterMark: 0 },
   );
   return new Response(body, response);

@@ -1,9 +1,9 @@
-/** Words for a client whose request body broke off. */
+/** The message for a client whose request body is incomplete. */
 export const brokenBody = 'The body could not be read to its end.';
 
 /**
- * The parts of a request's body as they arrive. If it breaks off, throws what `refusal` makes of the cause: the client has gone or
- * broke the transfer, and that is no failure of the service to be logged.
+ * Iterates over the chunks of a request's body. If the body is incomplete, throws the error that `refusal` makes of the
+ * cause: the client disconnected or aborted the transfer, which is no failure of the service.
  */
 export async function* bodyParts(
   { body }: Request,

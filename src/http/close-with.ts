@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 
-/** How long a client may take to read the answer, in ms. */
+/** The time that a client may take to read the response, in ms. */
 const timeoutMs = 1_000;
 
 /**
- * Sends an answer and closes the connection, with which no request is associated. It reads and drops what the client still
- * sends: unread data would reset the connection before the client has the answer.
+ * Sends a response and closes the connection, which has no current request. It reads and drops further data of the
+ * client: unread data would reset the connection before the client has the response.
  */
 export function closeWith(socket: Duplex, answer: string): void {
   const timer = setTimeout(() => socket.destroy(), timeoutMs).unref();
@@ -15,7 +15,7 @@ export function closeWith(socket: Duplex, answer: string): void {
   socket.end(answer);
 }
 
-/** Returns an answer as it is sent over the connection: a sentence as plain text, after which the connection closes. */
+/** Formats a complete HTTP response for the connection: a plain-text message with `Connection: close`. */
 export function closingResponse(status: string, message: string, headers: readonly string[] = []): string {
   const body = `${message}\n`;
   return [

@@ -3,22 +3,25 @@ import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
 
-/** Below this many bytes a packet is a packet. */
+/** A smaller response fits into one packet anyway. */
 const minBytes = 1_024;
 
-/** Node writes a text of so many bytes, its headers with it, straight from the stack. */
+/** Up to this length, Node writes a text together with its headers from a stack buffer. */
 const maxTextBytes = 12_288;
 
-/** Text of ours that is read as a whole. Never event streams and multipart: of these each piece counts when it is written. */
+/**
+ * Text types that are sent complete. Event streams and multipart are excluded: each of their chunks must be delivered
+ * when it is written.
+ */
 const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:html|css|javascript))\s*(?:;|$)/i;
 
-// Half the time of the usual level, for a few per cent more bytes.
+// Half the time of the default level, for a few per cent more bytes.
 const options = { level: constants.Z_BEST_SPEED + 2 };
 const gzipAsync = promisify(gzip);
 
 /**
- * The answer as it is, or as gzip where it is text of some length and the client takes it. One whose length is not known
- * is compressed while it is written, in pieces and at the pace of the client. Files are left alone.
+ * Compresses a response with gzip if it is text of sufficient length and the client accepts gzip. A response of unknown
+ * length is compressed while it is written, in chunks and at the pace of the client. Files are not compressed.
  */
 export async function compressResponse(request: Request, response: Response): Promise<Response> {
   const { headers } = response;
@@ -27,7 +30,7 @@ export async function compressResponse(request: Request, response: Response): Pr
   if (response.status === 304 || !takesGzip(request.headers.get('accept-encoding'))) return response;
   const length = headers.get('content-length');
   if (length !== null && Number(length) < minBytes) return response;
-  // To HEAD: what GET would say, as far as it is known without the body.
+  // HEAD gets the headers of GET, as far as they are known without the body.
   if (response.body === null || request.method === 'HEAD') {
     if (length === null) return response;
     setGzipHeaders(headers);
@@ -37,12 +40,12 @@ export async function compressResponse(request: Request, response: Response): Pr
   return gzipResponse(response, new Uint8Array(await response.arrayBuffer()));
 }
 
-/** JSON as {@link compressResponse} would send it: a promise only where it is compressed. */
+/** Encodes JSON as {@link compressResponse} would send it. Returns a promise only if it is compressed. */
 export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
   const headers = { vary: 'Accept-Encoding' };
   if (text === null) return { headers, body: null, length: 0 };
-  // A short text goes out in one piece with the headers. For a long one Node takes three times its length of memory, and
-  // writes it there first.
+  // A short text goes out in one chunk with the headers. For a long text, Node would allocate three times its length
+  // first.
   const body = text.length <= maxTextBytes ? text : Buffer.from(text);
   const length = Buffer.byteLength(body);
   if (length >= minBytes && takesGzip(accepted ?? null)) {
@@ -58,7 +61,7 @@ export interface PackedJson {
   readonly headers: Readonly<Record<string, string>>;
   /** Null: there is none. */
   readonly body: string | Buffer | null;
-  /** Of the body, in bytes. */
+  /** The length of the body in bytes. */
   readonly length: number;
 }
 
@@ -75,7 +78,7 @@ function isCompressible({ status, headers }: Response): boolean {
   return compressible.test(headers.get('content-type') ?? '');
 }
 
-/** Whether `Accept-Encoding` names gzip, or anything, with a weight above 0. */
+/** Returns true if `Accept-Encoding` accepts gzip, or anything, with a weight above 0. */
 function takesGzip(header: string | null): boolean {
   if (header === null) return false;
   const weights = new Map(parseAccept(header).map(({ type, q }) => [type.toLowerCase(), q]));
@@ -87,7 +90,8 @@ function setGzipHeaders(headers: Headers): void {
   headers.set('content-encoding', 'gzip');
 }
 
-// The beginning is awaited, so that a short answer stays as it is, and what is all there already is packed as a whole.
+// Waits for the beginning: a short response stays uncompressed, and one that is already complete is compressed in one
+// step.
 async function compressStream(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
   const { status, headers } = response;
   const reader = body.getReader();
@@ -96,7 +100,7 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
   let next = reader.read();
   for (;;) {
     const isLong = size >= minBytes;
-    // A source that fails breaks the answer off below, as it would without this.
+    // A source that fails aborts the response below, as it would without compression.
     const part = await Promise.race([next, ...(isLong ? [soon()] : [])]).catch(() => null);
     if (part === null) break;
     if (part.done)
@@ -106,11 +110,11 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
     next = reader.read();
     if (isLong) break;
   }
-  // Awaited below; here only so that a failure before that is not one that nobody handles.
+  // Awaited below; this only prevents an unhandled rejection if something fails before.
   next.catch(() => undefined);
   setGzipHeaders(headers);
   const packer = createGzip(options);
-  // Where the source fails or the client leaves, the other side ends with it: nothing is left to do here.
+  // If the source fails or the client disconnects, the pipeline ends both sides.
   pipeline(Readable.from(rest(head, next, reader), { objectMode: false }), packer, () => undefined);
   return new Response(Readable.toWeb(packer) as ReadableStream<Uint8Array>, { status, headers });
 }

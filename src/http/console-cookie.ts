@@ -1,4 +1,4 @@
-/** Behind https, where a browser takes this name only with `Secure`, `Path=/` and no `Domain`. */
+/** The cookie name behind https, which browsers accept only with `Secure`, `Path=/` and no `Domain`. */
 const secureName = '__Host-switchyard';
 const insecureName = 'switchyard';
 
@@ -9,7 +9,7 @@ export const pageSecretHeader = 'switchyard-page-secret';
 
 const code = /^[a-z2-7]{52}$/;
 
-/** The page secret of a request or of `connection_init`; null where none was sent, or something else. */
+/** The page secret of a request or of `connection_init`; null if missing or invalid. */
 export function readPageSecret(value: unknown): string | null {
   return typeof value === 'string' && code.test(value) ? value : null;
 }
@@ -29,14 +29,14 @@ export function readConsoleCookies(header: string | null | undefined, baseUrl: s
   return [...codes];
 }
 
-/** The header `Set-Cookie` of a sign-in. `baseUrl` says whether browsers come by https. */
+/** The `Set-Cookie` header of a sign-in. `baseUrl` tells if browsers use https. */
 export function consoleCookie(code: string, maxAgeSeconds: number, baseUrl: string): string {
   const name = nameFor(baseUrl);
   const secure = name === secureName ? '; Secure' : '';
   return `${name}=${code}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** The headers `Set-Cookie` of a sign-out. */
+/** The `Set-Cookie` headers of a sign-out. */
 export const noConsoleCookies: readonly string[] = [
   `${insecureName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
   `${secureName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure`,

@@ -1,19 +1,19 @@
-/** What browsers are told about pages of other origins. */
+/** The CORS headers for pages of other origins. */
 export interface Cors {
-  /** The answer to a browser that asks before it sends; null for every other request. */
+  /** The response to a preflight request; null for every other request. */
   preflight(request: Request): Response | null;
-  /** The headers by which {@link Cors.allow} lets a page of an origin read an answer. */
+  /** The headers by which {@link Cors.allow} lets a page of an origin read a response. */
   headersFor(origin: string | null): Readonly<Record<string, string>>;
-  /** Lets the page that asked read the answer, whatever its status. */
+  /** Lets the page that sent the request read the response, whatever its status. */
   allow(request: Request, response: Response): Response;
 }
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/** What a page may send where it does not say itself what it would like to. */
+/** The allowed request headers if the preflight request names none. */
 const defaultHeaders = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID';
 
-/** What a page may read beside the few headers that browsers show anyway. */
+/** The response headers that a page may read, besides those that browsers always expose. */
 const exposedHeaders = [
   'Allow',
   'Content-Disposition',
@@ -30,18 +30,19 @@ const exposedHeaders = [
   'WWW-Authenticate',
 ].join(', ');
 
-/** How long a browser may remember a preflight, in seconds. */
+/** The time that a browser may cache a preflight response, in seconds. */
 const preflightMaxAge = '600';
 
 /**
- * Pages of these origins may call every door; `*`: those of any. Never with the browser's own credentials: what lets a
- * page in is a token that it has, not who sits before it. No origins: nothing is said, and browsers let no page in.
+ * Allows pages of these origins to call every API; `*` allows any origin. Never allows the browser's own credentials: a
+ * page needs a token, and the cookies of its user do not count. Without origins, no header is sent and browsers refuse
+ * every page.
  */
 export function createCors(origins: readonly string[]): Cors {
   const isAny = origins.includes('*');
   const allowedOrigins = new Set(origins);
   const headersOf = (origin: string | null): Record<string, string> => ({
-    // Also said to who has no origin: what a cache keeps of that answer is no answer to a page.
+    // Also sent without an `Origin`: otherwise a cache could serve that response to a page.
     ...(!isAny && allowedOrigins.size > 0 ? { vary: 'Origin' } : {}),
     ...(origin === null || !(isAny || allowedOrigins.has(origin))
       ? {}

@@ -1,11 +1,11 @@
 const connections = new WeakMap<Request, () => void>();
 
-/** Remembers how the connection of a request is cut: what answers it knows nothing of sockets. */
+/** Registers the function that closes a request's connection, because handlers do not know sockets. */
 export function setDestroySocket(request: Request, destroy: () => void): void {
   connections.set(request, destroy);
 }
 
-/** Cuts the connection that a request came by, with all that waits to be sent on it. */
+/** Closes the connection of a request and drops everything that waits to be sent on it. */
 export function destroySocket(request: Request): void {
   connections.get(request)?.();
 }

@@ -1,12 +1,12 @@
-/** Often enough for proxies that end what is silent for half a minute. */
+/** Short enough for proxies that close connections after 30 silent seconds. */
 const keepAliveMs = 12_000;
 
 const comment = ':\n\n';
 
 /**
- * Server-sent events, as text on the wire, as the body of a response, at the pace of the client: the next one is asked for when
- * this one has been taken. `opening` begins it, so that its headers go out at once; a comment keeps it alive while there is
- * nothing to say.
+ * Sends server-sent events as a response body at the pace of the client: the next event is pulled when the current one
+ * has been read. `opening` is sent first, so that the headers go out at once. Comments keep the connection alive
+ * between events.
  */
 export function eventStream(events: AsyncIterator<string>, opening: string = comment): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -16,7 +16,7 @@ export function eventStream(events: AsyncIterator<string>, opening: string = com
       start(controller) {
         controller.enqueue(encoder.encode(opening));
         timer = setInterval(() => {
-          // Not behind what has not been taken yet.
+          // Skipped while earlier data has not been read.
           if (controller.desiredSize === 0) controller.enqueue(encoder.encode(comment));
         }, keepAliveMs).unref();
       },

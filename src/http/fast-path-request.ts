@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is asked for by a GET, or a POST whose body has a length, that every layer reads alike. */
+/** A GET, or a POST whose body has a length, that every layer interprets alike. */
 export interface FastPathRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** What stands behind the "?"; '' where nothing does. */
+  /** The query without its "?"; '' if there is none. */
   readonly search: string;
 }
 
-/** Of a version, with nothing in it that is tidied, decoded or refused on its way to a door. */
+/** A path of a version that needs no normalization or decoding, and that no other layer refuses. */
 const fastPathTarget = /^(\/v\d(?:\/[\w-]+)+)(?:\?([!-"$-[\]-~]*))?$/;
-// What ends in a number is read as an IPv4 address, and "xn--" as Unicode: not every one of these is a host.
+// A host that ends in a number is parsed as an IPv4 address, and "xn--" as Unicode, so not all of them are valid hosts.
 const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const hostName = '(?!(?:.*\\.)?xn--)(?:[a-z0-9_-]+\\.)*[a-z_-][a-z0-9_-]*';
 const canonicalHost = new RegExp(`^(?:${hostName}|${octet}(?:\\.${octet}){3})(?::\\d{1,4}|:[1-5]\\d{4})?$`);
 
-/** Whether a `Host` is one that every reader of addresses takes as it is. */
+/** Returns true for a `Host` that every URL parser leaves unchanged. */
 export const isCanonicalHost = (host: string | undefined): boolean => canonicalHost.test(host ?? '');
 
 /**
- * Null for what is to take the long way, where whatever is wrong with a request, or only unusual, is dealt with: a body of more
- * than `mostBytes` too.
+ * Reads a request for the fast path. Null for a request with any problem or unusual feature, such as a body of more
+ * than `maxBytes`: the normal path handles it.
  */
 export function readFastPathRequest(
   { method, url = '', headers, rawHeaders }: IncomingMessage,
@@ -35,7 +35,10 @@ export function readFastPathRequest(
   return path === undefined ? null : { method, path, search };
 }
 
-/** Whether a header, by its name in small letters, came once: of some that come twice Node takes the first, others all. */
+/**
+ * Returns true if a header, given by its lower-case name, occurs exactly once. Of repeated headers, Node keeps the
+ * first one for some names and all for others.
+ */
 export function hasHeaderOnce(name: string, rawHeaders: readonly string[]): boolean {
   let times = 0;
   for (let n = 0; n < rawHeaders.length; n += 2) {
@@ -45,12 +48,12 @@ export function hasHeaderOnce(name: string, rawHeaders: readonly string[]): bool
   return times === 1;
 }
 
-/** The whole body of a request, also when the connection has ended after it. Rejects when it does not come to its end. */
+/** Reads the complete body of a request, even if the connection closes after it. Rejects if the body is incomplete. */
 export function readIncomingBody(incoming: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const end = () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    // A client that goes away at once has had its say: what waits to be read still is.
+    // A client may disconnect right after its request; the buffered data is still read.
     const onInterrupted = (error: Error) => {
       if (!incoming.complete) return reject(error);
       for (let chunk = incoming.read(); chunk !== null; chunk = incoming.read()) chunks.push(chunk);
@@ -61,7 +64,7 @@ export function readIncomingBody(incoming: IncomingMessage): Promise<Buffer> {
     incoming.on('end', end);
     incoming.on('error', onInterrupted);
     incoming.on('close', close);
-    // Then nothing more is told of it.
+    // In that case no further event follows.
     if (incoming.destroyed) close();
   });
 }

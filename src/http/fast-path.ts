@@ -2,15 +2,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { JsonAnswer, ResponseFinalizer } from './response-finalizer.ts';
 
 /**
- * A short way of some requests, without the objects of the platform and the layers that all others are given. Null for what is
- * to take the long way: nothing has been done for it then.
+ * Handles some requests without the objects and layers of the normal path. Returns null for a request that must take
+ * the normal path; nothing has been done for it then.
  */
 export type FastPathHandler = (
   incoming: IncomingMessage,
   address: string | null,
 ) => Promise<JsonAnswer | Response | null> | JsonAnswer | Response | null;
 
-/** What {@link createFastPath} needs. */
+/** Options of {@link createFastPath}. */
 export interface FastPathOptions {
   readonly handler: FastPathHandler;
   readonly finalizer: ResponseFinalizer;
@@ -18,11 +18,11 @@ export interface FastPathOptions {
   readonly log: { error(fields: object, message: string): void };
 }
 
-/** Answers what has a short way by that. */
+/** Answers requests on the fast path where possible. */
 export interface FastPath {
-  /** Leaves to `listener` what has none. */
+  /** Passes all other requests to `listener`. */
   wrap(listener: RequestListener): RequestListener;
-  /** The answer of a request that was left to the listener only to be sent; null for every other. */
+  /** The response of a request that was passed to the listener only to be sent; null for every other request. */
   findAnswer(incoming: IncomingMessage): Response | null;
 }
 
@@ -39,7 +39,7 @@ export function createFastPath({ handler, finalizer, addressOf, log }: FastPathO
   return {
     wrap: (listener) => (incoming, outgoing) => {
       answer(incoming, outgoing, listener).catch((error: unknown) => {
-        // The client has gone, or something is wrong that is ours: there is no answer to either.
+        // Logs failures of the service only. If the client has disconnected, there is nobody to answer.
         if (!incoming.errored) log.error({ err: error }, 'A request failed.');
         outgoing.destroy();
       });

@@ -1,10 +1,13 @@
 import type { RequestListener } from 'node:http';
 
-/** The requests that are being answered. */
+/** The requests in progress. */
 export interface InFlight {
-  /** Counts what `listener` answers. */
+  /** Counts the requests that `listener` answers. */
   wrap(listener: RequestListener): RequestListener;
-  /** From now on every connection ends with its answer. Resolves when all answers are out, or `patienceMs` later. */
+  /**
+   * From now on, every connection closes after its response. Resolves when all responses have been sent, or after
+   * `timeoutMs`.
+   */
   finish(timeoutMs: number): Promise<void>;
 }
 
@@ -13,7 +16,7 @@ export function createInFlight(): InFlight {
   let count = 0;
   let isEnding = false;
   let finished: () => void = () => undefined;
-  // One for all of them: a request should cost no closure for this.
+  // One function for all requests, to avoid a closure per request.
   const leave = () => {
     count -= 1;
     if (count === 0) finished();

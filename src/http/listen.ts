@@ -9,14 +9,14 @@ interface ListenAddress {
 }
 
 /**
- * Where browsers and clients find the service. Every link is made of this, the commands' too: a cookie is for one host, so
- * that who signs in at one name of a machine is a stranger at its other.
+ * The address at which browsers and clients find the service. Every link starts with it, also those of the commands: a
+ * cookie belongs to one host name, so a sign-in under one name of a machine does not count under another.
  */
 export function serviceAddress({ host, port, baseUrl }: ListenAddress): string {
   return baseUrl ?? listeningAddress(host, port);
 }
 
-/** The address of the socket itself, by a name that this machine has for it. */
+/** The address of the socket itself, under a name of this machine. */
 export function listeningAddress(host: string, port: number): string {
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;

@@ -1,6 +1,6 @@
 /**
- * Returns the headers that every HTML page of the service has, beside its own policy. The page shares no browsing context
- * with a page of another origin that opened it.
+ * The headers of every HTML page of the service, besides its own policy. The page shares no browsing context with a
+ * page of another origin that opened it.
  */
 export function pageHeaders(contentSecurityPolicy: string): Record<string, string> {
   return {

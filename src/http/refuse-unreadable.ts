@@ -2,13 +2,19 @@ import type { Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { closeWith, closingResponse } from './close-with.ts';
 
-/** Bytes that the headers of a request may have together. A browser can send hundreds of KiB of cookies; few hosts set so many. */
+/**
+ * The maximum size of a request's headers in total. A browser can send hundreds of KiB of cookies; few hosts set so
+ * many.
+ */
 const maxHeaderBytes = 64 * 1_024;
 
 /** Options for the HTTP server. */
 export const headerLimit: ServerOptions = { maxHeaderSize: maxHeaderBytes };
 
-/** Bytes that cookies take where a server of the host has set them to make requests too large. Others stay far below. */
+/**
+ * The size of cookies from which on a server of the host is assumed to make requests too large. Other cookies stay far
+ * below.
+ */
 const minCookieBytes = 16_384;
 
 /** How long the heads of requests on new connections are measured after one that was too large, in ms. */
@@ -30,7 +36,7 @@ const cookiesTooLarge = closingResponse(
   ['Cache-Control: no-store', 'Clear-Site-Data: "cookies"'],
 );
 
-// Node's own answers, which it no longer sends once there is a listener.
+// Node's own responses, which it no longer sends once there is a listener.
 const answers: ReadonlyMap<string | undefined, string> = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n'],
   ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'],
@@ -43,11 +49,12 @@ interface HttpSocket extends Duplex {
 }
 
 /**
- * Answers what Node cannot read as a request. For too many headers this is 431. Where cookies are too large, it has
- * `Clear-Site-Data: "cookies"`: a server on another port of the host can set cookies that make every request of a browser too
- * large. A long address alone has not: every website can make a browser ask for one, and the header deletes the cookies of the whole
- * domain. Node tells neither size, and to measure costs time; so this measures new connections only, for a minute after a request
- * that was too large. All else is answered as Node does.
+ * Answers requests that Node cannot parse. Too many headers get a 431. If cookies are too large, the 431 has
+ * `Clear-Site-Data: "cookies"`: a server on another port of the host can set cookies that make every request of a
+ * browser too large. A long URL alone does not get this header: every website can make a browser request one, and the
+ * header deletes the cookies of the whole domain. Node reports neither size, and measuring costs time, so only new
+ * connections are measured, for a minute after a request that was too large. All other errors get the same response as
+ * from Node.
  */
 export function refuseUnreadable(server: Server): void {
   const heads = new WeakMap<Duplex, Head>();
@@ -56,10 +63,10 @@ export function refuseUnreadable(server: Server): void {
     if (performance.now() < measuredUntil) heads.set(socket, measureHead(socket));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
-    // A response that has begun must not have another in its middle.
+    // Another response must not be inserted into one that has started.
     const hasBegun = socket._httpMessage?.headersSent === true;
     if (!socket.writable || hasBegun) {
-      // Data that arrives after an answer of `closeWith` is unreadable too: that closes the connection by itself.
+      // Data that arrives after a response of `closeWith` is unreadable too; `closeWith` closes that connection itself.
       if (!socket.writableEnded) socket.destroy(error);
       return;
     }

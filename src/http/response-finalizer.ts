@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { compressResponse, packJson } from './compression.ts';
 import { createCors } from './cors.ts';
 
-/** What HTTP asks of every door alike. */
+/** HTTP features that all APIs share. */
 export interface ResponseFinalizer {
-  /** The answer of a door as it goes out: compressed, and readable for pages of origins that are allowed. */
+  /** Finalizes the response of an API: compression, and CORS headers for allowed origins. */
   finalize(request: Request, respond: () => Promise<Response>): Promise<Response>;
-  /** Sends JSON in answer to a request that no Request was made of, as `answer` would. */
+  /** Sends a JSON response to a request of the fast path, as `finalize` would. */
   send(incoming: IncomingMessage, outgoing: ServerResponse, answer: JsonAnswer): Promise<void>;
 }
 
-/** An answer of JSON. */
+/** A JSON response. */
 export interface JsonAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface JsonAnswer {
   readonly text: string | null;
 }
 
-/** See {@link ResponseFinalizer}; `corsOrigins` as the configuration has them. */
+/** Creates a {@link ResponseFinalizer}; `corsOrigins` as in the configuration. */
 export function createResponseFinalizer({
   corsOrigins,
 }: {

@@ -1,9 +1,9 @@
 import { parseUrl } from '../parse-url.ts';
 
 /**
- * Whether a request was sent by a page of this service, as far as browsers say: by the header `Origin`, which they send
- * with every POST, DELETE and WebSocket, and which no page can change. `baseUrl`: the service's address, where a proxy
- * tells it another host than the browser's; of that host only its own scheme is taken.
+ * Returns true if a page of this service sent the request. Browsers send the header `Origin` with every POST, DELETE
+ * and WebSocket, and no page can change it. `baseUrl`: the service's address, for a proxy that passes on another host
+ * than the browser's; for that host, only its own scheme is accepted.
  */
 export function isOwnOrigin(
   origin: string | null | undefined,
@@ -17,7 +17,10 @@ export function isOwnOrigin(
   return parsedOrigin.origin === own?.origin || (Boolean(host) && parsedOrigin.host === host?.toLowerCase());
 }
 
-/** What a page of the console says with all it sends; other origins' pages would have to be allowed to send it. */
+/**
+ * Returns true if the request has the header of the console's pages. Pages of other origins may not send it without
+ * permission.
+ */
 export function isFromConsole(headers: Headers): boolean {
   return headers.get('switchyard-client') === 'console';
 }

@@ -1,18 +1,18 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 
-/** How slowly a request may arrive. */
+/** Minimum rates at which a request must arrive. */
 export interface RequestTimes {
-  /** How long the headers may take, from the first byte or from the start of the connection, in ms. */
+  /** The maximum time for the headers, from the first byte or from the start of the connection, in ms. */
   readonly headersMs: number;
   /** The length of each window in which `minBodyBytes` must arrive, in ms. */
   readonly bodyWindowMs: number;
   /** Bytes of the body that must arrive in each window, unless the body ends in it. */
   readonly minBodyBytes: number;
-  /** How often both are checked, in ms. */
+  /** The interval of both checks, in ms. */
   readonly checkMs: number;
 }
 
-/** 20 s for the headers; 8 KiB of the body in each 30 s, however long the whole body takes. */
+/** 20 s for the headers; 8 KiB of the body in each 30 s, with no limit on the total time. */
 export const defaultRequestTimes: RequestTimes = {
   headersMs: 20_000,
   bodyWindowMs: 30_000,

@@ -33,7 +33,7 @@ import { lazily } from './lazily.ts';
 import { byKey, createResourceLoaders } from './resource-loaders.ts';
 import { createUsageLoaders } from './usage-loaders.ts';
 
-/** The most that GraphQL gives in one page, and what it gives when not asked (contract.graphql). */
+/** The maximum and the default size of a page in GraphQL (docs/graphql-conventions.md#lists). */
 export const pageLimits: PageLimits = { max: 100, default: 20 };
 
 function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]>): DataLoader<string, T | null> {

@@ -3,7 +3,6 @@ import { builder } from '../builder.ts';
 import { Organization } from './organization-ref.ts';
 import { Session } from './sessions.ts';
 
-/** Agent of the contract. */
 export const Agent = builder.objectRef<AgentRecord>('Agent');
 builder.node(Agent, {
   description: 'An agent that sessions can run on, defined by an agent profile in the configuration.',

@@ -19,7 +19,6 @@ import { Role } from './people.ts';
 import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
 import { organizationIdDescription, organizationIdOf, ScopeInput } from './scope-input.ts';
 
-/** ApiKey of the contract. */
 export const ApiKey = builder.objectRef<ApiKeyRecord>('ApiKey');
 builder.node(ApiKey, {
   description: 'An API key. The token of a key is returned only once, when the key is created.',

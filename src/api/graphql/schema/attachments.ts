@@ -10,7 +10,6 @@ import { createdBounds, listArgs, orderInput, parseListFilter } from './list-inp
 import { boundary, viewsSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
-/** Attachment of the contract. */
 export const Attachment = builder.objectRef<AttachmentRecord>('Attachment');
 
 const AttachmentConnection = countedConnection(Attachment, 'Attachment', {

@@ -33,7 +33,6 @@ const actorOf = ({ userId, serviceUserId, apiKeyId }: AuditEntryRecord) => {
 
 const isRecorded = (action: string): action is AuditAction => Object.hasOwn(auditActions, action);
 
-/** AuditLogEntry of the contract. */
 export const AuditLogEntry = builder.objectRef<AuditEntryRecord>('AuditLogEntry');
 builder.node(AuditLogEntry, {
   description:

@@ -88,7 +88,6 @@ const typeOf = {
   'monitor_session': 'MonitorSessionAction',
 } as const satisfies Record<Action['type'], string>;
 
-/** AutomationAction of the contract. */
 export const AutomationAction = builder.unionType('AutomationAction', {
   description: descriptions.action,
   types: [StartSession, MessageSession, MonitorSession],

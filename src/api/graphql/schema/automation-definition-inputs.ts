@@ -48,7 +48,6 @@ const EventTriggerInput = builder.inputType('EventTriggerInput', {
   }),
 });
 
-/** AutomationTriggerInput of the contract. */
 export const AutomationTriggerInput = builder.inputType('AutomationTriggerInput', {
   isOneOf: true,
   description: 'A trigger of an automation. Exactly one member must be given.',
@@ -98,7 +97,6 @@ const MonitorSessionActionInput = builder.inputType('MonitorSessionActionInput',
   }),
 });
 
-/** AutomationActionInput of the contract. */
 export const AutomationActionInput = builder.inputType('AutomationActionInput', {
   isOneOf: true,
   description: 'An action of an automation. Exactly one member must be given.',

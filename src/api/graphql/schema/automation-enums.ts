@@ -9,7 +9,6 @@ import { valuesOf } from './enums.ts';
 
 type Values<T extends string> = Record<Uppercase<T>, { readonly value: T; readonly description: string }>;
 
-/** AutomationRunStatus of the contract. */
 export const AutomationRunStatusEnum = builder.enumType('AutomationRunStatus', {
   description: 'The status of a run of an automation.',
   values: {
@@ -26,7 +25,6 @@ export const AutomationRunStatusEnum = builder.enumType('AutomationRunStatus', {
 
 const runErrorCodes = [...Object.keys(errorCatalogue), 'INTERNAL'] as (keyof typeof errorCatalogue | 'INTERNAL')[];
 
-/** AutomationRunErrorCode of the contract. */
 export const AutomationRunErrorCodeEnum = builder.enumType('AutomationRunErrorCode', {
   description: 'The type of the error that made a run fail or be skipped.',
   values: valuesOf(runErrorCodes, (code) =>
@@ -36,7 +34,6 @@ export const AutomationRunErrorCodeEnum = builder.enumType('AutomationRunErrorCo
   ),
 });
 
-/** AutomationRunAsType of the contract. */
 export const AutomationRunAsTypeEnum = builder.enumType('AutomationRunAsType', {
   description: 'The type of owner of the sessions that an automation starts.',
   values: {
@@ -45,7 +42,6 @@ export const AutomationRunAsTypeEnum = builder.enumType('AutomationRunAsType', {
   } as const satisfies Values<RunAs>,
 });
 
-/** AutomationMissedRuns of the contract. */
 export const AutomationMissedRunsEnum = builder.enumType('AutomationMissedRuns', {
   description:
     'A policy for scheduled times that were missed by more than five minutes because the service was not running.',
@@ -65,7 +61,6 @@ export const AutomationMissedRunsEnum = builder.enumType('AutomationMissedRuns',
 
 type When = NonNullable<NonNullable<AutomationOptions['notifications']>['email']>['when'];
 
-/** AutomationNotifyWhen of the contract. */
 export const AutomationNotifyWhenEnum = builder.enumType('AutomationNotifyWhen', {
   description: 'The runs of an automation that recipients are to be notified about.',
   values: {
@@ -80,7 +75,6 @@ export const AutomationNotifyWhenEnum = builder.enumType('AutomationNotifyWhen',
 
 type Mode = NonNullable<NonNullable<AutomationOptions['sessionSettings']>['sessionMode']>;
 
-/** AutomationSessionMode of the contract. */
 export const AutomationSessionModeEnum = builder.enumType('AutomationSessionMode', {
   description: 'A mode for the sessions of an automation. Stored and returned unchanged, but not applied.',
   values: {
@@ -94,7 +88,6 @@ export const AutomationSessionModeEnum = builder.enumType('AutomationSessionMode
 
 type Reply = Trigger['replies'][number]['type'];
 
-/** AutomationReply of the contract. */
 export const AutomationReplyEnum = builder.enumType('AutomationReply', {
   description: 'A reply to the source of an event. Stored and returned unchanged, but not sent.',
   values: {
@@ -137,13 +130,11 @@ const operatorMeaning: Record<Operator, string> = {
     'The value is a recurrence rule of RFC 5545. Only the trigger `schedule:recurring` of REST uses the operator.',
 };
 
-/** AutomationConditionOperator of the contract. */
 export const AutomationConditionOperatorEnum = builder.enumType('AutomationConditionOperator', {
   description: 'An operator that compares a field of an event with a value.',
   values: valuesOf<Operator>(operatorNames, (name) => operatorMeaning[name]),
 });
 
-/** AutomationFieldType of the contract. */
 export const AutomationFieldTypeEnum = builder.enumType('AutomationFieldType', {
   description: 'The data type of a field of an event.',
   values: {

@@ -32,7 +32,6 @@ export const AutomationNotificationsInput = builder.inputType('AutomationNotific
   }),
 });
 
-/** AutomationRunAsInput of the contract. */
 export const AutomationRunAsInput = builder.inputType('AutomationRunAsInput', {
   description: descriptions.runAs,
   fields: (t) => ({

@@ -39,7 +39,6 @@ const typeOf = {
   [webhookEvent]: 'IncomingWebhookTrigger',
 } as Readonly<Record<string, string>>;
 
-/** AutomationTrigger of the contract. */
 export const AutomationTrigger = builder.interfaceRef<TriggerOf>('AutomationTrigger').implement({
   description: descriptions.trigger,
   resolveType: ({ trigger }) => typeOf[trigger.eventType] ?? 'EventTrigger',

@@ -31,7 +31,6 @@ import { User } from './people.ts';
 import { authorshipFields } from './principals.ts';
 import { Session } from './sessions.ts';
 
-/** Automation of the contract. */
 export const Automation = builder.objectRef<AutomationRecord>('Automation');
 
 const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>('AutomationRunAs').implement({

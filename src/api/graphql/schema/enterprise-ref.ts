@@ -1,5 +1,5 @@
 import type { EnterpriseRecord } from '../../../domain/identity/organizations/enterprises.ts';
 import { builder } from '../builder.ts';
 
-/** Enterprise of the contract. Apart from its fields, to which several files add. */
+/** The type without its fields: several files add fields to it. */
 export const Enterprise = builder.objectRef<EnterpriseRecord>('Enterprise');

@@ -36,7 +36,6 @@ const statusMeaning: Record<SessionStatus, string> = {
   resuming: 'The session is being resumed after it was suspended, finished or failed.',
 };
 
-/** SessionStatus of the contract. */
 export const SessionStatusEnum = builder.enumType('SessionStatus', {
   description: 'The status of a session in its lifecycle.',
   values: valuesOf(Object.keys(statusMeaning) as SessionStatus[], (status) => statusMeaning[status]),
@@ -65,7 +64,6 @@ const detailMeaning: Record<SessionStatusDetail, string> = {
   error: 'An error occurred. The service does not set this value, which exists for compatibility with REST v3.',
 };
 
-/** SessionStatusDetail of the contract. */
 export const SessionStatusDetailEnum = builder.enumType('SessionStatusDetail', {
   description: 'More detail on the status of a session, for example the reason for which it was suspended.',
   values: valuesOf(sessionStatusDetails, (detail) => detailMeaning[detail]),
@@ -110,7 +108,6 @@ const messageMeaning: Record<string, { value: MessageType; description: string }
   AGENT_MESSAGE: { value: 'agent_message', description: 'A message from the agent to the user.' },
 };
 
-/** SessionMessageType of the contract. */
 export const SessionMessageTypeEnum = builder.enumType('SessionMessageType', {
   description: 'The type of a message: the initial prompt, a later message to the agent, or a message from the agent.',
   values: messageMeaning,
@@ -134,7 +131,6 @@ const kindMeaning: Record<EventKind, string> = {
   ERROR: 'The session stopped with an error.',
 };
 
-/** SessionEventKind of the contract. */
 export const SessionEventKindEnum = builder.enumType('SessionEventKind', {
   description: 'The kind of an entry in the log of a session.',
   values: valuesOf(eventKinds, (kind) => kindMeaning[kind]),
@@ -148,13 +144,11 @@ const originMeaning: Record<SessionOrigin, string> = {
   other: 'The session was started by other means.',
 };
 
-/** SessionOrigin of the contract. */
 export const SessionOriginEnum = builder.enumType('SessionOrigin', {
   description: 'The client or feature that started a session.',
   values: valuesOf(sessionOrigins, (origin) => originMeaning[origin]),
 });
 
-/** SessionOrderField of the contract. */
 export const SessionOrderFieldEnum = builder.enumType('SessionOrderField', {
   description: 'The field by which a list of sessions is ordered.',
   values: {
@@ -166,7 +160,6 @@ export const SessionOrderFieldEnum = builder.enumType('SessionOrderField', {
   } as const,
 });
 
-/** OrderDirection of the contract. */
 export const OrderDirectionEnum = builder.enumType('OrderDirection', {
   description: 'The direction in which a list is ordered.',
   values: {
@@ -175,7 +168,6 @@ export const OrderDirectionEnum = builder.enumType('OrderDirection', {
   } as const,
 });
 
-/** PrincipalType of the contract. */
 export const PrincipalTypeEnum = builder.enumType('PrincipalType', {
   description: 'The type of a principal, which is anything that acts in the service.',
   values: {
@@ -197,7 +189,6 @@ export const ApiKeyStatusEnum = builder.enumType('ApiKeyStatus', {
   } as const satisfies Record<Uppercase<KeyStatus>, { value: KeyStatus; description: string }>,
 });
 
-/** ApiKeyKind of the contract. */
 export const ApiKeyKindEnum = builder.enumType('ApiKeyKind', {
   description:
     'The kind of an API key, which decides the principal of the key, the REST versions that accept it and the prefix of its token.',
@@ -254,13 +245,11 @@ const permissionMeaning: Record<Permission, string> = {
   ViewOrgMembership: 'In an organization: view its members.',
 };
 
-/** Permission of the contract. */
 export const PermissionEnum = builder.enumType('Permission', {
   description: 'A permission that a role can grant, on the enterprise or in an organization.',
   values: valuesOf([...enterprisePermissions, ...organizationPermissions], (name) => permissionMeaning[name]),
 });
 
-/** RoleScope of the contract. */
 export const RoleScopeEnum = builder.enumType('RoleScope', {
   description: 'The scope in which a role can be assigned.',
   values: {
@@ -285,7 +274,6 @@ export const AccessTypeEnum = builder.enumType('AccessType', {
   } as const satisfies Record<string, { value: AccessType; description: string }>,
 });
 
-/** SecretType of the contract. */
 export const SecretTypeEnum = builder.enumType('SecretType', {
   description: 'The type of a secret, for example an environment variable.',
   values: {
@@ -330,7 +318,6 @@ const codeMeaning: Record<(typeof userErrorCodes)[number], string> = {
   IDEMPOTENCY_CONFLICT: 'The idempotency key was already used with a different input.',
 };
 
-/** ErrorCode of the contract. */
 export const ErrorCodeEnum = builder.enumType('ErrorCode', {
   description:
     'The code of a problem with the input of a mutation. Every other failure is in `errors`, with a RequestErrorCode in `extensions.code`.',

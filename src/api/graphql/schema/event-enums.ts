@@ -18,7 +18,6 @@ function storedEnum<const W extends EnumValues>(name: string, description: strin
   return { type: builder.enumType(name, { description, values }), read: readerOf(storedValues) };
 }
 
-/** PullRequestState of the contract. */
 export const pullRequestState = storedEnum(
   'PullRequestState',
   'The state of a pull request, as the agent last reported it.',
@@ -29,7 +28,6 @@ export const pullRequestState = storedEnum(
   },
 );
 
-/** SessionRequest of the contract. */
 export const sessionRequest = storedEnum(
   'SessionRequest',
   'A change of a session that was requested and is not complete yet.',
@@ -39,7 +37,6 @@ export const sessionRequest = storedEnum(
   },
 );
 
-/** TurnPhase of the contract. */
 export const turnPhase = storedEnum('TurnPhase', 'The phase of a turn that an entry of the log marks.', {
   STARTED: {
     value: 'started',
@@ -48,7 +45,6 @@ export const turnPhase = storedEnum('TurnPhase', 'The phase of a turn that an en
   STOPPED: { value: 'stopped', description: 'The turn ended; `stopReason` has the reason.' },
 });
 
-/** TurnStopReason of the contract. */
 export const turnStopReason = storedEnum(
   'TurnStopReason',
   'The reason for which a turn ended. Some values are from the Agent Client Protocol, others from the service.',
@@ -73,7 +69,6 @@ export const turnStopReason = storedEnum(
   },
 );
 
-/** QuestionOptionKind of the contract. */
 export const questionOptionKind = storedEnum(
   'QuestionOptionKind',
   'The meaning of an answer to a permission request, as the agent declares it.',
@@ -96,7 +91,6 @@ const other = {
   description: 'The agent reported a value that the Agent Client Protocol does not define.',
 };
 
-/** PlanEntryStatus of the contract. */
 export const planEntryStatus = storedEnum(
   'PlanEntryStatus',
   'The status of a step of a plan, as the agent reports it.',
@@ -108,7 +102,6 @@ export const planEntryStatus = storedEnum(
   },
 );
 
-/** PlanEntryPriority of the contract. */
 export const planEntryPriority = storedEnum(
   'PlanEntryPriority',
   'The priority of a step of a plan, as the agent reports it.',
@@ -120,7 +113,6 @@ export const planEntryPriority = storedEnum(
   },
 );
 
-/** ToolKind of the contract. */
 export const toolKind = storedEnum('ToolKind', 'The kind of a tool, as the Agent Client Protocol defines it.', {
   READ: { value: 'read', description: 'The tool reads files or data.' },
   EDIT: { value: 'edit', description: 'The tool edits the content of files.' },
@@ -134,7 +126,6 @@ export const toolKind = storedEnum('ToolKind', 'The kind of a tool, as the Agent
   OTHER: { value: 'other', description: 'The tool is of another kind, which is in `rawToolKind`.' },
 });
 
-/** ToolCallStatus of the contract. */
 export const toolCallStatus = storedEnum('ToolCallStatus', 'The status of a tool call at an entry of the log.', {
   PENDING: {
     value: 'pending',
@@ -145,13 +136,11 @@ export const toolCallStatus = storedEnum('ToolCallStatus', 'The status of a tool
   FAILED: { value: 'failed', description: 'The tool call failed, or its turn ended before the call did.' },
 });
 
-/** QuestionReason of the contract. */
 export const questionReason = storedEnum('QuestionReason', 'The reason for which an agent asks the user a question.', {
   QUESTION: { value: 'question', description: 'The agent needs information from the user.' },
   PERMISSION: { value: 'permission', description: 'A tool of the agent waits for a permission.' },
 });
 
-/** PermissionDecision of the contract. */
 export const permissionDecision = storedEnum(
   'PermissionDecision',
   'The decision on a permission that an agent requested.',
@@ -162,7 +151,6 @@ export const permissionDecision = storedEnum(
   },
 );
 
-/** UsageSource of the contract. */
 export const usageSource = storedEnum('UsageSource', 'The source of a report of tokens and cost.', {
   GATEWAY: { value: 'gateway', description: 'The gateway counted a single call of a model.' },
   RESPONSE: { value: 'response', description: 'The agent reported the usage in the response that ended its turn.' },
@@ -173,7 +161,6 @@ export const usageSource = storedEnum('UsageSource', 'The source of a report of 
   UPDATE: { value: 'update', description: 'The agent reported the usage while it worked.' },
 });
 
-/** AgentFailure of the contract. */
 export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that ended or interrupted a turn.', {
   AGENT_FAILED: { value: 'agent_failed', description: 'The process of the agent ended or violated the protocol.' },
   AGENT_NOT_FOUND: {

@@ -28,7 +28,7 @@ import { eventTypeOf } from './event-types.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { QuestionOptionType } from './question-options.ts';
 
-/** SessionEvent of the contract: an entry of a session's log. */
+/** An entry of a session's log. */
 export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').implement({
   description: 'An entry in the log of a session. Entries never change, and their numbers have no gaps.',
   interfaces: [builder.nodeInterfaceRef()],
@@ -44,7 +44,6 @@ export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').imple
   }),
 });
 
-/** SessionMessage of the contract. */
 export const SessionMessage = builder.objectRef<MessageEntry>('SessionMessage');
 builder.node(SessionMessage, {
   description: 'A message in a session, which is also an entry in the log of the session.',
@@ -259,7 +258,6 @@ eventType(
   }),
 );
 
-/** QuestionEvent of the contract. */
 export const QuestionEvent = eventType(
   'QuestionEvent',
   'A question from the agent to the user. The question is open while it is the `pendingQuestion` of the session. Answer it with `answerQuestion`.',
@@ -282,7 +280,6 @@ export const QuestionEvent = eventType(
   }),
 );
 
-/** PermissionEvent of the contract. */
 export const PermissionEvent = eventType(
   'PermissionEvent',
   'A permission that the agent requested, with the decision.',
@@ -310,7 +307,6 @@ export const PermissionEvent = eventType(
   }),
 );
 
-/** SessionMessageConnection and SessionMessageEdge of the contract. */
 export const { connection: SessionMessageConnection, edge: SessionMessageEdge } = countedConnectionAndEdge(
   SessionMessage,
   'SessionMessage',
@@ -320,7 +316,6 @@ export const { connection: SessionMessageConnection, edge: SessionMessageEdge } 
   },
 );
 
-/** SessionEventConnection and SessionEventEdge of the contract. */
 export const { connection: SessionEventConnection, edge: SessionEventEdge } = countedConnectionAndEdge(
   SessionEvent,
   'SessionEvent',

@@ -19,9 +19,7 @@ import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { ownerDescription } from './scope-input.ts';
 
-/** KnowledgeNote of the contract. */
 export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
-/** KnowledgeFolder of the contract. */
 export const KnowledgeFolder = builder.objectRef<FolderRecord>('KnowledgeFolder');
 
 /** KnowledgeNoteConnection and KnowledgeNoteEdge. */

@@ -14,7 +14,6 @@ import type { GraphqlContext } from '../context.ts';
 import type { UserError } from '../errors.ts';
 import { ErrorCodeEnum } from './enums.ts';
 
-/** UserError of the contract. */
 export const UserErrorType = builder.objectRef<UserError>('UserError').implement({
   description: 'Problem with the input of a mutation.',
   fields: (t) => ({

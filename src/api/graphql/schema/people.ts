@@ -17,7 +17,6 @@ import { Organization } from './organization-ref.ts';
 import { versionDescription } from './payloads.ts';
 import { Principal } from './principals.ts';
 
-/** Role of the contract. */
 export const Role = builder.objectRef<RoleRecord>('Role');
 builder.node(Role, {
   description: 'A named set of permissions, which is assigned on the enterprise or in an organization.',
@@ -43,7 +42,6 @@ builder.node(Role, {
   }),
 });
 
-/** RoleAssignment of the contract. */
 export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssignment').implement({
   description: 'A role that a user or a service user has in an organization or on the enterprise.',
   fields: (t) => ({
@@ -65,7 +63,6 @@ export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssig
   }),
 });
 
-/** RoleAssignmentConnection of the contract. */
 export const RoleAssignmentConnection = countedConnection(RoleAssignment, 'RoleAssignment', {
   page: 'A page of role assignments.',
   edge: 'A role assignment in a list, with its cursor.',
@@ -102,7 +99,6 @@ export async function roleConnection(context: GraphqlContext, kind: RoleHolderKi
   return nestedConnection(context, roleAssignmentsOf(context.domain, kind, id, narrowed, orderBy), args);
 }
 
-/** User of the contract. */
 export const User = builder.objectRef<UserRecord>('User');
 builder.node(User, {
   description: 'A human user of the enterprise.',
@@ -136,7 +132,6 @@ builder.node(User, {
   }),
 });
 
-/** ServiceUser of the contract. */
 export const ServiceUser = builder.objectRef<ServiceUserRecord>('ServiceUser');
 builder.node(ServiceUser, {
   description: 'A principal that is not human, with its own tokens and roles.',
@@ -168,7 +163,6 @@ builder.node(ServiceUser, {
   }),
 });
 
-/** Member of the contract. */
 export const Member = builder.objectRef<MemberRecord>('Member');
 builder.node(Member, {
   description: 'The membership of a user in an organization.',
@@ -191,7 +185,6 @@ builder.node(Member, {
   }),
 });
 
-/** MemberConnection of the contract. */
 export const MemberConnection = countedConnection(Member, 'Member', {
   page: 'A page of members of an organization.',
   edge: 'A member of an organization in a list, with its cursor.',

@@ -11,7 +11,6 @@ import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { accessTypeDescription, ownerDescription } from './scope-input.ts';
 
-/** Playbook of the contract. */
 export const Playbook = builder.objectRef<PlaybookRecord>('Playbook');
 
 /** PlaybookConnection and PlaybookEdge. */

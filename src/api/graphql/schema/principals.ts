@@ -25,7 +25,7 @@ function displayNameOf(principal: PrincipalRecord): string {
   return 'email' in principal ? (principal.name ?? principal.email) : principal.name;
 }
 
-/** Principal of the contract. Members of the same name have the same type in all that implement it. */
+/** Fields of the same name have the same type in every type that implements this interface. */
 export const Principal = builder.interfaceRef<PrincipalRecord>('Principal').implement({
   description: 'Actor that owns or changes resources: a user, a service user, a service key or the service itself.',
   interfaces: [builder.nodeInterfaceRef()],
@@ -38,7 +38,6 @@ export const Principal = builder.interfaceRef<PrincipalRecord>('Principal').impl
   }),
 });
 
-/** ServiceKey of the contract. */
 export const ServiceKey = builder.objectRef<ServiceKeyRecord>('ServiceKey');
 builder.node(ServiceKey, {
   description: 'Service key as a principal: an API key of an organization or of the enterprise that acts for itself.',

@@ -2,7 +2,6 @@ import type { PullRequest } from '../../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { pullRequestState } from './event-enums.ts';
 
-/** PullRequest of the contract. */
 export const PullRequestType = builder.objectRef<PullRequest>('PullRequest').implement({
   description: 'Pull request that a session created.',
   fields: (t) => ({

@@ -2,7 +2,6 @@ import type { QuestionOption } from '../../../domain/sessions/questions.ts';
 import { builder } from '../builder.ts';
 import { questionOptionKind } from './event-enums.ts';
 
-/** QuestionOption of the contract. */
 export const QuestionOptionType = builder.objectRef<QuestionOption>('QuestionOption').implement({
   description: 'Answer that an agent offers with a question.',
   fields: (t) => ({

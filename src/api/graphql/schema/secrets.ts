@@ -9,7 +9,6 @@ import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 
-/** Secret of the contract. */
 export const Secret = builder.objectRef<SecretRecord>('Secret');
 
 /** SecretConnection and SecretEdge. */

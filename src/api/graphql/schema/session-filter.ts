@@ -121,7 +121,6 @@ SessionFilterInput.implement({
   }),
 });
 
-/** SessionOrder of the contract. */
 export const SessionOrderInput = builder.inputType('SessionOrder', {
   description: 'Order of a list of sessions.',
   fields: (t) => ({

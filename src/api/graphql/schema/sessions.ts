@@ -23,7 +23,6 @@ import { loadPrincipal, Principal } from './principals.ts';
 import { PullRequestType } from './pull-requests.ts';
 import { findLogAhead } from './sessions-ahead.ts';
 
-/** Session of the contract. */
 export const Session = builder.objectRef<SessionRecord>('Session');
 builder.node(Session, {
   description: 'Work of an agent on a prompt, with its messages, log and results.',
@@ -175,7 +174,6 @@ function logConnection(context: GraphqlContext, session: SessionRecord, request:
     : loaders.logPage(session, request).then((page) => toConnection(page, count));
 }
 
-/** SessionConnection and SessionEdge of the contract. */
 export const { connection: SessionConnection, edge: SessionEdge } = countedConnectionAndEdge(Session, 'Session', {
   page: 'Page of a list of sessions.',
   edge: 'Session in a list, with its cursor.',

@@ -6,7 +6,6 @@ import { Organization } from './organization-ref.ts';
 import { ServiceUser, User } from './people.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 
-/** Viewer of the contract. */
 export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
   description: 'Authenticated caller of the request, with its permissions.',
   fields: (t) => ({

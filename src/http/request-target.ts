@@ -9,9 +9,9 @@ export function refuseAddress(): Response {
 }
 
 /**
- * Refuses a request whose address is none, or is not what was sent; null for every other. What an address says is tidied
- * before any door sees it: "/a/./b" and "/a/b" are the same there. Clients tidy it themselves. Where one path revokes every
- * key (pinned 2), another that only becomes it must not.
+ * Refuses a request whose address is not valid or not normalized; null for every other. Addresses are normalized before
+ * they are routed: "/a/./b" becomes "/a/b". Clients normalize them too. But a path that only becomes the one that revokes
+ * every key (docs/wire/v2.md#revoke-all-keys) must not revoke them.
  */
 export function refuseNonCanonicalTarget(request: Request, { url = '' }: IncomingMessage): Response | null {
   // @hono/node-server accepts most invalid targets.

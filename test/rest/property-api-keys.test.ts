@@ -4,7 +4,7 @@ import { exchange } from './property-connection.ts';
 import { seed } from './property-seed.ts';
 import { call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
-/** Sent exactly, it revokes all keys (pinned 2); nothing that is only near it may. */
+/** The one path that revokes all keys (docs/wire/v2.md#revoke-all-keys); no similar path may. */
 const everyKey = '/v2/enterprise/api-keys/';
 
 let app: TestApp;

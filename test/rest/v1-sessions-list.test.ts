@@ -24,7 +24,7 @@ const idsOf = (answer: { body: { sessions: { session_id: string }[] } }) =>
   answer.body.sessions.map((session) => session.session_id);
 
 describe('200', () => {
-  test('an item has exactly the fields of the contract', async () => {
+  test('an item has exactly the documented fields', async () => {
     const { userId, email, v1Key } = await makeUser(app, await makeOrganization(app));
     await call(app, v1Key, 'POST', '/v1/sessions', { prompt: 'say hello', tags: ['a'] });
     const { status, body } = await list(v1Key);

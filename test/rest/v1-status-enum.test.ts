@@ -37,7 +37,7 @@ test.each<[string, Partial<StatusFields>]>([
   expect(statusEnum(at(fields))).toBe(word);
 });
 
-test('every status with every detail has a word of the contract', () => {
+test('every status with every detail has a documented status_enum', () => {
   const all = sessionStatuses.flatMap((status) =>
     [null, ...sessionStatusDetails].map((statusDetail) => statusEnum(at({ status, statusDetail }))),
   );

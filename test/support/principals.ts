@@ -72,7 +72,7 @@ export async function makeUser(
   return { userId: user.userId, email, token };
 }
 
-/** The Relay global id of a bare id, as the contract writes it. */
+/** The Relay global id of a bare id (docs/wire/ids.md#reading). */
 export const globalIdOf = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
 
 /** An id that nothing has, next to one that something has. */

@@ -30,7 +30,7 @@ import { progressMs } from './tool-calls.ts';
 import { createUpdateAssembler, hasUsage, readUsage } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** How long an agent may take for each step after its start and before its first turn (agents.md 5.1). */
+/** The limits of each step between `initialize` and the first turn (docs/agents.md#timeouts). */
 export interface StartTimeouts {
   readonly authenticateMs: number;
   /** For new, load and resume: agents replay histories and start servers of their own. */
@@ -327,7 +327,7 @@ export class AcpProcess implements AgentProcess {
     return this.#undelivered < maxUndelivered ? null : this.#deliveries;
   }
 
-  // An agent that may be waiting for the user is not hanging, and one whose tool runs may be silent for longer (agents.md 5.6).
+  // An agent that waits for the user does not hang, and one whose tool runs may be silent longer (docs/agents.md#timeouts).
   #lastSign(): { atMs: number; timeoutFactor: number } {
     if (this.questions.isAnyOpen() && !this.#sideWork.isToolRunning()) this.#lastSignAt = performance.now();
     // Nor is one whose words still wait for this service.

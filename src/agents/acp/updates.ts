@@ -157,8 +157,8 @@ function planOf(update: SessionUpdate): AgentUpdate {
 const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
 /**
- * Usage from wherever agents put it: `usage_update`, `PromptResponse.usage`, `_meta.quota.token_count` (agents.md 5.7).
- * The last two are not in the stable types, but come through.
+ * Reads usage from `usage_update`, or from `usage` and `_meta.quota.token_count` of the answer to a prompt
+ * (docs/agents.md#how-they-differ-in-acp). The types of the SDK lack the last two, but it passes them on.
  */
 export function readUsage(raw: unknown): Usage {
   const { used, size, cost, usage, _meta } = raw as Record<string, Record<string, unknown> | undefined>;

@@ -21,7 +21,7 @@ const entrySchema = z
   })
   .openapi('AuditLogEntry');
 
-/** The audit log as versions 1 and 2 answer it (spec 2.6): a bare array of what their enumeration has. */
+/** The audit log in versions 1 and 2: the entries whose action their enumeration has (docs/wire/audit-log.md#actions). */
 export const earlierAuditLog = z.object({ audit_logs: z.array(entrySchema) }).openapi('AuditLogResponse');
 
 /** Query parameters of the audit log in versions 1 and 2. */
@@ -38,7 +38,7 @@ export function earlierAuditQuery(page: PageLimits) {
   });
 }
 
-/** The enterprise's newest entries whose action the earlier enumeration has; the others are left out (pinned 2). */
+/** Reads the enterprise's newest entries, without those whose action the earlier enumeration does not have. */
 export async function readEarlierAuditLog(
   context: Context,
   query: z.output<ReturnType<typeof earlierAuditQuery>>,

@@ -7,8 +7,8 @@ import { type Refusal, retryMembers } from './refusal.ts';
 const missing = 'Missing or invalid Authorization header';
 
 /**
- * Versions 1 and 2 get nothing new and end at a time that nobody has named (spec 9), so there is no `Sunset`. Since when
- * is not said either: since the year in which version 3 has been the current one from its first day.
+ * Versions 1 and 2 have no date of end, so there is no `Sunset`. No source dates the deprecation: it is the start of 2026
+ * (docs/wire/http.md#deprecated-routes).
  */
 const deprecation: Deprecation = { since: new Date('2026-01-01T00:00:00Z') };
 
@@ -30,7 +30,7 @@ const statusOf = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
-// The texts of wire-facts 1, where these generations have one; permissions have no names in them.
+// Texts that existing clients expect (docs/wire/v1.md#errors). They name no permission.
 const texts: Partial<Record<ErrorCode, string>> = {
   UNAUTHENTICATED: missing,
   FORBIDDEN: 'You do not have permission to access this resource',
@@ -45,14 +45,14 @@ const problemSchema = z
   })
   .openapi('Problem');
 
-// `{detail}`: a string, on 422 the array of spec 7.
+// Gives `{detail}`: a string, or the array of issues on 422 (docs/wire/v1.md#errors).
 function problem(refusal: Refusal): Response {
   const { status, headers } = refusal;
   const detail = status === 422 ? refusal.issues : refusal.message;
   return Response.json({ detail, ...retryMembers(refusal) }, { status, ...(headers ? { headers } : {}) });
 }
 
-/** What versions 1 and 2 have in common: their keys (pinned 1), their errors, and the texts of these. */
+/** The common part of versions 1 and 2: their kinds of keys (docs/security.md#keys), statuses and texts of errors. */
 export function earlierDialect(version: 'v1' | 'v2'): Omit<Dialect, 'title' | 'description' | 'wireNames'> {
   return {
     deprecation,

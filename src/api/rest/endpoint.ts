@@ -34,7 +34,7 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly refusals: readonly number[];
   /** True if the endpoint honours the Idempotency-Key header. */
   readonly takesIdempotencyKey?: boolean;
-  /** 400 turns every 422 of this endpoint into a 400 with one string (v1's session creation, pinned 2). */
+  /** 400: every 422 of this endpoint becomes a 400 with one string (docs/wire/v1.md#start-a-session). */
   readonly badInput?: 400;
   /** Statuses of errors that differ from those of the version. */
   readonly statusOf?: Partial<Record<ErrorCode, number>>;

@@ -6,7 +6,7 @@ export type RawQuery = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The query of an address, without its "?". Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same names in one JSON
- * object, as clients generated from the published description send it (wire-facts 0.8). A flat parameter wins.
+ * object (docs/wire/README.md#query-parameters). A flat parameter wins.
  */
 export function readQuery(search: string): RawQuery {
   const query: Record<string, string[]> = Object.create(null);

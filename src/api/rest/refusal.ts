@@ -1,6 +1,6 @@
 import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../../domain/errors.ts';
 
-/** One complaint about one value of a request, as the validation error body of spec 7 has it. */
+/** One problem of one value of a request, as the `detail` of a 422 has it (docs/wire/v1.md#errors). */
 export interface WireIssue {
   /** The location: `body`, `query`, `path` or `header`, then names and indexes, all as strings. */
   readonly loc: readonly string[];
@@ -14,7 +14,7 @@ export interface Refusal {
   readonly message: string;
   readonly issues: readonly WireIssue[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where it is known when to try again: said in the body as well as in a header (wire-facts 0.13). */
+  /** Seconds until the next try, for the header and the body (docs/wire/README.md#rate-limits). */
   readonly retryAfterSeconds?: number;
 }
 
@@ -89,7 +89,7 @@ export function retryMembers({ retryAfterSeconds }: Refusal): { retry_after?: nu
   return retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds };
 }
 
-/** The name of the header of pinned 4, as it is written in answers. */
+/** The header's name as answers write it (docs/wire/README.md#idempotency). */
 export const idempotencyHeader = 'Idempotency-Key';
 
 // The machine-readable types of issues; all others are plain value errors.

@@ -3,7 +3,7 @@ import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
 import { bodyParts, brokenBody } from '../../http/body-parts.ts';
 import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 
-/** The largest body that is read, in bytes (pinned 2). */
+/** The largest body that is read, in bytes (docs/wire/README.md#request-bodies). */
 export const maxBodyBytes = 1_048_576; // 1 MiB
 
 /** How many bytes of a larger body are still received before the connection is closed. */

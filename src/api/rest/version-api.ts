@@ -53,7 +53,7 @@ const isOfSegments: ReadonlySet<string> = new Set(['path', 'branch_name']);
 
 /** A version without endpoints. */
 export function createVersionApi(dialect: Dialect, services: Services): VersionApi {
-  // Not strict: a slash at the end of a path makes no difference (pinned 2).
+  // Not strict: a slash at the end of a path makes no difference (docs/wire/README.md#paths-and-methods).
   const app = new OpenAPIHono<{ Bindings: RestEnv }>({ strict: false });
   const calls = createEndpointCalls(dialect, services);
   /** Keyed by the router's match. */

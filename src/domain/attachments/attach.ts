@@ -10,7 +10,7 @@ export const maxAttachments = 100;
 /** How long a link is good that an agent is given. Every turn has new ones. */
 const agentLinkLifetimeMs = 7 * 24 * 60 * 60_000;
 
-// How prompts name attachments (wire-facts 0.16): a line each.
+// The line of a prompt that names an attachment (docs/wire/v1.md#attachments).
 const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?$/gm;
 
 /** The bare ids that a text's lines name, each once: they may be of anything. */

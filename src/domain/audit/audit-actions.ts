@@ -1,6 +1,6 @@
 import { auditActions } from './record-audit.ts';
 
-/** The words of spec 2.6: all that versions 1 and 2 of the wire know. Most have no source here (docs/wire/audit-log.md). */
+/** The actions that versions 1 and 2 of REST know. Most are never recorded (docs/wire/audit-log.md#without-a-source). */
 export const earlierAuditActions = [
   'add_member',
   'add_members_to_enterprise',
@@ -51,7 +51,7 @@ export const earlierAuditActions = [
   'view_user_api_key',
 ] as const;
 
-/** What the newer edition of the enumeration has beside {@link earlierAuditActions} (wire-facts 5): version 3 only. */
+/** The actions of the newer published enumeration that {@link earlierAuditActions} lacks: version 3 only. */
 export const laterAuditActions = [
   'login',
   'update_org',

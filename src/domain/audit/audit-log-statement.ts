@@ -39,8 +39,8 @@ export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
 };
 
 /**
- * By the transaction that wrote them (pinned 5). An entry is shown once no transaction older than its own is open any
- * more: nothing can then appear before it.
+ * The order of the transactions that wrote the entries (docs/wire/audit-log.md#following-it). An entry is shown once no
+ * older transaction is open: from then on nothing can appear before it.
  */
 export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }> = {
   isAscending: true,

@@ -30,8 +30,8 @@ import {
 export interface AuditLogRequest extends PageRequest {
   readonly filter?: AuditLogFilter | undefined;
   /**
-   * `desc`: by time. `asc`: in the order in which the entries became final, which is roughly that of time: a reader that
-   * goes on from its last cursor misses nothing, also not what was committed late (pinned 5).
+   * `desc`: by time. `asc`: in the order in which the entries became final, roughly that of time. A reader that continues
+   * from its last cursor misses nothing, not even what was committed late (docs/wire/audit-log.md#following-it).
    */
   readonly order?: 'asc' | 'desc' | undefined;
 }

@@ -9,8 +9,8 @@ interface AuditActMeaning {
 }
 
 /**
- * Acts that are recorded, in the words of spec 2.6 and, where it has none, of its newer edition (wire-facts 5).
- * docs/wire/audit-log.md says when each one is written: a new line here needs its row there.
+ * The actions that are recorded. Their names are those of {@link earlierAuditActions}, or else of the newer enumeration.
+ * docs/wire/audit-log.md#actions says when each one is written: a new line here needs its row there.
  */
 export const auditActions = {
   'create_session': { target: 'session', meaning: 'A new session was created.' },

@@ -30,7 +30,7 @@ export function serveAttachments(api: VersionApi): void {
         createAttachment(context, { organizationId, ...file }),
       );
       const url = `${context.baseUrl}/v1${attachmentPath(attachment)}`;
-      // The older edition gives the bare text, the newer one JSON: whoever asks for JSON by name has it (pinned 2).
+      // Bare text, or JSON where `Accept` names it (docs/wire/v1.md#attachments).
       if (/\bapplication\/json\b/i.test(request.headers.get('accept') ?? '')) return Response.json(url);
       return new Response(url, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
     },

@@ -2,7 +2,7 @@ import { earlierAuditLog, earlierAuditQuery, readEarlierAuditLog } from '../earl
 import type { VersionApi } from '../version-api.ts';
 import { page } from './dialect.ts';
 
-/** `/v1/audit-logs`, and `/v1/enterprise/audit-logs`, which other clients write (wire-facts 1). */
+/** `/v1/audit-logs`, and `/v1/enterprise/audit-logs`, which some clients call (docs/wire/audit-log.md#reading-it). */
 export function serveAuditLogs(api: VersionApi): void {
   api.serve(
     {

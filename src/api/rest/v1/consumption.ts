@@ -19,7 +19,7 @@ const maxDays = 400;
 /** How many sessions are read at a time. */
 const batch = { max: 2_000, default: 2_000 } as const;
 
-/** The text of wire-facts 1, also for a date that is missing. */
+/** The error of a date that is missing or is none (docs/wire/consumption.md#version-1). */
 const badDate = 'Invalid date format. Dates must be in ISO format (YYYY-MM-DD)';
 
 const dateParam = (name: 'start_date' | 'end_date', description: string) => {
@@ -105,7 +105,7 @@ async function* sessionBatches(
   }
 }
 
-/** `/v1/enterprise/consumption`, and without the version, as the description of the generation has it (wire-facts 1). */
+/** `/v1/enterprise/consumption`, also without `/v1` (docs/wire/consumption.md#version-1). */
 export function serveConsumption(api: VersionApi): void {
   api.serve(
     {

@@ -7,7 +7,7 @@ import { earlierDialect } from '../earlier-dialect.ts';
 /** ISO 8601 in UTC with milliseconds. */
 export const time = (at: Date): string => at.toISOString();
 
-/** Pages are `limit` and `offset`: limit 1 to 1000, 100 when left out (spec 8). */
+/** The maximum and the default of `limit`. */
 export const page = { max: 1_000, default: 100 } as const;
 
 /** Version 1: `{detail}`, ISO times, limit and offset, keys that act in one organization. */

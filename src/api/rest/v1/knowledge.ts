@@ -64,7 +64,7 @@ function parseNote(body: z.output<typeof knowledgeRequest>): CreateNoteInput {
     name: body.name,
     body: body.body,
     trigger: body.trigger_description,
-    // Left out is cleared: a note is rebuilt from the request (wire-facts 7).
+    // Fields that are left out are cleared (docs/wire/v1.md#knowledge).
     folderId: body.parent_folder_id ?? null,
     pinnedRepo: body.pinned_repo ?? null,
     macro: body.macro ?? null,

@@ -15,7 +15,7 @@ const createSecretRequest = z
   })
   .openapi('CreateSecretRequest');
 
-// What both editions of the listing have (wire-facts 0.6): the names of the one, then those of the other.
+// The names of both published editions of the list (docs/wire/v1.md#secrets).
 const secretMetadata = z
   .object({
     secret_id: z.string(),

@@ -8,7 +8,7 @@ import { type SessionRecord, sessionUrl } from '../../../domain/sessions/session
 import { time } from './dialect.ts';
 import { statusEnum, v1Statuses } from './status-enum.ts';
 
-/** POST /v1/sessions (spec 2.1). Only shapes: limits are the domain's, and stand here for the OpenAPI document. */
+/** Body of `POST /v1/sessions`. The domain checks the limits, which are here for the OpenAPI document only. */
 export const createSessionRequest = z
   .object({
     prompt: z.string().openapi({ description: 'What to do.' }),

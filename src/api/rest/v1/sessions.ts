@@ -39,7 +39,7 @@ const listQuery = z.object({
   user_email: textParam('user_email', { description: 'Sessions that this user started.' }),
 });
 
-/** `/v1/sessions`, and `/v1/session`, which as many clients write (wire-facts 0.2). */
+/** `/v1/sessions`, and `/v1/session`, which as many clients call (docs/wire/v1.md#routes). */
 export function serveSessions(api: VersionApi): void {
   serveCollection(api);
   serveOne(api);
@@ -130,7 +130,7 @@ function serveOne(api: VersionApi): void {
         await sendMessage(context, input);
         return null;
       } catch (error) {
-        // A session that takes no message is no error here: clients read `detail` of a 200 (wire-facts 0.3).
+        // Clients read the refusal from `detail` of a 200 (docs/wire/v1.md#send-a-message).
         if (error instanceof DomainError && error.code === 'INVALID_STATE') return { detail: error.message };
         throw error;
       }

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import type { SessionStatus, SessionStatusDetail } from '../../../domain/sessions/status.ts';
 
-/** The words of spec 3. */
+/** The values of `status_enum` (docs/wire/status.md#values). */
 export const v1Statuses = [
   'working',
   'blocked',
@@ -55,7 +55,7 @@ function runningWord(session: StatusFields): V1Status {
 const unlessSuspending = (word: (session: StatusFields) => V1Status) => (session: StatusFields) =>
   session.request === 'suspend' ? suspendRequested(session) : word(session);
 
-// The table of pinned 3, one line a status.
+// One line for each status (docs/wire/status.md#values).
 const wireStatuses = {
   new: unlessSuspending(() => 'working'),
   claimed: unlessSuspending(() => 'working'),

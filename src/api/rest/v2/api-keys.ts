@@ -11,7 +11,7 @@ import { dialect, requireAdministratorKey } from './dialect.ts';
 
 const done = z.object({ status: z.string() }).openapi('Status');
 
-/** The one path on which a slash at the end makes a difference, and all of it (pinned 2). */
+/** The one path on which a slash at the end makes a difference (docs/wire/v2.md#revoke-all-keys). */
 const everyKey = '/v2/enterprise/api-keys/';
 
 function requireAdministrator(context: Context): void {

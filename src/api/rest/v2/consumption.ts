@@ -63,7 +63,7 @@ function parseBounds(query: z.output<typeof dailyQuery>): {
     return name && parseTime(name, query[name] ?? '');
   };
   const end = read('end_date', 'end');
-  // The end is part of the period (pinned 2), to the millisecond that the ledger is kept in.
+  // The end is part of the period, to the millisecond that the ledger is kept in (docs/wire/consumption.md#version-2).
   return { timeAfter: read('start_date', 'start'), timeBefore: end && new Date(end.getTime() + 1) };
 }
 

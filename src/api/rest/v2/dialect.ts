@@ -17,7 +17,7 @@ export const dialect: Dialect = {
   },
 };
 
-/** Which keys of administrators an endpoint takes (pinned 2). */
+/** The keys of administrators that an endpoint takes (docs/wire/v2.md#routes). */
 export type AdministratorKey = 'personal' | 'personal or enterprise service';
 
 /**

@@ -3,7 +3,7 @@ import type { OffsetPage, OffsetRequest } from '../../../domain/offset-pages.ts'
 import { integerParam } from '../query.ts';
 import { invalidRequest } from '../refusal.ts';
 
-/** Pages of version 2: `limit` 1 to 200, 100 when left out (wire-facts 2). */
+/** The maximum and the default of `limit` (docs/wire/v2.md#pages). */
 export const page = { max: 200, default: 100 } as const;
 
 /** The query parameters of a list. */

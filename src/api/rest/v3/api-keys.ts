@@ -187,7 +187,7 @@ export function serveApiKeys(api: VersionApi): void {
       body: rotateRequest,
       answer: madeKey,
       refusals: [400, 403, 404, 413, 422],
-      // A key that is not active is a 400 here (wire-facts 5), not the conflict that such states are elsewhere.
+      // 400 for a key that is not active, where other routes answer 409 (docs/wire/v3.md#keys-of-service-users).
       statusOf: { INVALID_STATE: 400 },
     },
     async ({ context, param, body }) => {

@@ -11,7 +11,7 @@ import { integerParam } from '../query.ts';
 import { pageQuery, time, timeSchema } from './dialect.ts';
 import { toOurNames, toWireNames } from './wire-names.ts';
 
-/** Pages of automations and of their runs are smaller than elsewhere (spec 8). */
+/** The maximum and the default size of a page of automations or runs: smaller than of other lists. */
 export const automationsPage = { max: 100, default: 100 } as const;
 
 /** The query parameters of these pages. */

@@ -5,7 +5,7 @@ import { integerParam } from '../query.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 
-/** The bounds of everything that is added up over a time; both may be left out (pinned 2). */
+/** The bounds of a period; each may be left out (docs/wire/consumption.md). */
 export const periodQuery = {
   time_after: integerParam('time_after', {
     description: 'At this time or later, in Unix seconds. Left out: from the beginning of the current cycle.',
@@ -22,7 +22,7 @@ export function parsePeriod(query: { time_after?: number | undefined; time_befor
   return { timeAfter: at(query.time_after), timeBefore: at(query.time_before) };
 }
 
-/** Days of this version begin when it is midnight in Pacific Standard Time, the year round (wire-facts 5). */
+/** The hour, in UTC, at which days of this version begin: midnight in Pacific Standard Time, also in summer. */
 const dayStartsAtHour = 8;
 
 const acus = z.number().openapi({ description: 'ACUs.' });

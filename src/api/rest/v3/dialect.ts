@@ -13,7 +13,7 @@ export const time = (at: Date): number => Math.floor(at.getTime() / 1_000);
 /** The schema of a {@link time}. */
 export const timeSchema = z.int().openapi({ description: 'Unix seconds.' });
 
-/** Pages are `first` and `after`: first 1 to 200, 100 when left out (pinned 2). */
+/** The maximum and the default of `first`. */
 export const page = { max: 200, default: 100 } as const;
 
 /** The query parameters of every list. */
@@ -55,13 +55,13 @@ export function presentPageOf<T, W>(records: Page<T>, items: W[]) {
 
 const missing = 'Missing or invalid Authorization header';
 
-/** Keys of service users, and personal access tokens (pinned 1). */
+/** The keys that version 3 takes: those of service users, and personal access tokens (docs/security.md#keys). */
 export const credentials: Credentials = {
   prefixes: ['cog_'],
   wrongKind: `${missing}: v3 takes service-user keys and personal access tokens, which begin with "cog_".`,
 };
 
-/** RFC 9457. `detail` is a string, on 422 the array of spec 7, which `errors` repeats (wire-facts 0.7). */
+/** Gives RFC 9457 problem details. `detail` is a string; on 422 it is the array of issues, and `errors` repeats it. */
 export function problem(refusal: Refusal, instance: string): Response {
   const { status, issues } = refusal;
   const isInvalid = status === 422;
@@ -96,7 +96,7 @@ const statusOf = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
-/** The wire's names of our permissions (wire-facts 5). */
+/** The names of permissions in answers of version 3. */
 export const permissionNames = {
   UseSessions: 'UseDevinSessions',
   ViewOrgSessions: 'ViewOrgSessions',

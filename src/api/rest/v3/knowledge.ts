@@ -83,7 +83,7 @@ function parseNote(body: z.output<typeof noteCreateRequest>) {
     name: body.name,
     trigger: body.trigger,
     body: body.body,
-    // Left out is cleared: a note is rebuilt from the request (wire-facts 7). is_enabled has nothing to be cleared to.
+    // Fields that are left out are cleared, except is_enabled, which has no empty value (docs/wire/v3.md#knowledge).
     folderId: body.folder_id ?? null,
     pinnedRepo: body.pinned_repo ?? null,
     isEnabled: body.is_enabled,

@@ -55,7 +55,7 @@ function presentPlaybook(playbook: PlaybookRecord): z.input<typeof playbookRespo
   };
 }
 
-// Left out and null differ: what is left out stays (pinned 2).
+// A field that is left out stays; null clears it (docs/wire/v3.md#playbooks).
 function parsePlaybook(body: z.output<typeof playbookCreateRequest>) {
   const { title, body: text, macro, structured_output_schema: structuredOutputSchema } = body;
   return { title, body: text, macro, structuredOutputSchema };

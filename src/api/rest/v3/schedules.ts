@@ -19,9 +19,9 @@ import { toOurNames } from './wire-names.ts';
 const collection = '/v3/organizations/{org_id}/schedules';
 const one = `${collection}/{schedule_id}` as const;
 
-/** In favour of automations (spec 9), since when is not said: as versions 1 and 2. */
+/** Automations replace schedules. No source dates the deprecation: it is that of versions 1 and 2. */
 const deprecation: Deprecation = { since: new Date('2026-01-01T00:00:00Z') };
-/** From then on an organization that has moved makes none (spec 9). The other routes have no such day. */
+/** The end of `POST` for organizations that have automations (docs/wire/v3.md#schedules). The other routes have no end. */
 const sunset = new Date('2026-09-24T00:00:00Z');
 
 const agents = z.enum(['devin', 'data_analyst']);

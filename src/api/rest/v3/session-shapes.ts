@@ -14,7 +14,7 @@ import { sessionStatusDetails, sessionStatuses } from '../../../domain/sessions/
 import { booleanParam, integerParam, listParam, textParam } from '../query.ts';
 import { pageQuery, time, timeSchema } from './dialect.ts';
 
-/** POST …/sessions: wire-facts 3 and the create fields of spec 2.1. Only shapes: limits are the domain's. */
+/** Body of `POST …/sessions` (docs/wire/v3.md#start-a-session). The domain checks the limits. */
 export const sessionCreateRequest = z
   .object({
     prompt: z.string().openapi({ description: 'What to do.' }),
@@ -196,7 +196,7 @@ export async function presentSession(
   return present(context, session, children.get(session.id) ?? []);
 }
 
-// Its id is bare in v3; the paths take every form (wire-facts 0.1).
+// Version 3 writes the bare id (docs/wire/ids.md#writing).
 function present(
   context: Context,
   session: SessionRecord,

@@ -87,7 +87,7 @@ const groupRoutes = (base: string): readonly Row[] => [
   { path: `${base}/idp-users`, feature: idpGroups, needs: seesMembers, answers: { get: 'page' }, filters: ['email'] },
 ];
 
-/** Every address (wire-facts 5 and 6.1) with what it answers. */
+/** Every path of such a feature, with its answer (docs/wire/v3.md#features-that-there-are-not). */
 const rows: readonly Row[] = [
   {
     path: '/v3/enterprise/idp-groups',

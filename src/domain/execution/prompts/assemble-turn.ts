@@ -33,8 +33,8 @@ export interface TurnInput {
 }
 
 /**
- * What the agent is given for a turn (agents.md 5.4), and the files that it speaks of, which are put in the workspace
- * first. What is not the user's own is a preface; the user's words come last, as they are.
+ * Writes the files of a turn into the workspace and assembles its prompt (docs/agents.md#what-an-agent-is-told): a preface
+ * of everything that is not the user's own, then the user's text unchanged.
  */
 export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
   const facts = await readSessionFacts(context, input.sessionId);

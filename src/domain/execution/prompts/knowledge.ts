@@ -27,7 +27,7 @@ const valuesOf = ({ enterpriseId, organizationId, knowledgeIds }: SessionFacts) 
   knowledgeIds,
 ];
 
-/** The notes that a session's agent may know: for null all, for an empty list none (spec 2.1), without those disabled. */
+/** The enabled notes that a session's agent may know: all of them if its list of ids is null, none if it is empty. */
 export async function listSessionNotes(context: Pick<Context, 'store'>, facts: SessionFacts): Promise<SessionNote[]> {
   if (facts.knowledgeIds?.length === 0) return [];
   return context.store.query<SessionNote>(

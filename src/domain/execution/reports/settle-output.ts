@@ -6,7 +6,7 @@ import { checkOutput } from '../structured-output/check-output.ts';
 import { readOutputs } from '../structured-output/read-output.ts';
 import { storeOutput } from './store-output.ts';
 
-/** How often in a turn an agent is asked again (agents.md 5.5). */
+/** The most times that an agent is asked again in a turn (docs/agents.md#what-an-agent-reports). */
 const maxAsks = 3;
 
 /** What is known of a run's structured output. */

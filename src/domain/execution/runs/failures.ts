@@ -15,7 +15,7 @@ export interface Failure {
   readonly isRetryable: boolean;
 }
 
-// What a new try cannot mend is told at once, with what can be done about it (agents.md 5.3).
+// Failures that another try cannot fix end the session at once, with advice (docs/agents.md#what-happens-when).
 const permanentFailures = {
   crash: null,
   program: {

@@ -3,7 +3,7 @@ import type { StatusChange } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
 import type { TurnOutcome } from '../reports/reports.ts';
 
-// A question, a refusal and a limit of the model leave the session waiting for the user (pinned 3).
+// Messages of the stops that leave the session waiting for the user (docs/wire/status.md#transitions).
 const stopMessages: Partial<Record<string, string>> = {
   'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
   'max_turn_requests':

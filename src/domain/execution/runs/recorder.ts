@@ -28,7 +28,7 @@ export interface Recorder {
 
 type Loggable = Exclude<AgentUpdate, { type: 'title' } | { type: 'question' }>;
 
-// What each update is in the log (agents.md 5.3). Tool calls and plans are new entries each time: the log is append-only.
+// The log entry of each update (docs/agents.md#entries-in-the-log).
 const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }>) => NewEntry } = {
   message: ({ text }) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text }),
   thought: ({ text }) => ({ kind: 'THOUGHT', body: text }),

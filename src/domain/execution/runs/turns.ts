@@ -167,9 +167,9 @@ export interface CrashOutcome {
 const crashWindowMs = 10 * 60_000;
 
 /**
- * Writes an agent's crash: tool calls that were open are closed as failed, and the session goes back to the queue after
- * the delay that is due, or ends in `error` when `retryDelaysMs` has no more (agents.md 5.6). `stderr` is what the agent
- * wrote last, masked and short, for the team to read.
+ * Records an agent's crash: open tool calls are closed as failed, and the session goes back to the queue after the next of
+ * `retryDelaysMs`, or ends in `error` if there is none (docs/agents.md#what-happens-when). `stderr` is the end of the
+ * agent's stderr, masked.
  */
 export async function recordCrash(
   context: Context,

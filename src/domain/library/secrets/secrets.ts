@@ -14,7 +14,7 @@ import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 
-/** What a secret can be (spec 2.2). */
+/** The types of secrets. */
 export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
 /** See {@link secretTypes}. */
 export type SecretType = (typeof secretTypes)[number];
@@ -122,8 +122,8 @@ export interface OpenSecret {
 }
 
 /**
- * The values of an organization's secrets, oldest first, of one type or of all: for null all of them, else those of these bare
- * ids (spec 2.1: an empty list is none). One that has been deleted since a session named it is left out.
+ * The values of an organization's secrets, oldest first, of one type or of all. `secretIds` has bare ids: null means all
+ * secrets, an empty list none. A secret that has been deleted since is left out.
  */
 export async function readSecrets(
   context: Pick<Context, 'store' | 'keyring'>,

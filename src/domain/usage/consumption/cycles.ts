@@ -22,7 +22,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 /** The longest stretch that is added up in one request. */
 export const maxDays = 400;
 
-/** The cycle of a time: the calendar month, UTC (pinned 2). `offset` months later, or earlier when negative. */
+/** The cycle of a time: the calendar month in UTC. `offset` months later, or earlier if negative. */
 export function cycleOf(at: Date, offset: number = 0): Period {
   const month = (add: number) => {
     const start = new Date(0);

@@ -1,6 +1,6 @@
 /** How long a limit's amount lasts. Windows begin with the minutes of the clock, alike in every process. */
 export const windowMs = 60_000;
-/** What a process takes at once from an amount that several share (pinned 1). */
+/** The part of a shared amount that a process reserves at once (docs/operations.md#rate-limits). */
 const reservedShare = 0.05;
 /** Keys that a process remembers in one window; beyond, the oldest are forgotten: memory is not for strangers to fill. */
 const maxKeys = 100_000;

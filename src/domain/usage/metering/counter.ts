@@ -46,8 +46,8 @@ export interface Counter {
 }
 
 /**
- * A counter that has counted nothing. Once the gateway has counted, agents are not asked for what it counts: their own
- * figures leave calls out (agents.md 5.7). An agent tells its cost as a sum: only what it grows by counts.
+ * A counter that has counted nothing. Once the gateway has counted, the agent's own figures do not count: they leave calls
+ * out (docs/agents.md#how-they-differ-in-acp). An agent reports its cost as a total: only the increase counts.
  */
 export function createCounter(now: () => number = () => performance.now()): Counter {
   const sum = { ...nothing };

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { type SessionOrigin, sessionOrigins } from '../../sessions/session.ts';
 import { type MetricsRequest, metricsSource } from './metrics-source.ts';
 
-/** Sizes of sessions, and below how many ACUs each ends (pinned 2). */
+/** Sizes of sessions, with the upper bound of each in ACUs, exclusive (docs/wire/consumption.md#metrics). */
 export const sessionSizes = { xs: 1, s: 3, m: 6, l: 12, xl: null } as const;
 /** See {@link sessionSizes}. */
 export type SessionSize = keyof typeof sessionSizes;

@@ -40,14 +40,19 @@ function required(path: string, what: string): string {
   return readText(path);
 }
 
-/** Why a link of a page leads nowhere; null when it is good or leads out of the repository. */
+/** The reason why a link to a file of the repository is broken; null when it is not. */
+function brokenTarget(from: string, link: string, target: string, anchor: string | undefined): string | null {
+  if (!existsSync(join(root, target))) return `${from}: ${link} (no such file)`;
+  if (anchor && target.endsWith('.md') && !anchors(target).has(anchor)) return `${from}: ${link} (no such heading)`;
+  return null;
+}
+
+/** The reason why a link of a page is broken; null when it is not, or leads out of the repository. */
 function brokenLink(page: string, link: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return null;
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? page : normalize(join(path.startsWith('/') ? '' : dirname(page), path));
-  if (!existsSync(join(root, target))) return `${page}: ${link} (no such file)`;
-  if (anchor && target.endsWith('.md') && !anchors(target).has(anchor)) return `${page}: ${link} (no such heading)`;
-  return null;
+  return brokenTarget(page, link, target, anchor);
 }
 
 test('every link between documents leads somewhere', () => {
@@ -56,7 +61,19 @@ test('every link between documents leads somewhere', () => {
       ([, link]) => brokenLink(page, link ?? '') ?? [],
     ),
   );
-  expect(broken, `Mend or remove these links:\n${broken.join('\n')}`).toEqual([]);
+  expect(broken, `Correct or remove these links:\n${broken.join('\n')}`).toEqual([]);
+});
+
+test('every page of docs that code and configuration mention exists, with the heading', () => {
+  const files = treeFiles().filter((path) => /\.(?:[cm]?[jt]sx?|css|html|prisma|sql|ya?ml|grit)$/.test(path));
+  const mentions = files.flatMap((file) =>
+    [...readText(file).matchAll(/(?<![\w./-])(docs\/[\w/-]+\.md)(?:#([\p{L}\p{N}_-]+))?/gu)].map(
+      ([link, path = '', anchor]) => ({ file, link, path, anchor }),
+    ),
+  );
+  expect(mentions.length).toBeGreaterThan(0);
+  const broken = mentions.flatMap(({ file, link, path, anchor }) => brokenTarget(file, link, path, anchor) ?? []);
+  expect(broken, `Correct or remove these mentions:\n${broken.join('\n')}`).toEqual([]);
 });
 
 /** A path from the root, from `src/`, or from the folder of the page. */

@@ -10,7 +10,7 @@ const mayImport = {
   domain: ['auth', 'agents', 'realtime', 'store', 'threads'],
   // The catalogue of errors is domain language that imports the names of permissions alone, so that auth can refuse in the
   // words of every door.
-  auth: ['store', 'domain/errors.ts'],
+  auth: ['store', 'realtime', 'domain/errors.ts'],
   // Agents fill directories, and hostile ones need a deletion that imports nothing.
   agents: ['threads', 'store/delete-tree.ts'],
   realtime: [],

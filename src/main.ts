@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
 import { readConfig } from './config/config.ts';
-import type { FirstStart } from './domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-sessions.ts';
+import type { FirstStart } from './domain/installation/bootstrap.ts';
 
 /** The maximum duration of a stop, after which the process exits. */
 const stopTimeoutMs = 30_000;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { emptyDatabase } from '../domain/bootstrap.ts';
+import { emptyDatabase } from '../domain/installation/bootstrap.ts';
 import { openStore, type Store } from '../store/store.ts';
 
 // With another directory, a command on an embedded database would use another database, unrelated to the service.

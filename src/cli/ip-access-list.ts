@@ -3,13 +3,13 @@
 import { enterprisePermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
 import { readConfig } from '../config/config.ts';
-import { findEnterpriseId } from '../domain/bootstrap.ts';
 import {
   addIpRanges,
   clearIpAccessList,
   getIpAccessList,
   type IpAccessListContext,
 } from '../domain/identity/organizations/ip-access-list.ts';
+import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { createLocalNotifier } from '../realtime/local-notifier.ts';
 import type { Store } from '../store/store.ts';
 import { openForCommand } from './command-store.ts';

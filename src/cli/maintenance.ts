@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
 import { readConfig } from '../config/config.ts';
-import { findEnterpriseId } from '../domain/bootstrap.ts';
+import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { endMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLocalNotifier } from '../realtime/local-notifier.ts';
 import { commandLog, openDatabaseForCommand } from './command-store.ts';

@@ -4,8 +4,8 @@ import { enterprisePermissions, organizationPermissions } from '../auth/permissi
 import { systemViewer } from '../auth/viewer.ts';
 import { readConfig } from '../config/config.ts';
 import { migrateSchedules, type ScheduleMigration } from '../domain/automations/migrate-schedules.ts';
-import { findEnterpriseId } from '../domain/bootstrap.ts';
 import { prefixedId } from '../domain/ids.ts';
+import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { openForCommand } from './command-store.ts';
 
 const usage = `Usage:

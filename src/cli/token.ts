@@ -1,8 +1,8 @@
 // npm run token: creates a new administrator token, for an operator who has access to the host but has lost the token.
 
 import { readConfig } from '../config/config.ts';
-import { findEnterpriseId, newAdministratorToken, prepareInstallation } from '../domain/bootstrap.ts';
 import { consoleLinkAddress, createConsoleLink } from '../domain/identity/keys/console-sessions.ts';
+import { findEnterpriseId, newAdministratorToken, prepareInstallation } from '../domain/installation/bootstrap.ts';
 import { serviceAddress } from '../http/listen.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';
 import { commandLog, openForCommand } from './command-store.ts';

@@ -1,12 +1,12 @@
 // npm run workspaces, switchyard workspaces: lists and deletes the workspaces in a worker's data directory.
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from '../config/config.ts';
-import { findEnterpriseId } from '../domain/bootstrap.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
 import { requestDeletionSeen } from '../domain/execution/workspaces/request-deletion.ts';
 import { discardDue, emptyDeleted } from '../domain/execution/workspaces/sweep.ts';
 import { parseId, prefixedId } from '../domain/ids.ts';
+import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { asSystem } from '../domain/sessions/as-system.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { sandboxChoices } from '../agents/sandbox/sandbox.ts';
 import type { ConcurrencyLimits } from '../domain/context.ts';
-import type { MeteringRates } from '../domain/usage/metering/rates.ts';
+import type { MeteringRates } from '../domain/metering-rates.ts';
 import { integer, number, text } from './forms.ts';
 
 /** The interval at which usage is recorded and compared with the limits. */

@@ -1,18 +1,18 @@
 import type { AgentProfile } from '../agents/agent.ts';
 import type { CachedKey, KeyUsage } from '../auth/authenticate.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
+import type { LiveViewers } from '../auth/live-viewers.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
-import type { Patterns } from './automations/model/patterns.ts';
-import type { LiveViewers } from './identity/keys/live-viewers.ts';
-import type { Maintenance } from './maintenance/mode.ts';
-import type { LegacyUsage } from './usage/legacy-calls/legacy-usage.ts';
-import type { Limits } from './usage/limits/limits.ts';
-import type { OpenStreams } from './usage/limits/open-streams.ts';
-import type { MeteringRates } from './usage/metering/rates.ts';
+import type { LegacyUsage } from './legacy-usage.ts';
+import type { Limits } from './limits/limits.ts';
+import type { OpenStreams } from './limits/open-streams.ts';
+import type { Maintenance } from './maintenance-mode.ts';
+import type { MeteringRates } from './metering-rates.ts';
+import type { Patterns } from './patterns.ts';
 
 /** A structured logger (pino's shape, as far as we use it). Never given a secret. */
 export interface Log {

@@ -1,5 +1,5 @@
-import { deleteOrphanedAttachments } from '../domain/attachments/orphans.ts';
 import type { Services } from '../domain/context.ts';
+import { deleteOrphanedAttachments } from '../domain/sessions/attachments/orphans.ts';
 import { hourly, type Scheduled } from './retention.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSettlement } from '../../src/domain/identity/keys/settlement.ts';
+import { createSettlement } from '../../src/auth/settlement.ts';
 
 /** Tells whether a wait is over, after everything that was due has run. */
 async function isOver(wait: Promise<void> | null): Promise<boolean> {

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { requestErrorCodes } from '../../src/api/graphql/error-codes.ts';
 import { type App, type AppParts, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
-import type { FirstStart } from '../../src/domain/bootstrap.ts';
+import type { FirstStart } from '../../src/domain/installation/bootstrap.ts';
 import { exchangeJson } from './http-client.ts';
 import { notifyKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';

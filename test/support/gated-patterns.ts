@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { Patterns } from '../../src/domain/automations/model/patterns.ts';
+import type { Patterns } from '../../src/domain/patterns.ts';
 import { createPatterns } from '../../src/domain/automations/triggers/create-patterns.ts';
 import type { TestApp } from './app.ts';
 

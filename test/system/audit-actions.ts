@@ -7,7 +7,7 @@ import { rotateApiKey } from '../../src/domain/identity/keys/rotate-api-key.ts';
 import { updateServiceUser } from '../../src/domain/identity/people/service-users.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
-import { replaceAllowedTags } from '../../src/domain/sessions/allowed-tags.ts';
+import { replaceAllowedTags } from '../../src/domain/identity/organizations/allowed-tags.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';

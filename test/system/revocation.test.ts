@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
-import { createLiveViewers } from '../../src/domain/identity/keys/live-viewers.ts';
+import { createLiveViewers } from '../../src/auth/live-viewers.ts';
 import { createLocalNotifier } from '../../src/realtime/local-notifier.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';

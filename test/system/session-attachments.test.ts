@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteOrphanedAttachments } from '../../src/domain/attachments/orphans.ts';
+import { deleteOrphanedAttachments } from '../../src/domain/sessions/attachments/orphans.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { makeOrganization } from '../support/sessions.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Patterns } from '../../src/domain/automations/model/patterns.ts';
+import type { Patterns } from '../../src/domain/patterns.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic } from '../support/automations.ts';
 import { stopClock } from '../support/clock.ts';

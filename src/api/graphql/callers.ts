@@ -4,7 +4,7 @@ import { readToken } from '../../auth/tokens.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../../domain/context.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { authenticateLimited } from '../../domain/usage/limits/authenticate-limited.ts';
+import { authenticateLimited } from '../../domain/limits/authenticate-limited.ts';
 import { pageSecretHeader, readConsoleCookies, readPageSecret } from '../../http/console-cookie.ts';
 import { isFromConsole, isOwnOrigin } from '../../http/same-origin.ts';
 

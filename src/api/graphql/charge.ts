@@ -1,6 +1,6 @@
 import { GraphQLError, Kind, type SelectionSetNode } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
-import type { Spending } from '../../domain/usage/limits/counter.ts';
+import type { Spending } from '../../domain/limits/counter.ts';
 import type { Charge, GraphqlContext } from './context.ts';
 import { introspectionLists } from './document-limits.ts';
 import type { Operation } from './page-budget.ts';

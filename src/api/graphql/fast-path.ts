@@ -5,7 +5,7 @@ import { findCachedViewer } from '../../auth/authenticate.ts';
 import { readToken } from '../../auth/tokens.ts';
 import type { Services } from '../../domain/context.ts';
 import { nestsDeeper } from '../../domain/json-depth.ts';
-import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
+import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { hasHeaderOnce, isCanonicalHost, readIncomingBody } from '../../http/fast-path-request.ts';
 import type { JsonAnswer } from '../../http/response-finalizer.ts';
 import { isJson } from './answers.ts';

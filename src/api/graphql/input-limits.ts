@@ -4,6 +4,7 @@ import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/au
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
 import { apiKeySchema } from '../../domain/identity/keys/api-keys.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
+import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
 import { organizationChangeSchema } from '../../domain/identity/organizations/change-organization.ts';
 import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
 import { organizationSchema } from '../../domain/identity/organizations/organizations.ts';
@@ -16,7 +17,6 @@ import { noteSchema } from '../../domain/library/knowledge/change-notes.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { playbookSchema } from '../../domain/library/playbooks/change-playbooks.ts';
 import { secretChangeSchema } from '../../domain/library/secrets/change-secrets.ts';
-import { allowedTagsSchema } from '../../domain/sessions/allowed-tags.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionSchema, sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';

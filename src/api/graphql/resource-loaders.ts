@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import { findAttachments } from '../../domain/attachments/attachments.ts';
 import { findAutomations, findRuns } from '../../domain/automations/model/automations.ts';
 import type { Context } from '../../domain/context.ts';
 import { readWorkspaceStates } from '../../domain/execution/workspaces/request-deletion.ts';
@@ -9,6 +8,7 @@ import { findFolders, findFoldersByPath } from '../../domain/library/knowledge/f
 import { findNotes, findNotesByMacro } from '../../domain/library/knowledge/notes.ts';
 import { findPlaybooks, findPlaybooksByMacro } from '../../domain/library/playbooks/playbooks.ts';
 import { findSecrets, findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
+import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
 import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../../domain/context.ts';
-import { type LiveStream, openLiveStream, tooManyStreams } from '../../domain/usage/limits/open-streams.ts';
+import { type LiveStream, openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
 import { abortableResponse } from '../../http/abortable-response.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { failure } from './answers.ts';

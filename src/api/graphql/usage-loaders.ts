@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Context } from '../../domain/context.ts';
+import { listTagRules, type TagRules } from '../../domain/identity/organizations/allowed-tags.ts';
 import type { Count } from '../../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../domain/pages.ts';
-import { listTagRules, type TagRules } from '../../domain/sessions/allowed-tags.ts';
 import type { Ledger } from '../../domain/usage/consumption/ledgers.ts';
 import { type ConsumptionShare, countShares, listShares, type ShareOf } from '../../domain/usage/consumption/shares.ts';
 import { sumLedgers } from '../../domain/usage/consumption/sums.ts';

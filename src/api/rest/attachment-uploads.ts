@@ -1,10 +1,10 @@
-import { attachmentPath } from '../../domain/attachments/links.ts';
-import { openAttachmentUpload, uploadAttachment, uploadsPath } from '../../domain/attachments/uploads.ts';
 import type { Services } from '../../domain/context.ts';
 import { DomainError, RateLimitedError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
+import { limitHeaders } from '../../domain/limits/limit-headers.ts';
+import { attachmentPath } from '../../domain/sessions/attachments/links.ts';
+import { openAttachmentUpload, uploadAttachment, uploadsPath } from '../../domain/sessions/attachments/uploads.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
-import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
 import type { Dialect } from './dialect.ts';
 import { receiveFile } from './multipart.ts';
 import { RequestError, refusalOf } from './refusal.ts';

@@ -8,8 +8,8 @@ import { receiveWebhook, type WebhookOutcome } from '../../domain/automations/tr
 import type { Services } from '../../domain/context.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isStorable } from '../../domain/input.ts';
+import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
-import { limitHeaders } from '../../domain/usage/limits/limit-headers.ts';
 import { findNameProblem } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';

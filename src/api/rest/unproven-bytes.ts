@@ -1,4 +1,4 @@
-import { networkOf } from '../../domain/usage/limits/network.ts';
+import { networkOf } from '../../domain/limits/network.ts';
 import { RequestError } from './refusal.ts';
 
 /** Limits on the memory for bodies of senders that are not authenticated yet. */

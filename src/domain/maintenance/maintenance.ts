@@ -3,7 +3,7 @@ import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context, Log, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
-import type { Maintenance, MaintenanceMode, MaintenanceReason } from './mode.ts';
+import type { Maintenance, MaintenanceMode, MaintenanceReason } from '../maintenance-mode.ts';
 
 /** How often a process in maintenance mode checks without a notification whether the mode has ended. */
 const pollMs = 5_000;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { attachmentsNamedIn } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
 import type { CreateOptions } from '../idempotency.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOwner } from './as-user.ts';
+import { attachmentsNamedIn } from './attachments/attach.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { findQuestion, parseQuestionId, type Question } from './questions.ts';

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { attachmentsNamedIn } from '../attachments/attach.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { CreateOptions } from '../idempotency.ts';
@@ -10,6 +9,7 @@ import { enterOrganization } from '../identity/organizations/use-organization.ts
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOwner } from './as-user.ts';
+import { attachmentsNamedIn } from './attachments/attach.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
 import { closingOf } from './questions.ts';

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../store/store.ts';
-import { agentIssues } from '../agents.ts';
-import { parseAttachmentReference } from '../attachments/links.ts';
 import type { Context } from '../context.ts';
 import { DomainError, type Issue } from '../errors.ts';
+import { agentIssues } from '../identity/organizations/agents.ts';
 import { type IdKind, parseId } from '../ids.ts';
+import { parseAttachmentReference } from './attachments/links.ts';
 
 /** The references that the input of a session may have. Ids in any form; attachments also by their URLs. */
 interface References {

@@ -1,11 +1,11 @@
 import type { Owner } from '../../auth/viewer.ts';
 import type { Transaction } from '../../store/store.ts';
-import { attach } from '../attachments/attach.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import { type CreateOptions, checkIdempotencyKey, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
+import { attach } from './attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import type { SessionWithChildren } from './children.ts';
 import { logColumns, type MessageEntry } from './log.ts';

@@ -1,7 +1,7 @@
 import type { ObjectRef } from '@pothos/core';
 import type { Permission } from '../../../auth/permissions.ts';
 import { permissionsIn, permissionsOnEnterprise } from '../../../auth/viewer.ts';
-import { missingToManage } from '../../../domain/abilities.ts';
+import { missingToManage } from '../../../domain/abilities/abilities.ts';
 import type { Context } from '../../../domain/context.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { Automation } from './automations.ts';

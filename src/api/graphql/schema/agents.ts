@@ -1,4 +1,4 @@
-import { type AgentRecord, findAgent, listAgents } from '../../../domain/agents.ts';
+import { type AgentRecord, findAgent, listAgents } from '../../../domain/identity/organizations/agents.ts';
 import { builder } from '../builder.ts';
 import { Organization } from './organization-ref.ts';
 import { Session } from './sessions.ts';

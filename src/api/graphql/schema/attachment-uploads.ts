@@ -1,4 +1,4 @@
-import { type AttachmentUploadRecord, createAttachmentUpload } from '../../../domain/attachments/uploads.ts';
+import { type AttachmentUploadRecord, createAttachmentUpload } from '../../../domain/sessions/attachments/uploads.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType } from './payloads.ts';

@@ -1,6 +1,6 @@
-import { type AttachmentRecord, attachmentsOf } from '../../../domain/attachments/attachments.ts';
-import { attachmentLink } from '../../../domain/attachments/links.ts';
 import { prefixedId } from '../../../domain/ids.ts';
+import { type AttachmentRecord, attachmentsOf } from '../../../domain/sessions/attachments/attachments.ts';
+import { attachmentLink } from '../../../domain/sessions/attachments/links.ts';
 import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';

@@ -1,10 +1,10 @@
 import { enterprisePermissions, organizationPermissions, type Permission } from '../../../auth/permissions.ts';
 import type { ApiKeyKind } from '../../../auth/viewer.ts';
-import type { AttachmentRecord } from '../../../domain/attachments/attachments.ts';
 import type { QueueReason } from '../../../domain/execution/runs/queue-reasons.ts';
 import type { KeyStatus } from '../../../domain/identity/keys/list-api-keys.ts';
 import type { AccessType } from '../../../domain/identity/organizations/scope.ts';
 import type { SecretType } from '../../../domain/library/secrets/secrets.ts';
+import type { AttachmentRecord } from '../../../domain/sessions/attachments/attachments.ts';
 import type { SessionSize } from '../../../domain/sessions/insights.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../../domain/sessions/log.ts';
 import { type SessionOrigin, sessionOrigins } from '../../../domain/sessions/session.ts';

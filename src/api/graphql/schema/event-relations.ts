@@ -1,5 +1,5 @@
-import { attachmentsNamedIn, maxAttachments } from '../../../domain/attachments/attach.ts';
 import { parseId } from '../../../domain/ids.ts';
+import { attachmentsNamedIn, maxAttachments } from '../../../domain/sessions/attachments/attach.ts';
 import { builder } from '../builder.ts';
 import { Attachment } from './attachments.ts';
 import { SessionEvent, SessionMessage } from './events.ts';

@@ -1,5 +1,5 @@
 import { endMaintenance } from '../../../domain/maintenance/maintenance.ts';
-import type { MaintenanceMode, MaintenanceReason } from '../../../domain/maintenance/mode.ts';
+import type { MaintenanceMode, MaintenanceReason } from '../../../domain/maintenance-mode.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { clientMutationIdDescription, payloadType } from './payloads.ts';

@@ -1,7 +1,7 @@
+import { getQueue, type QueueState } from '../../../domain/execution/runs/queue-metrics.ts';
 import { type SessionOrigin, sessionOrigins } from '../../../domain/sessions/session.ts';
 import type { ActiveUsers, ActiveUsersUnit } from '../../../domain/usage/metrics/active-users.ts';
 import { type MetricsSelection, openMetrics } from '../../../domain/usage/metrics/metrics-by-scope.ts';
-import { getQueue, type QueueState } from '../../../domain/usage/metrics/queue.ts';
 import {
   type SessionMetrics,
   type SessionOutcome,

@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { GraphQLError } from 'graphql';
-import { findAgent } from '../../../domain/agents.ts';
+import { findAgent } from '../../../domain/identity/organizations/agents.ts';
 import { parseGlobalId, parsePrefixedId } from '../../../domain/ids.ts';
 import type { LogEntry } from '../../../domain/sessions/log.ts';
 import { builder } from '../builder.ts';

@@ -1,10 +1,10 @@
-import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import {
   addAllowedTags,
   removeAllowedTags,
   replaceAllowedTags,
   type TagRules,
-} from '../../../domain/sessions/allowed-tags.ts';
+} from '../../../domain/identity/organizations/allowed-tags.ts';
+import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { addMutation } from './add-mutation.ts';

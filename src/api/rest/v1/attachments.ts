@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { getAttachment } from '../../../domain/attachments/attachments.ts';
-import { createAttachment } from '../../../domain/attachments/create-attachment.ts';
-import { attachmentLink, attachmentPath } from '../../../domain/attachments/links.ts';
 import { DomainError } from '../../../domain/errors.ts';
+import { getAttachment } from '../../../domain/sessions/attachments/attachments.ts';
+import { createAttachment } from '../../../domain/sessions/attachments/create-attachment.ts';
+import { attachmentLink, attachmentPath } from '../../../domain/sessions/attachments/links.ts';
 import { receiveFile } from '../multipart.ts';
 import { RequestError } from '../refusal.ts';
 import type { VersionApi } from '../version-api.ts';

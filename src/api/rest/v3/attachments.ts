@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { permissionFor } from '../../../auth/permissions.ts';
-import type { AttachmentRecord } from '../../../domain/attachments/attachments.ts';
-import { getAttachment, listSessionAttachments } from '../../../domain/attachments/attachments.ts';
-import { createAttachment } from '../../../domain/attachments/create-attachment.ts';
-import { attachmentLink, attachmentPath } from '../../../domain/attachments/links.ts';
 import type { Context } from '../../../domain/context.ts';
 import { useOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
+import type { AttachmentRecord } from '../../../domain/sessions/attachments/attachments.ts';
+import { getAttachment, listSessionAttachments } from '../../../domain/sessions/attachments/attachments.ts';
+import { createAttachment } from '../../../domain/sessions/attachments/create-attachment.ts';
+import { attachmentLink, attachmentPath } from '../../../domain/sessions/attachments/links.ts';
 import { receiveFile } from '../multipart.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';

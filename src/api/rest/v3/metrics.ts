@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { getQueue } from '../../../domain/execution/runs/queue-metrics.ts';
 import { type ActiveUsers, countActiveUsers, listActiveUsers } from '../../../domain/usage/metrics/active-users.ts';
 import type { MetricsRequest } from '../../../domain/usage/metrics/metrics-source.ts';
-import { getQueue } from '../../../domain/usage/metrics/queue.ts';
 import { getSessionMetrics, type SessionMetrics } from '../../../domain/usage/metrics/session-metrics.ts';
 import { integerParam, listParam, textParam } from '../query.ts';
 import type { VersionApi } from '../version-api.ts';

@@ -7,7 +7,7 @@ import {
   replaceAllowedTags,
   setDefaultTag,
   type TagRules,
-} from '../../../domain/sessions/allowed-tags.ts';
+} from '../../../domain/identity/organizations/allowed-tags.ts';
 import { getSession } from '../../../domain/sessions/find-session.ts';
 import { addTags, replaceTags } from '../../../domain/sessions/tags.ts';
 import type { VersionApi } from '../version-api.ts';

@@ -1,7 +1,7 @@
 import type { Store } from '../../../store/store.ts';
 import { DomainError, refuse } from '../../errors.ts';
-import { expandMacros, maxMacros } from '../../execution/prompts/macros.ts';
 import { parseId } from '../../ids.ts';
+import { expandMacros, maxMacros } from '../../library/expand-macros.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { type PromptTokens, readPromptTokens } from './prompt-tokens.ts';
 

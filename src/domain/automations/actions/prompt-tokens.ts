@@ -1,4 +1,4 @@
-import { macrosIn } from '../../execution/prompts/macros.ts';
+import { macrosIn } from '../../library/expand-macros.ts';
 
 /**
  * The references in a prompt, without duplicates, in the prompt's order. A reference after a backslash is only text.

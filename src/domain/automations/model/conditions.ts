@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { text } from '../../input.ts';
+import type { Pattern } from '../../patterns.ts';
 import { type EventField, findEventType, recurringEvent } from './event-types.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
-import type { Pattern } from './patterns.ts';
 
 /** The kind of value that each operator compares with. */
 const operators = {

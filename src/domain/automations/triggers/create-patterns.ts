@@ -1,7 +1,7 @@
 import { createThreadPool, ThreadError, threadProgram } from '../../../threads/thread-pool.ts';
 import type { Log } from '../../context.ts';
 import { RateLimitedError } from '../../errors.ts';
-import type { PatternAnswer, PatternQuestion, Patterns } from '../model/patterns.ts';
+import type { PatternAnswer, PatternQuestion, Patterns } from '../../patterns.ts';
 import { createSlowPatterns } from './slow-patterns.ts';
 
 /** Settings of {@link createPatterns}: tests set `limitMs`, the time for all tests of one call, and the thread's program. */

@@ -1,6 +1,6 @@
+import type { PatternTest } from '../../patterns.ts';
 import { type Operator, patternOf } from '../model/conditions.ts';
 import type { Trigger } from '../model/definition.ts';
-import type { PatternTest } from '../model/patterns.ts';
 
 /** Number of characters of a value that patterns see; the rest is ignored. */
 const maxMatchedCharacters = 10_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { canonicalJson } from '../../idempotency.ts';
+import type { Pattern } from '../../patterns.ts';
 import type { Trigger } from '../model/definition.ts';
-import type { Pattern } from '../model/patterns.ts';
 import { type EventJson, matchesAny, patternTests } from './match-conditions.ts';
 
 /** An automation and an event that it may match. */

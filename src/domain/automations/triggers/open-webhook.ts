@@ -2,8 +2,8 @@ import type { Services } from '../../context.ts';
 import { RateLimitedError } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { secretAssociatedData } from '../../library/secrets/secrets.ts';
-import type { Spending } from '../../usage/limits/counter.ts';
-import { networkOf } from '../../usage/limits/network.ts';
+import type { Spending } from '../../limits/counter.ts';
+import { networkOf } from '../../limits/network.ts';
 import { type BodySigner, createBodySigner, isWebhookSecret } from './webhook-secrets.ts';
 
 /**

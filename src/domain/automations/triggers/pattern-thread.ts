@@ -1,8 +1,8 @@
 // The program of the thread that compiles and runs the regular expressions and globs of automations.
 import { RE2JS } from 're2js';
 import { serveTasks } from '../../../threads/serve-tasks.ts';
+import type { Pattern, PatternAnswer, PatternQuestion } from '../../patterns.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from '../model/pattern-sizes.ts';
-import type { Pattern, PatternAnswer, PatternQuestion } from '../model/patterns.ts';
 
 /** Maximum size of all cached patterns: each instruction takes a few KB at most. */
 const maxCached = 10 * maxInstructions;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PatternTest, TooSlow } from '../model/patterns.ts';
+import type { PatternTest, TooSlow } from '../../patterns.ts';
 
 /** Remembers patterns that were too slow, so that they are not run again at once. */
 export interface SlowPatterns {

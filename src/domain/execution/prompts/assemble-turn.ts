@@ -2,12 +2,12 @@ import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AgentPaths, PromptBlock } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
+import { expandMacros } from '../../library/expand-macros.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { InboxMessage } from '../runs/turns.ts';
 import { attachmentsOfTurn } from './attachments.ts';
 import { listSessionNotes } from './knowledge.ts';
 import { knowledgeText } from './knowledge-text.ts';
-import { expandMacros } from './macros.ts';
 import { preambleOf } from './preamble.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts.ts';
 import {

@@ -1,5 +1,5 @@
-import { attachmentsNamedIn } from '../../attachments/attach.ts';
 import type { Context } from '../../context.ts';
+import { attachmentsNamedIn } from '../../sessions/attachments/attach.ts';
 import type { StoredAttachment } from './session-files.ts';
 
 /** The attachments of a session's organization that messages name, in their order; at most a hundred. */

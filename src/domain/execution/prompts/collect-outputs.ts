@@ -1,14 +1,14 @@
 import type { Stats } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
-import { AlreadyStoredError, storeAgentFile } from '../../attachments/store-agent-file.ts';
+import { type FoundFile, listBelow, openInside } from '../../../agents/safe-directory.ts';
 import type { Context } from '../../context.ts';
 import { DomainError } from '../../errors.ts';
+import { AlreadyStoredError, storeAgentFile } from '../../sessions/attachments/store-agent-file.ts';
 import { appendEntries, FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
-import { type FoundFile, listBelow, openInside } from './safe-directory.ts';
 import { outputsDirectory, sessionDirectory } from './session-files.ts';
 
 /** The most files that the end of one turn makes attachments of; the others wait for the next. */

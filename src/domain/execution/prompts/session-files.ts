@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { AttachmentRecord } from '../../attachments/attachments.ts';
+import { inDirectory } from '../../../agents/safe-directory.ts';
 import type { Context } from '../../context.ts';
+import type { AttachmentRecord } from '../../sessions/attachments/attachments.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import { readNoteBodies, type SessionNote } from './knowledge.ts';
-import { inDirectory } from './safe-directory.ts';
 import type { SessionFacts } from './session-facts.ts';
 
 /** The service's own directory in a workspace; the agent reads and writes in it as it likes. */

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
-import { attachmentPath } from '../../attachments/links.ts';
-import { storeAgentFile } from '../../attachments/store-agent-file.ts';
 import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { parseInput, text } from '../../input.ts';
 import { nestsDeeper } from '../../json-depth.ts';
 import { readSecrets } from '../../library/secrets/secrets.ts';
 import { totpCode } from '../../library/secrets/totp-code.ts';
+import { attachmentPath } from '../../sessions/attachments/links.ts';
+import { storeAgentFile } from '../../sessions/attachments/store-agent-file.ts';
 import { appendEntries } from '../../sessions/log.ts';
 import { sessionUrl } from '../../sessions/session.ts';
 import { startChild } from '../../sessions/start-child.ts';

@@ -1,6 +1,6 @@
 import type { AgentProfile } from '../../../agents/agent.ts';
 import { FencedError } from '../../sessions/log.ts';
-import type { Meter } from '../../usage/metering/meter.ts';
+import type { Meter } from '../metering/meter.ts';
 import type { LeasedRun } from './leased-run.ts';
 import { readAnswer, readWaitingMessages, recordAnswer, takeBackAnswer } from './questions.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emptyDirectory } from '../prompts/safe-directory.ts';
+import { emptyDirectory } from '../../../agents/safe-directory.ts';
 import { secretsDirectory, sessionDirectory } from '../prompts/session-files.ts';
 import { sessionsIn } from '../workspaces/session-directories.ts';
 import { workspaceIn } from './launch.ts';

@@ -1,5 +1,5 @@
-import { withAgentLinks } from '../../attachments/attach.ts';
 import type { Context } from '../../context.ts';
+import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';

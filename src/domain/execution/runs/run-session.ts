@@ -3,11 +3,11 @@ import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '..
 import { removeTree } from '../../../store/delete-tree.ts';
 import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
-import type { UsageUpdate } from '../../usage/metering/counter.ts';
-import type { LimitReached } from '../../usage/metering/limits.ts';
-import { createMeter, type Meter } from '../../usage/metering/meter.ts';
-import { suspendForLimit } from '../../usage/metering/suspend-for-limit.ts';
-import { validateUsage } from '../../usage/metering/validate-usage.ts';
+import type { UsageUpdate } from '../metering/counter.ts';
+import type { LimitReached } from '../metering/limits.ts';
+import { createMeter, type Meter } from '../metering/meter.ts';
+import { suspendForLimit } from '../metering/suspend-for-limit.ts';
+import { validateUsage } from '../metering/validate-usage.ts';
 import { clearSecretFiles } from '../prompts/session-files.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';

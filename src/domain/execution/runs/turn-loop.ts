@@ -1,6 +1,6 @@
 import type { AgentProcess, AgentProfile, PromptBlock } from '../../../agents/agent.ts';
-import type { Meter } from '../../usage/metering/meter.ts';
-import { suspendForLimit } from '../../usage/metering/suspend-for-limit.ts';
+import type { Meter } from '../metering/meter.ts';
+import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
 import type { Reports } from '../reports/reports.ts';
 import type { Commands } from './commands.ts';

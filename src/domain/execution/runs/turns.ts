@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../store/store.ts';
-import { withAgentLinks } from '../../attachments/attach.ts';
 import type { Context } from '../../context.ts';
+import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from '../../sessions/change-session.ts';
 import { FencedError, type NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';

@@ -3,7 +3,7 @@ import type { Viewer } from '../../../auth/viewer.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Services } from '../../context.ts';
 import { DomainError } from '../../errors.ts';
-import { authenticateLimited, countFailure } from '../../usage/limits/authenticate-limited.ts';
+import { authenticateLimited, countFailure } from '../../limits/authenticate-limited.ts';
 import { type ConsoleSession, createConsoleSession, redeemConsoleLink } from './console-sessions.ts';
 
 const invalidLink =

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Transaction } from '../../../store/store.ts';
-import { requireAgent } from '../../agents.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
-import { setDefaultTagIn } from '../../sessions/allowed-tags.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
+import { requireAgent } from './agents.ts';
+import { setDefaultTagIn } from './allowed-tags.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 

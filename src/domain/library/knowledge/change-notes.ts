@@ -20,8 +20,8 @@ import {
 } from '../../identity/organizations/scope.ts';
 import { newId, parseId } from '../../ids.ts';
 import { maxTitleLength, parseInput, text } from '../../input.ts';
-import { macroSchema, requireFreeMacro } from '../../macros.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
+import { macroSchema, requireFreeMacro } from '../macros.ts';
 import { type NoteRecord, noteColumns, viewNotes } from './notes.ts';
 
 /** The longest body of a note, in characters. */

@@ -20,9 +20,9 @@ import {
 } from '../../identity/organizations/scope.ts';
 import { newId, parseId } from '../../ids.ts';
 import { maxTitleLength, parseInput, text } from '../../input.ts';
-import { macroSchema, requireFreeMacro } from '../../macros.ts';
-import { schemaProblem } from '../../sessions/structured-output.ts';
+import { schemaProblem } from '../../structured-output-schema.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
+import { macroSchema, requireFreeMacro } from '../macros.ts';
 import { type PlaybookRecord, playbookColumns, viewPlaybooks } from './playbooks.ts';
 
 /** The longest body of a playbook, in characters. */

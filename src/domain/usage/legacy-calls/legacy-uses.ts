@@ -1,5 +1,5 @@
 import type { Services } from '../../context.ts';
-import type { LegacyRoute, LegacyUsage } from './legacy-usage.ts';
+import type { LegacyRoute, LegacyUsage } from '../../legacy-usage.ts';
 
 /** How late the counts may be. */
 const flushMs = 30_000;

@@ -2,6 +2,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
 import { inLivingOrganization } from '../../identity/organizations/scope.ts';
+import type { LegacyRoute } from '../../legacy-usage.ts';
 import type { CountedList } from '../../nested-pages.ts';
 import {
   type Page,
@@ -12,7 +13,6 @@ import {
   toPage,
   writeCursor,
 } from '../../pages.ts';
-import type { LegacyRoute } from './legacy-usage.ts';
 
 /** How often a key has called a legacy route, up to half a minute late. */
 export interface LegacyCallRecord extends LegacyRoute {

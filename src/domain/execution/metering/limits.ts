@@ -1,7 +1,7 @@
 import type { Store } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import type { SessionStatusDetail } from '../../sessions/status.ts';
-import { cycleOf } from '../consumption/cycles.ts';
+import { cycleOf } from '../../usage/consumption/cycles.ts';
 
 /** A limit of ACUs that leaves nothing for a session. */
 export interface LimitReached {

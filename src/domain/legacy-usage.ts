@@ -1,4 +1,4 @@
-import type { Viewer } from '../../../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 
 /** One route that clients should leave, as it is documented: `GET /v1/sessions` of `v1`. */
 export interface LegacyRoute {

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
-import { openInside } from '../execution/prompts/safe-directory.ts';
-import { claimIdempotencyKey } from '../idempotency.ts';
-import type { ParentRun } from '../sessions/admit-child.ts';
-import { lockSession, notifySession } from '../sessions/change-session.ts';
-import { appendEntries } from '../sessions/log.ts';
+import { openInside } from '../../../agents/safe-directory.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { claimIdempotencyKey } from '../../idempotency.ts';
+import type { ParentRun } from '../admit-child.ts';
+import { lockSession, notifySession } from '../change-session.ts';
+import { appendEntries } from '../log.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { storeFile } from './store-file.ts';
 

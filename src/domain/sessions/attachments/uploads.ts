@@ -1,10 +1,10 @@
-import { findViewers } from '../../auth/authenticate.ts';
-import { permissionFor } from '../../auth/permissions.ts';
-import type { Context, Services } from '../context.ts';
-import { DomainError } from '../errors.ts';
-import { type CreateOptions, claimIdempotencyKey, findReplay } from '../idempotency.ts';
-import { chooseOrganization } from '../identity/organizations/use-organization.ts';
-import { newId } from '../ids.ts';
+import { findViewers } from '../../../auth/authenticate.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import type { Context, Services } from '../../context.ts';
+import { DomainError } from '../../errors.ts';
+import { type CreateOptions, claimIdempotencyKey, findReplay } from '../../idempotency.ts';
+import { chooseOrganization } from '../../identity/organizations/use-organization.ts';
+import { newId } from '../../ids.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { type CreateAttachmentInput, createAttachment } from './create-attachment.ts';
 import { expiryOf, requireLink, type Signature } from './links.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { type Counter, type CounterOptions, createCounter } from './counter.ts';
 import { sharePoints } from './shared-points.ts';
 

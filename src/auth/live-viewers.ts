@@ -1,8 +1,8 @@
-import { findViewers } from '../../../auth/authenticate.ts';
-import type { Viewer } from '../../../auth/viewer.ts';
-import type { Notifier } from '../../../realtime/notifier.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Notifier } from '../realtime/notifier.ts';
+import type { Store } from '../store/store.ts';
+import { findViewers } from './authenticate.ts';
 import { createSettlement } from './settlement.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Maximum delay until a process learns of a revocation whose notification was missed. */
 const epochMs = 500;

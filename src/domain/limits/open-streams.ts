@@ -1,5 +1,5 @@
-import type { Viewer } from '../../../auth/viewer.ts';
-import type { LiveViewers } from '../../identity/keys/live-viewers.ts';
+import type { LiveViewers } from '../../auth/live-viewers.ts';
+import type { Viewer } from '../../auth/viewer.ts';
 
 /** Whatever stays open: a WebSocket, or a stream of server-sent events. */
 export type StreamKind = 'socket' | 'stream';

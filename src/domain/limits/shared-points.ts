@@ -1,5 +1,5 @@
 import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import type { Store } from '../../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { type SharedPoints, windowMs } from './counter.ts';
 
 /** How often a process deletes what is past. */

@@ -1,14 +1,14 @@
-import { permissionFor } from '../../auth/permissions.ts';
-import { requireAnyPermission, requirePermission } from '../../auth/viewer.ts';
-import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
-import { findInOrganizations } from '../find-by-ids.ts';
-import { parseId } from '../ids.ts';
-import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
-import { type NestedList, sessionOwners } from '../nested-pages.ts';
-import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { getSession } from '../sessions/find-session.ts';
-import { inOrder, type ListOrder, timedPage } from '../timed-pages.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireAnyPermission, requirePermission } from '../../../auth/viewer.ts';
+import type { Context } from '../../context.ts';
+import { notFound } from '../../errors.ts';
+import { findInOrganizations } from '../../find-by-ids.ts';
+import { parseId } from '../../ids.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
+import { type NestedList, sessionOwners } from '../../nested-pages.ts';
+import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { getSession } from '../find-session.ts';
 
 /** A file that a user gave to a session, or an agent made. */
 export interface AttachmentRecord {

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
-import { countLimitedSessions } from '../../execution/runs/queue-reasons.ts';
+import { countLimitedSessions } from './queue-reasons.ts';
 
 /** From how many waiting sessions on the queue is called elevated, and high. */
 const levels = { elevated: 10, high: 100 } as const;

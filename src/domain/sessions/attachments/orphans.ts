@@ -1,4 +1,4 @@
-import type { Services } from '../context.ts';
+import type { Services } from '../../context.ts';
 
 /** How long an attachment is kept that no session uses. */
 const unusedLifetimeMs = 30 * 24 * 60 * 60_000;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Transaction } from '../store/store.ts';
-import { refuse } from './errors.ts';
-import { type AuthorizedScope, lockScope } from './identity/organizations/scope.ts';
-import { withLimits } from './value-limits.ts';
+import type { Transaction } from '../../store/store.ts';
+import { refuse } from '../errors.ts';
+import { type AuthorizedScope, lockScope } from '../identity/organizations/scope.ts';
+import { withLimits } from '../value-limits.ts';
 
 /** The longest macro, in characters, its "!" included. */
 export const maxMacroLength = 100;

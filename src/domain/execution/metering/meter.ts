@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
-import type { ClaimedRun } from '../../execution/runs/claims.ts';
 import { newId } from '../../ids.ts';
+import { acusOf } from '../../metering-rates.ts';
 import { FencedError } from '../../sessions/log.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
 import { createCounter, difference, nothingUsed, type UsageUpdate } from './counter.ts';
 import { readAgentCostUsd, writeWork } from './ledger-entry.ts';
 import { findReachedLimit, type LimitReached } from './limits.ts';
-import { acusOf } from './rates.ts';
 
 /** What a meter asks of whoever runs the session, and what it tells, each once. */
 export interface MeterHooks {

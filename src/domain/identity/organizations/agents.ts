@@ -1,6 +1,6 @@
-import type { Context } from './context.ts';
-import { DomainError, type Issue } from './errors.ts';
-import type { OrganizationRecord } from './identity/organizations/use-organization.ts';
+import type { Context } from '../../context.ts';
+import { DomainError, type Issue } from '../../errors.ts';
+import type { OrganizationRecord } from './use-organization.ts';
 
 /** An agent profile as the doors show it. */
 export interface AgentRecord {

@@ -1,12 +1,12 @@
-import { builtInRoles } from '../auth/permissions.ts';
-import { newToken } from '../auth/tokens.ts';
-import { systemViewer } from '../auth/viewer.ts';
-import type { Transaction } from '../store/store.ts';
-import { audit } from './audit/record-audit.ts';
-import type { Services } from './context.ts';
-import { insertApiKey } from './identity/keys/api-keys.ts';
-import { newId } from './ids.ts';
-import { adoptCopiedDatabase } from './maintenance/copied-database.ts';
+import { builtInRoles } from '../../auth/permissions.ts';
+import { newToken } from '../../auth/tokens.ts';
+import { systemViewer } from '../../auth/viewer.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit/record-audit.ts';
+import type { Services } from '../context.ts';
+import { insertApiKey } from '../identity/keys/api-keys.ts';
+import { newId } from '../ids.ts';
+import { adoptCopiedDatabase } from '../maintenance/copied-database.ts';
 
 /** What the first start made: shown once, and never again. */
 export interface FirstStart {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { permissionFor } from '../../auth/permissions.ts';
-import type { Transaction } from '../../store/store.ts';
-import type { Context } from '../context.ts';
-import { useOrganization } from '../identity/organizations/use-organization.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { useOrganization } from '../../identity/organizations/use-organization.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { storeFile } from './store-file.ts';
 

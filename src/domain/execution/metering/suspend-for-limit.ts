@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
-import type { ClaimedRun } from '../../execution/runs/claims.ts';
 import { lockSession } from '../../sessions/change-session.ts';
 import { FencedError } from '../../sessions/log.ts';
 import { sleepLocked } from '../../sessions/suspend-session.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
 import type { LimitReached } from './limits.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Context, Services } from '../context.ts';
-import { DomainError, notFound } from '../errors.ts';
-import { parseId } from '../ids.ts';
+import type { Context, Services } from '../../context.ts';
+import { DomainError, notFound } from '../../errors.ts';
+import { parseId } from '../../ids.ts';
 import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 
 /** How long a link is good that a door gives out. */

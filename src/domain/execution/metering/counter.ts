@@ -1,18 +1,8 @@
 import type { AgentUpdate } from '../../../agents/agent.ts';
+import type { Measured } from '../../metering-rates.ts';
 
 /** What an agent, its gateway or its answer says that was used. */
 export type UsageUpdate = Extract<AgentUpdate, { type: 'usage' }>;
-
-/** What ACUs come from. Time is from a prompt to its end, without what the agent waited for the user. */
-export interface Measured {
-  readonly activeMs: number;
-  readonly llmCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Of the input tokens, those from the provider's cache. */
-  readonly cachedTokens: number;
-  readonly costUsd: number;
-}
 
 const counted = ['llmCalls', 'inputTokens', 'outputTokens', 'cachedTokens'] as const;
 const nothing: Measured = {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { FileTooLargeError } from '../../store/files.ts';
-import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { FileTooLargeError } from '../../../store/files.ts';
+import type { Context } from '../../context.ts';
+import { refuse } from '../../errors.ts';
+import { newId } from '../../ids.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { sniffContentType } from './content-type.ts';
 import { cleanFileName } from './names.ts';

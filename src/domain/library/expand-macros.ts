@@ -1,5 +1,4 @@
-import type { Context } from '../../context.ts';
-import type { SessionFacts } from './session-facts.ts';
+import type { Context } from '../context.ts';
 
 /** What a macro stands for. */
 export interface MacroText {
@@ -39,7 +38,7 @@ const expansion = `
  */
 export async function expandMacros(
   context: { readonly store: Pick<Context['store'], 'query'> },
-  facts: Pick<SessionFacts, 'enterpriseId' | 'organizationId'>,
+  facts: { readonly enterpriseId: string; readonly organizationId: string },
   texts: readonly string[],
 ): Promise<MacroText[]> {
   const wanted = macrosIn(texts).slice(0, maxMacros);

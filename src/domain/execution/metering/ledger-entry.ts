@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
-import type { ClaimedRun } from '../../execution/runs/claims.ts';
+import type { Measured } from '../../metering-rates.ts';
 import { FencedError } from '../../sessions/log.ts';
-import type { Measured, UsageUpdate } from './counter.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+import type { UsageUpdate } from './counter.ts';
 
 /** What a run has used since it last wrote, for the entry of the piece of work that is going on. */
 export interface WorkDone {

@@ -1,4 +1,13 @@
-import type { Measured } from './counter.ts';
+/** What ACUs come from. Time is from a prompt to its end, without what the agent waited for the user. */
+export interface Measured {
+  readonly activeMs: number;
+  readonly llmCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the input tokens, those from the provider's cache. */
+  readonly cachedTokens: number;
+  readonly costUsd: number;
+}
 
 /** What an ACU is, and how often it is looked at. From the configuration. */
 export interface MeteringRates {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCounter, difference, type UsageUpdate } from '../../src/domain/execution/metering/counter.ts';
-import { acusOf } from '../../src/domain/metering-rates.ts';
 import { validateUsage } from '../../src/domain/execution/metering/validate-usage.ts';
+import { acusOf } from '../../src/domain/metering-rates.ts';
 
 const usage = (input: Partial<UsageUpdate>): UsageUpdate => ({
   type: 'usage',

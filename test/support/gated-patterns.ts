@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import type { Patterns } from '../../src/domain/patterns.ts';
 import { createPatterns } from '../../src/domain/automations/triggers/create-patterns.ts';
+import type { Patterns } from '../../src/domain/patterns.ts';
 import type { TestApp } from './app.ts';
 
 /** Patterns run by a real thread that answers only while its gate is open. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newAdministratorToken, prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { parseId } from '../../src/domain/ids.ts';
+import { newAdministratorToken, prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { call, makeUser, startApp, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { mutate } from '../support/mutations.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticate } from '../../src/auth/authenticate.ts';
 import { auditActions } from '../../src/domain/audit/record-audit.ts';
-import { newAdministratorToken, prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
+import { newAdministratorToken, prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { makeOrganization, makeServiceUser, startApp, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { authenticate, type CachedKey } from '../../src/auth/authenticate.ts';
 import { createKeyCache } from '../../src/auth/key-cache.ts';
-import { prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { createKeyUses } from '../../src/domain/identity/keys/key-usage.ts';
+import { prepareInstallation } from '../../src/domain/installation/bootstrap.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
 import { openTestStore } from '../support/test-store.ts';
 

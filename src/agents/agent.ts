@@ -1,103 +1,116 @@
-/** How one kind of agent is started and treated. Read from AGENTS_CONFIG; `demo` is built in. */
+/** The settings of one kind of agent. Read from AGENTS_CONFIG; `demo` is built in. */
 export interface AgentProfile {
   readonly id: string;
   readonly name: string;
-  /** Program and arguments; a program without a slash is looked for in PATH. */
+  /** Program and arguments; a program without a slash is searched in PATH. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The ACP method to authenticate with, where the agent needs one. */
+  /** The ACP authentication method, if the agent needs one. */
   readonly authMethod: string | null;
   /** The ACP session mode to set. */
   readonly mode: string | null;
-  /** What is answered when the agent asks for a permission; `ask` passes it on to the user. */
+  /** The response to an agent's permission request; `ask` passes it on to the user. */
   readonly permission: 'auto' | 'ask' | 'deny';
-  /** How an earlier session of the agent is taken up, best first; what stands after `new` is not tried. */
+  /** The methods to resume an earlier session, best first; methods after `new` are never tried. */
   readonly resumeOrder: readonly ('resume' | 'load' | 'new')[];
-  /** What a turn that ends without a question makes of the session. */
+  /** The session status after a turn that ends without a question. */
   readonly onEndTurn: 'finished' | 'blocked';
-  /** How long an idle process is kept for the next message. */
+  /** The time for which an idle process is kept for the next message. */
   readonly warmTtlMs: number;
-  /** How long it may take to answer the first request, `initialize`. */
+  /** The timeout of the first request, `initialize`. */
   readonly startTimeoutMs: number;
-  /** The wait before each new try after a crash; as many crashes as it has items are forgiven. */
+  /** The delay before each retry after a crash. The number of delays is the number of retries. */
   readonly retryDelaysMs: readonly number[];
-  /** Without any sign of life for so long in a turn, three times so long while a tool runs, an agent counts as hanging. */
+  /**
+   * An agent counts as hanging after this time without a sign of life in a turn, or after three times as long while a
+   * tool runs.
+   */
   readonly inactivityMs: number;
-  /** How long each rung of the stop ladder is given: after a cancel, after the end of stdin, after SIGTERM. */
+  /** The duration of each stop step: after a cancel, after the end of stdin, and after SIGTERM. */
   readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
-  /** Whether it takes the MCP servers that `session/new` names; without, it reports by its text alone. */
+  /** True if the agent uses the MCP servers of `session/new`; otherwise it reports by its text alone. */
   readonly mcp: boolean;
-  /** What its tool for questions to the user is called: some agents keep one name for a tool of their own. */
+  /** The name of the tool for questions to the user: some agents reserve one name for a tool of their own. */
   readonly askTool: 'ask_user' | 'ask_the_user';
-  /** What a message does that comes while the agent works: it waits for the turn's end, or the turn is cancelled for it. */
+  /**
+   * The effect of a message that arrives while the agent works: it waits for the end of the turn, or cancels the turn.
+   */
   readonly steer: 'wait' | 'cancel';
-  /** The ACP session configuration options to set, by their ids (`model`, …); those that the agent does not offer are an error. */
+  /** ACP session configuration options by id (`model`, …). An option that the agent does not offer is an error. */
   readonly config: Readonly<Record<string, string | boolean>>;
-  /** Null: as this process does by default. */
+  /** Null: the default of this process. */
   readonly sandbox: SandboxSettings | null;
   readonly provider: ProviderSettings | null;
-  /** The memory that one process of it is reckoned with when a worker decides how many run at once, in MiB. */
+  /** The memory planned for one process, in MiB, when a worker decides how many run at once. */
   readonly memoryMb: number;
-  /** How long a turn may take in all; null: as long as it shows signs of life. */
+  /** The maximum duration of a turn; null: no maximum, as long as it shows signs of life. */
   readonly maxTurnMs: number | null;
 }
 
-/** How an agent is kept apart from its host. */
+/** The isolation of an agent from its host. */
 export interface SandboxSettings {
   readonly driver: 'none' | 'bwrap' | 'command';
-  /** What stands before the agent's own command with the driver `command`; may hold placeholders. Else empty. */
+  /**
+   * The command before the agent's own command, with the driver `command`; may contain placeholders. Otherwise empty.
+   */
   readonly command: readonly string[];
-  /** `gateway`: nothing is reachable but the provider, through the gateway; nothing at all without one. */
+  /** `gateway`: the agent can reach only the provider, through the gateway; nothing at all if there is no gateway. */
   readonly network: 'shared' | 'gateway';
   /** Absolute paths of the host that the agent may read in the sandbox. */
   readonly readOnly: readonly string[];
-  /** The most that each directory for temporary files may hold with the driver `bwrap`, in MiB. */
+  /** The maximum size of each directory for temporary files with the driver `bwrap`, in MiB. */
   readonly tmpMb: number;
-  /** Where the agent finds its directories with the driver `command`; null: where they are on the host. */
+  /** The agent's paths to its directories with the driver `command`; null: the paths on the host. */
   readonly paths: AgentPaths | null;
-  /** What is run, with the same placeholders, after an agent of the driver `command` has ended or was killed. May be empty. */
+  /**
+   * The command to run after an agent of the driver `command` has ended or was killed, with the same placeholders. May
+   * be empty.
+   */
   readonly stopCommand: readonly string[];
 }
 
-/** The maker of the model that an agent calls. */
+/** The provider of the model that an agent calls. */
 export interface ProviderSettings {
-  /** The variables that hold its keys: no secret of a session or an organization may take their place. */
+  /** The variables that hold its keys. Secrets of a session or an organization cannot override them. */
   readonly variables: readonly string[];
-  /** Its key, where the service knows it and a gateway stands before it. The agent never has it; never log it. */
+  /** The provider's key, if the service knows it and the gateway uses it. The agent never gets it; never log it. */
   readonly key: string | null;
-  /** How the gateway reaches it; null: the agent calls it by itself, with the key in its `env`. */
+  /** The gateway's settings for the provider; null: the agent calls the provider itself, with the key in its `env`. */
   readonly gateway: ProviderGateway | null;
 }
 
 /** A provider behind the gateway. */
 export interface ProviderGateway {
   readonly api: 'openai' | 'anthropic' | 'gemini';
-  /** Without a slash at its end. What follows the gateway's address in a call follows this one. */
+  /** Without a trailing slash. The path of a call to the gateway is appended to it. */
   readonly baseUrl: string;
-  /** Variables for the agent, over its `env`: `{url}` stands for the gateway's address, `{key}` for a key that it takes. */
+  /**
+   * Variables for the agent, over its `env`: `{url}` is replaced by the gateway's address, `{key}` by the gateway's
+   * key.
+   */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a prompt is made of. A link is a file that the agent may open, by its address as the agent sees it. */
+/** The parts of a prompt. A link names a file that the agent may open, by its URL as the agent sees it. */
 export type PromptBlock =
   | {
       readonly type: 'text';
       readonly text: string;
-      /** Words of the service to the agent, not of the user. */
+      /** True for text from the service, not from the user. */
       readonly isPreface?: boolean;
     }
   | { readonly type: 'link'; readonly uri: string; readonly name: string; readonly mimeType: string | null };
 
-/** An MCP server over stdio that the agent is to start. */
+/** An MCP server over stdio for the agent to start. */
 export interface McpServer {
   readonly name: string;
-  /** The program, as the agent sees it. */
+  /** The program's path as the agent sees it. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Where the agent finds its directories; inside a sandbox that is elsewhere than on the host. */
+/** The agent's paths to its directories; inside a sandbox they differ from those on the host. */
 export interface AgentPaths {
   readonly workspace: string;
   readonly home: string;
@@ -105,36 +118,36 @@ export interface AgentPaths {
 }
 
 /**
- * How a turn ended, in ACP's words (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`), and
- * `max_turn_time` where it was cancelled because it took longer than the profile allows.
+ * The end of a turn: ACP's stop reason (`end_turn`, `max_tokens`, `max_turn_requests`, `refusal`, `cancelled`), or
+ * `max_turn_time` if it was cancelled because it exceeded the profile's maximum.
  */
 export interface TurnEnd {
   readonly stopReason: string;
 }
 
-/** ACP's kinds of answers to a request for a permission. */
+/** ACP's kinds of permission options. */
 export const permissionOptionKinds = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 /** See {@link permissionOptionKinds}. */
 export type PermissionOptionKind = (typeof permissionOptionKinds)[number];
 
-/** An answer that the agent offers with a question. */
+/** An option that the agent offers with a question. */
 export interface QuestionOption {
-  /** Its number among the options, from "1". Agents' own ids may be of any length, and the same twice. */
+  /** Its number among the options, from "1". Agents' own ids may be of any length and need not be unique. */
   readonly id: string;
   /** One line. */
   readonly name: string;
-  /** Null for the options of a plain question. */
+  /** Null for the options of a question that is not about a permission. */
   readonly kind: PermissionOptionKind | null;
 }
 
-/** The user's answer to a question: one of its options, or words. */
+/** The user's answer to a question: one of its options, or a text. */
 export interface QuestionReply {
   readonly text: string;
   /** Null: `text` is the answer. */
   readonly optionId: string | null;
 }
 
-/** A change to a file that a tool made. */
+/** A tool's change to a file. */
 export interface ToolDiff {
   readonly path: string;
   readonly oldText: string | null;
@@ -142,8 +155,8 @@ export interface ToolDiff {
 }
 
 /**
- * What an agent reports, in order, each once. Messages and thoughts are whole blocks, not chunks; only where the agent pauses
- * inside one, what it said so far is given, and the rest of it, `isMore`, later.
+ * An agent's report; reports come in order, each once. Messages and thoughts are complete blocks, not chunks. If the
+ * agent pauses inside one, its text so far is reported, and the rest later with `isMore`.
  */
 export type AgentUpdate =
   | { readonly type: 'message'; readonly text: string; readonly isMore?: true }
@@ -157,7 +170,7 @@ export type AgentUpdate =
       readonly toolKind: string;
       readonly status: 'pending' | 'in_progress' | 'completed' | 'failed';
       readonly locations: readonly { readonly path: string; readonly line: number | null }[];
-      /** At most 16,000 characters, as each side of a diff; a longer one is cut and says so. */
+      /** At most 16,000 characters, like each side of a diff; a truncated one says so. */
       readonly output: string | null;
       readonly diffs: readonly ToolDiff[];
     }
@@ -168,15 +181,16 @@ export type AgentUpdate =
   | {
       readonly type: 'usage';
       /**
-       * Who counted: the gateway (what one call used), the answer to a prompt or the quota in it (what the turn used), or
-       * the agent on its way. `costUsd` of an agent is what its session has cost in all, the gateway's what the call did.
+       * The origin of the figures: the gateway (usage of one call), the response to a prompt or the quota in it (usage
+       * of the turn), or an update during the turn. An agent's `costUsd` is the total of its session; the gateway's is
+       * the cost of the call.
        */
       readonly source: 'gateway' | 'response' | 'quota' | 'update';
-      /** Calls of the model that this is about. */
+      /** The number of model calls in these figures. */
       readonly llmCalls: number | null;
       readonly inputTokens: number | null;
       readonly outputTokens: number | null;
-      /** Of the input tokens, those from the provider's cache. */
+      /** The part of the input tokens that came from the provider's cache. */
       readonly cachedTokens: number | null;
       readonly totalTokens: number | null;
       readonly costUsd: number | null;
@@ -188,9 +202,9 @@ export type AgentUpdate =
       readonly toolCallId: string;
       readonly title: string;
       readonly decision: 'allowed' | 'denied' | 'cancelled';
-      /** The question in which the user was asked; null: the profile decided. */
+      /** The question put to the user; null: the profile decided. */
       readonly questionId: string | null;
-      /** The option that was chosen of those that the question offers; null: none, or the profile decided. */
+      /** The chosen option among those that the question offers; null: none, or the profile decided. */
       readonly option: QuestionOption | null;
     }
   | {
@@ -202,95 +216,107 @@ export type AgentUpdate =
       readonly reason: 'question' | 'permission';
     };
 
-/** A request to an agent and what became of it. */
+/** A request to an agent and its outcome. */
 export interface AgentExchange {
   readonly method: string;
   readonly tookMs: number;
-  /** As the agent answered; undefined when it did not, or refused. */
+  /** The agent's response; undefined if it did not answer or refused. */
   readonly result: unknown;
   readonly error: Error | null;
 }
 
-/** What a process is started with. */
+/** The settings of a process. */
 export interface AgentLaunch {
   readonly profile: AgentProfile;
   readonly workspaceDir: string;
   /** HOME of the process; agents keep their sessions there. */
   readonly homeDir: string;
-  /** For the unix sockets of this run, so its path is short (107 bytes are the most of a socket's); 0700, removed at its end. */
+  /**
+   * The directory of this run's unix sockets. Its path is short (a socket's path has at most 107 bytes); mode 0700,
+   * removed at the end.
+   */
   readonly runtimeDir: string;
   /** Secrets for the child's environment only. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Variables that hold the paths of files in the runtime directory, by the names of the files, which may be written later. The
-   * profile's `env` and {@link AgentLaunch.env} go before them.
+   * Variables that hold the paths of files in the runtime directory, by file name; the files may be written later. The
+   * profile's `env` and {@link AgentLaunch.env} take precedence.
    */
   readonly runtimeFiles?: Readonly<Record<string, string>>;
-  /** The session, as part of the mark by which left-over processes are found. */
+  /** The session's id, part of the mark by which left-over processes are found. */
   readonly runId: string;
-  /** Hears of each request to the agent, when it is over; for a look at what an agent can do. Must not throw. */
+  /** Called after each request to the agent; used by the agent check. Must not throw. */
   onExchange?(exchange: AgentExchange): void;
-  /** Hears of the tools that each call of the model shows it, where the gateway sees that. Must not throw. */
+  /** Called with the tools that each model call offers, if the gateway sees it. Must not throw. */
   onTools?(tools: readonly { readonly name: string; readonly description: string }[]): void;
-  /** Awaited before the next update is given; must not throw. */
+  /** Awaited before the next update is delivered; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
   /**
-   * Makes a function that blots these values out of a text, in all the forms in which programs write them; with `isPiece`
-   * also a part of one at the text's borders. Left out: only the values as they are.
+   * Creates a function that masks these values in a text, in all encodings that programs use; with `isPiece`, also a
+   * part of a value at the text's ends. If missing: only the exact values.
    */
   maskOf?(values: readonly string[]): (text: string, isPiece?: boolean) => string;
-  /** Once it aborts, the agent calls its model no more: the gateway ends all calls, however long the agent takes to stop. */
+  /**
+   * When it aborts, the agent cannot call its model any more: the gateway ends all calls, however long the agent takes
+   * to stop.
+   */
   readonly revoked?: AbortSignal;
-  /** How much of a text may be given when the rest is still to come: a secret must not be cut in two. Left out: all. */
+  /**
+   * The length of a text that may be reported while the rest is still to come: a secret must not be split. If missing:
+   * all of it.
+   */
   safeLength?(text: string): number;
 }
 
-/** A running agent with at most one session of its own and one prompt in flight. */
+/** A running agent with at most one session and one prompt in progress. */
 export interface AgentProcess {
   readonly pid: number;
   readonly paths: AgentPaths;
-  /** Resolves with how the process ended, also between turns; never rejects. */
+  /** Resolves with a description of its end, also between turns; never rejects. */
   readonly exited: Promise<string>;
-  /** Takes up the earlier session as the profile says, or opens a new one. Rejects with {@link AgentCrash}. */
+  /** Resumes the earlier session as the profile says, or opens a new one. Rejects with {@link AgentCrash}. */
   open(
     previousSessionId: string | null,
     mcpServers?: readonly McpServer[],
   ): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
-  /** One turn; resolves when every update of it went through onUpdate. Rejects with {@link AgentCrash}. */
+  /** Runs one turn; resolves when onUpdate has handled all its updates. Rejects with {@link AgentCrash}. */
   prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
-  /** Whether a question is open, and nothing shows that the agent works at something else meanwhile. */
+  /** Returns true if a question is open and nothing shows that the agent does other work meanwhile. */
   isWaiting(): boolean;
-  /** Answers an open question; false when it is not open, or has no such option. */
+  /** Answers an open question; false if it is not open or has no such option. */
   answer(questionId: string, reply: QuestionReply): boolean;
-  /** Cancels the turn; resolves when it ended, or after the profile's grace. */
+  /** Cancels the turn; resolves when it has ended, or after the profile's timeout. */
   cancel(): Promise<void>;
   /**
-   * {@link cancel} for a turn that stays open and is taken up again later. While the agent only waits for an answer
-   * ({@link isWaiting}), what it says to the cancel is not given: its question still stands.
+   * Cancels a turn that stays open and is resumed later. While the agent only waits for an answer ({@link isWaiting}),
+   * its output on the cancel is dropped: its question stays open.
    */
   interrupt(): Promise<void>;
-  /** The stop ladder: {@link interrupt}, close, end of stdin, SIGTERM, SIGKILL, sweep. Safe to call twice; never rejects. */
+  /**
+   * Stops the process: {@link interrupt}, close, end of stdin, SIGTERM, SIGKILL, then the cleanup of left processes.
+   * Safe to call twice; never rejects.
+   */
   stop(): Promise<void>;
-  /** SIGKILL and sweep, at once, also in the middle of {@link stop}. Never rejects. */
+  /** Sends SIGKILL and cleans up at once, also during {@link stop}. Never rejects. */
   kill(): Promise<void>;
 }
 
 /** Starts agents. */
 export interface Agents {
-  /** Spawns and initializes. Rejects with {@link AgentCrash}; no process is left then. */
+  /** Spawns and initializes an agent. Rejects with {@link AgentCrash}; no process is left then. */
   launch(launch: AgentLaunch): Promise<AgentProcess>;
 }
 
 /**
- * Why an agent failed: it crashed or hung, and may do better when it is tried again; its program cannot be started; it was
- * refused a login or a key; what it was asked is refused for what it is (a model that does not exist); it does not take
- * what its profile sets; or it was stopped because it sent more at once than is read.
+ * The cause of an agent's failure. `crash`: it crashed or hung, and a retry may succeed. `program`: its program cannot
+ * start. `login`: a login or key was refused. `request`: the request is invalid, such as an unknown model. `setting`:
+ * it refuses a setting of its profile. `limit`: it was stopped because it sent too much at once.
  */
 export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'limit';
 
 /**
- * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is whatever it
- * wrote. In both the values of the variables that it was given are blotted out.
+ * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is the end of
+ * its stderr. Both have the values of its environment variables masked.
  */
 export class AgentCrash extends Error {
   readonly stderrTail: string;

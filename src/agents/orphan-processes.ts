@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { processStart, signalProcess } from './process-identity.ts';
 
-/** A process, told apart from a later one of the same id. */
+/** A process, distinguishable from a later one with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: string;
@@ -14,7 +14,7 @@ interface TableRow extends ProcessIdentity {
   readonly hasTerminal: boolean;
 }
 
-/** The processes below one, however deep, also in groups and sessions of their own. Linux only; elsewhere none. */
+/** All descendants of a process, including those in other groups and sessions. Linux only; elsewhere empty. */
 export function descendantsOf(pid: number): ProcessIdentity[] {
   const children = new Map<number, TableRow[]>();
   for (const row of readTable()) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
@@ -29,9 +29,9 @@ export function descendantsOf(pid: number): ProcessIdentity[] {
 }
 
 /**
- * What works in one of these directories, which belong to one session alone, without a terminal, and was started not before
- * `since` (of {@link processStart}): whoever threw away the marks of its environment and left its parent is mostly still there.
- * Linux only.
+ * Finds processes whose working directory is one of these, which belong to one session alone. They have no terminal,
+ * and started no earlier than `since` (of {@link processStart}). A process that removed the marks from its environment
+ * and left its parent is usually still there. Linux only.
  */
 export function findInDirectories(directories: readonly string[], since: string): ProcessIdentity[] {
   const roots = directories.map(realPath);
@@ -43,8 +43,8 @@ export function findInDirectories(directories: readonly string[], since: string)
 }
 
 /**
- * Sends SIGKILL to each that still is the same process, and waits until they have ended, for a second at most: the kernel
- * ends a process some time after it took the signal.
+ * Sends SIGKILL to each process that is still the same, and waits for their end, at most one second: the kernel ends a
+ * process some time after the signal.
  */
 export async function killProcesses(processes: readonly ProcessIdentity[]): Promise<void> {
   const running = () => processes.filter(({ pid, startedAt }) => processStart(pid) === startedAt);
@@ -62,7 +62,7 @@ function readTable(): TableRow[] {
   return names.flatMap((name) => {
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // From the third field on; the second, the command, may itself hold spaces and parentheses.
+      // From the third field on: the second, the command, may contain spaces and parentheses.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       const [parent, terminal, startedAt] = [fields[1], fields[4], fields[19]];
       if (startedAt === undefined || fields[0] === 'Z') return [];

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * When a process started, as text that is only good for comparison; null when there is no such process. With it a process
- * id that was given to another process is told apart.
+ * The start time of a process, as text for comparison only; null if there is no such process. It detects that a process
+ * id was reused.
  */
 export function processStart(pid: number): string | null {
   if (process.platform !== 'linux') return startByPs(pid);
@@ -12,12 +12,12 @@ export function processStart(pid: number): string | null {
   return fields === null || fields[0] === 'Z' ? null : (fields[19] ?? null);
 }
 
-/** Whether this process is in the process group of that id. False where that cannot be known. */
+/** Returns true if this process is in the process group of that id. False if that cannot be determined. */
 export function isOwnGroup(group: number): boolean {
   return statFields(process.pid)?.[2] === String(group);
 }
 
-// From the third field on; the second, the command, may itself hold spaces and parentheses.
+// From the third field on: the second, the command, may contain spaces and parentheses.
 function statFields(pid: number): string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -35,7 +35,7 @@ function startByPs(pid: number): string | null {
   }
 }
 
-/** A process's environment as `NAME=value`; null where it cannot be looked into: not Linux, or another user's process. */
+/** A process's environment as `NAME=value`; null if it cannot be read: not Linux, or another user's process. */
 function readEnvironment(pid: number): Set<string> | null {
   try {
     return new Set(readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0'));
@@ -48,15 +48,15 @@ function hasAll(environment: Set<string>, marks: Readonly<Record<string, string>
   return Object.entries(marks).every(([name, value]) => environment.has(`${name}=${value}`));
 }
 
-/** Whether a process was started with all these variables; null where that cannot be known. */
+/** Returns true if a process was started with all these variables; null if that cannot be determined. */
 export function hasEnvironment(pid: number, marks: Readonly<Record<string, string>>): boolean | null {
   const environment = readEnvironment(pid);
   return environment && hasAll(environment, marks);
 }
 
 /**
- * The living processes that were started with all `marks` and none of `unless`, this one left out. Linux only, and only
- * processes that this user may look into; elsewhere none. It finds what left its process group.
+ * Finds the running processes that were started with all `marks` and none of `unless`, except this one. Linux only, and
+ * only processes that this user may inspect; elsewhere empty. It finds processes that left their process group.
  */
 export function findByEnvironment(
   marks: Readonly<Record<string, string>>,
@@ -76,7 +76,10 @@ export function findByEnvironment(
   });
 }
 
-/** Kills what {@link findByEnvironment} finds, until it finds no more: what is killed may just have started another. */
+/**
+ * Kills the processes of {@link findByEnvironment} until there are none: a killed process may just have started
+ * another.
+ */
 export async function killByEnvironment(...search: Parameters<typeof findByEnvironment>): Promise<number[]> {
   const killed = new Set<number>();
   for (let rounds = 0; rounds < 20; rounds++) {
@@ -91,7 +94,7 @@ export async function killByEnvironment(...search: Parameters<typeof findByEnvir
   return [...killed];
 }
 
-/** The processes that one has started and that still run. Linux only; elsewhere none. */
+/** The running children of a process. Linux only; elsewhere empty. */
 export function childrenOf(pid: number): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -100,7 +103,7 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/** Sends a signal to a process, or to a group when negative; false when there is none. */
+/** Sends a signal to a process, or to a group if the id is negative; false if there is none. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);

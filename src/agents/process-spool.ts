@@ -6,13 +6,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { removeTree } from '../store/delete-tree.ts';
 import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 
-/** The variables that mark an agent's process and all that it starts. */
+/** Environment variables that mark an agent's process and all its descendants. */
 export const workerMark = 'SWITCHYARD_WORKER';
 export const runMark = 'SWITCHYARD_RUN';
 
 /**
- * How the runtime directories of a worker's runs begin: the next start finds by it what a killed worker left, also where
- * nothing was noted. Not in the data directory: a socket's path may have 107 bytes at most.
+ * The prefix of the runtime directories of a worker's runs. The next start finds by it what a killed worker left, even
+ * without a record. Not in the data directory: a socket's path has at most 107 bytes.
  */
 export function runtimePrefix(workerId: string): string {
   return join(tmpdir(), `sy-${workerId}-`);
@@ -26,43 +26,43 @@ interface SpooledProcess {
   stopCommand?: readonly string[];
 }
 
-/** What goes with a process when it is gone. */
+/** The resources to remove after a process has ended. */
 export interface RunResources {
   readonly runtimeDir: string;
-  /** What ends something that is not below the process (a container); may be empty. */
+  /** The command that ends something outside the process (a container); may be empty. */
   readonly stopCommand: readonly string[];
 }
 
-/** What a worker knows of its agent processes on disk, so that the next start finds those that outlived it. */
+/** A worker's records on disk of its agent processes, so that the next start finds those that outlived it. */
 export interface ProcessSpool {
   add(pid: number, runId: string, resources?: RunResources): Promise<void>;
   remove(pid: number): Promise<void>;
   /**
-   * Kills what an earlier process of this worker left: each spooled process whose id, start time and marks all match, with
-   * its group, and everything else that carries the worker's mark, and removes what belonged to them and the runtime
-   * directories of its runs. Spares this process and what was added here. Gives what was killed. Agents fill those
-   * directories: one that cannot be removed is reported and left, and an entry whose process still runs stays for the
-   * next start.
+   * Cleans up after an earlier process of this worker. Kills each recorded process whose id, start time and marks all
+   * match, with its group, and every other process with the worker's mark. Removes their resources and the runtime
+   * directories of the worker's runs. Spares this process and everything added here. Returns the killed processes.
+   * Agents fill those directories, so one that cannot be removed is reported and left. A record whose process still
+   * runs stays for the next start.
    */
   reap(): Promise<number[]>;
 }
 
 /** Settings of {@link createProcessSpool}. */
 export interface SpoolOptions {
-  /** Variables for the commands that end what a process cannot. Default: none. */
+  /** Variables for the commands that end resources outside the process. Default: none. */
   readonly baseEnv?: Readonly<Record<string, string>>;
-  /** Called once for each directory or entry that {@link ProcessSpool.reap} leaves, with the code of the error. */
+  /** Called once for each directory or record that {@link ProcessSpool.reap} leaves, with the code of the error. */
   onLeft?(path: string, code: string): void;
 }
 
-/** How long reap waits for killed processes to be gone. */
+/** The time that reap waits for killed processes to end. */
 const maxExitMs = 2_000;
 const pollMs = 10;
 
-/** How long a command of the operator's may take to end something. */
+/** The timeout of the operator's stop command. */
 const stopCommandMs = 20_000;
 
-/** Runs what a profile names for the end of its agents. Never rejects: what it leaves, it leaves. */
+/** Runs the stop command of a profile. Never rejects; failures are ignored. */
 export function runStopCommand(command: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
   const [program, ...args] = command;
   if (program === undefined) return Promise.resolve();
@@ -71,7 +71,7 @@ export function runStopCommand(command: readonly string[], env: Readonly<Record<
   });
 }
 
-/** A spool in a directory that only this worker uses. */
+/** Creates a spool in a directory that only this worker uses. */
 export function createProcessSpool(
   directory: string,
   workerId: string,
@@ -83,7 +83,7 @@ export function createProcessSpool(
   const isLeftOver = ({ pid, startedAt, runId }: SpooledProcess) =>
     startedAt !== null &&
     processStart(pid) === startedAt &&
-    // Where marks cannot be read, id and start time have to do.
+    // If marks cannot be read, the id and the start time must suffice.
     hasEnvironment(pid, { [workerMark]: workerId, [runMark]: runId }) !== false;
 
   return {
@@ -109,7 +109,7 @@ export function createProcessSpool(
         if (entry && live.has(entry.pid)) continue;
         spooled.push({ path, entry });
         if (entry && entry.pid !== process.pid && isLeftOver(entry)) {
-          // A service that an agent started stands in that agent's group.
+          // A service that an agent started is in that agent's group.
           if (!isOwnGroup(entry.pid)) signalProcess(-entry.pid, 'SIGKILL');
           signalProcess(entry.pid, 'SIGKILL');
           killed.add(entry.pid);

@@ -4,21 +4,22 @@ import type { AgentProfile } from './agent.ts';
 import { expandEntry, readProfilesFile } from './profiles/load-file.ts';
 import { type ProfileDraft, profileSchema, wantsGateway } from './profiles/schema.ts';
 
-/** The profiles of this process and which one is used when a session names none. */
+/** The profiles of this process, and the default one. */
 export interface AgentProfiles {
   readonly profiles: ReadonlyMap<string, AgentProfile>;
   readonly defaultId: string;
 }
 
-/** Gives a variable of this process by its name; undefined when it is not set, or is none that an agent may have. */
+/** Returns a variable of this process by name; undefined if it is not set or agents may not have it. */
 export type ReadVariable = (name: string) => string | undefined;
 
 const noVariable: ReadVariable = () => undefined;
 
 /**
- * The built-in demo agent and what the file of AGENTS_CONFIG (`{"default": id, "agents": […]}`) adds or replaces. An entry
- * of the ACP registry is a valid agent, and so is the id of a ready one. A provider's keys that the file does not have are
- * those of this process, by the same names. Throws one error that lists everything wrong with the file, by path.
+ * Loads the built-in demo agent, and the agents that the file of AGENTS_CONFIG (`{"default": id, "agents": […]}`) adds
+ * or replaces. An entry of the ACP registry is a valid agent, and so is the id of a predefined one. A provider's keys
+ * that are not in the file come from the variables of this process. Throws one error that lists all problems of the
+ * file, by path.
  */
 export async function loadProfiles(
   path: string | null,
@@ -32,7 +33,7 @@ export async function loadProfiles(
   return { profiles, defaultId: file.default ?? file.agents[0]?.id ?? demo.id };
 }
 
-/** A ready profile, as it is without any file. Throws a sentence that lists them when there is none of this id. */
+/** A predefined profile without changes from a file. Throws a sentence that lists the ids if this one is unknown. */
 export function readyProfile(id: string, readVariable: ReadVariable = noVariable): Promise<AgentProfile> {
   const entry = expandEntry(id, (_field, message) => {
     throw new Error(`There is no ready profile "${id}": it ${message.replace(', or an object', '')}.`);
@@ -40,7 +41,7 @@ export function readyProfile(id: string, readVariable: ReadVariable = noVariable
   return finish(profileSchema.parse(entry), process.cwd(), readVariable);
 }
 
-// Paths are meant from the file's directory: the agent's own working directory is the session's.
+// Paths are relative to the file's directory: the agent's own working directory is the session's.
 async function finish(draft: ProfileDraft, directory: string, readVariable: ReadVariable): Promise<AgentProfile> {
   const { sandbox } = draft;
   const [program = '', ...args] = draft.command;
@@ -54,7 +55,8 @@ async function finish(draft: ProfileDraft, directory: string, readVariable: Read
   };
 }
 
-// A key is the file's own (`key_file`, `env`) or else this process's. Behind the gateway the agent has none of them.
+// Finds a key in the file (`key_file`, `env`), otherwise in the variables of this process. Behind the gateway the agent
+// gets none of them.
 async function withKeys(
   { id, env, provider, sandbox }: ProfileDraft,
   directory: string,

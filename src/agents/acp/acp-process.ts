@@ -33,23 +33,26 @@ import { startWatchdog } from './watchdog.ts';
 /** The limits of each step between `initialize` and the first turn (docs/agents.md#timeouts). */
 export interface StartTimeouts {
   readonly authenticateMs: number;
-  /** For new, load and resume: agents replay histories and start servers of their own. */
+  /** For new, load and resume: agents replay histories and start their own servers. */
   readonly openMs: number;
 }
 
-/** How long a courtesy (close) may take before it is left. */
+/** The timeout of requests whose result does not matter (close). */
 const closeTimeoutMs = 2_000;
-/** After a load, an agent that tells nothing for so long has told the whole history; and it is not waited for longer. */
+/**
+ * After a load, an agent that sends nothing for `quietMs` has replayed the whole history. It gets at most the second
+ * value.
+ */
 const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
-/** So many updates of an agent may still have to be written when more of what it says is read. */
+/** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
-/** After so long without a word, what an agent said so far is given. */
+/** After this time without output, the text received so far is reported. */
 const quietMs = 1_500;
-/** What an agent says without a pause is given so often. */
+/** The interval at which continuous output is reported. */
 const longMs = 60_000;
 
-/** One agent process behind the port, speaking ACP version 1. */
+/** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
   readonly pid: number;
   readonly paths: AgentPaths;
@@ -92,7 +95,7 @@ export class AcpProcess implements AgentProcess {
     );
   }
 
-  /** The handshake. `clientCapabilities` as ACP has them. */
+  /** Performs the handshake. `clientCapabilities` in ACP's form. */
   async start(connection: ClientConnection, clientInfo: object, clientCapabilities: object): Promise<void> {
     this.#connection = connection;
     this.#open = createRequests(this.#child, connection, () => this.#isReading, this.#launch.onExchange);
@@ -114,12 +117,12 @@ export class AcpProcess implements AgentProcess {
     return this.#open;
   }
 
-  /** Is told when a message that has come is being worked off, and when no longer. */
+  /** Called when the processing of a received message starts and ends. */
   reading(isReading: boolean): void {
     this.#isReading = isReading;
   }
 
-  /** Takes in a `session/update`. */
+  /** Handles a `session/update`. */
   onUpdate({ sessionId, update }: SessionNotification): void {
     if (sessionId === this.#sessionId) this.#sideWork.recordUpdate(update);
     this.#takeIn({ sessionId, update });
@@ -127,8 +130,8 @@ export class AcpProcess implements AgentProcess {
 
   #takeIn({ sessionId, update }: SessionNotification): void {
     this.#lastSignAt = performance.now();
-    // No session is open while one is loaded, whose history comes again, and the log has that already. One that comes
-    // after its load was given up is of another session.
+    // While a session is loaded, no session is open: its history is replayed, and the log has it already. After a load
+    // was abandoned, a late update belongs to another session.
     if (sessionId !== this.#sessionId) return;
     if (this.#isMuted && isTextChunk(update)) return;
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#promptBlocks);
@@ -137,7 +140,7 @@ export class AcpProcess implements AgentProcess {
     if (this.#assembler.hasDeferredProgress()) this.#scheduleProgress();
   }
 
-  /** A question for a permission tells of its tool call too, and opencode shows the diff of an edit only there. */
+  /** A permission request also describes its tool call, and opencode shows the diff of an edit only there. */
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
     this.#takeIn({ sessionId, update: { ...toolCall, sessionUpdate: 'tool_call_update' } });
@@ -161,7 +164,7 @@ export class AcpProcess implements AgentProcess {
   }
 
   async #opened(sessionId: string, how: ResumeMethod): Promise<void> {
-    // Gemini CLI answers a load first and goes on with the history then.
+    // Gemini CLI answers a load first and then continues to send the history.
     if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, maxHistoryMs);
     const { mode, config } = this.#launch.profile;
     const { openMs } = this.#timeouts;
@@ -188,7 +191,7 @@ export class AcpProcess implements AgentProcess {
     this.questions.open();
     this.#sideWork.reset();
     this.#isMuted = false;
-    // What was said between turns is no part of this one's first message.
+    // Text sent between turns does not belong to this turn's first message.
     this.#deliver(this.#assembler.flush());
     this.#lastSignAt = performance.now();
     const { inactivityMs, maxTurnMs } = this.#launch.profile;
@@ -203,7 +206,7 @@ export class AcpProcess implements AgentProcess {
     this.#turn = answer.catch(() => undefined);
     let isOverdue = false;
     const hung = watchdog.hung.then(async (ms) => {
-      // Told to stop, so that it may put its affairs in order; what it answers is not believed any more.
+      // Cancelled so that it can clean up; its answer is not trusted any more.
       this.#isHanging = true;
       await this.cancel();
       throw this.#requests.crash(`The agent gave no sign of life for ${ms / 1_000} s.`);
@@ -227,9 +230,9 @@ export class AcpProcess implements AgentProcess {
     } finally {
       watchdog.stop();
       this.#turn = null;
-      // A turn that ended needs no answers any more.
+      // After the end of a turn, its questions need no answers.
       this.questions.cancelAll();
-      // Also when it ended badly: what it had said before belongs into the log.
+      // Also after a failed turn: the text received before belongs in the log.
       this.#deliver(this.#assembler.endTurn());
       await this.#deliveries;
     }
@@ -248,8 +251,8 @@ export class AcpProcess implements AgentProcess {
     await this.#cancelTurn();
   }
 
-  // The cancel answers an agent that waits for the user, but the user has answered nothing, and is still asked. One that
-  // works beside its question may say at the cancel what it was at.
+  // The cancel also ends the agent's open question, but the user has not answered, so the question stays open. An agent
+  // that works beside its question may report its progress when it is cancelled.
   async interrupt(): Promise<void> {
     if (this.isWaiting()) {
       this.#deliver(this.#assembler.flush());
@@ -258,7 +261,7 @@ export class AcpProcess implements AgentProcess {
     await this.#cancelTurn();
   }
 
-  // Whether the turn ended in time.
+  // Resolves to true if the turn ended in time.
   async #cancelTurn(): Promise<boolean> {
     const turn = this.#turn;
     if (turn === null) return true;
@@ -278,7 +281,7 @@ export class AcpProcess implements AgentProcess {
   }
 
   async #stop(): Promise<void> {
-    // One that hangs was told to cancel already.
+    // A hanging agent has already been cancelled.
     const isResponsive = this.#open !== null && !this.#isHanging && !(await within(this.exited, 0));
     if (isResponsive) await this.interrupt();
     const canClose = this.#self.agentCapabilities?.sessionCapabilities?.close != null;
@@ -297,12 +300,12 @@ export class AcpProcess implements AgentProcess {
     }, progressMs).unref();
   }
 
-  // What the agent asks ends what it says.
+  // A question of the agent completes its text.
   #report(update: AgentUpdate): void {
     this.#deliver([...this.#assembler.flush(), update]);
   }
 
-  // One after another, each awaited: the log has them in the agent's order.
+  // Delivers updates one after another and awaits each, so that the log has the agent's order.
   #deliver(updates: readonly AgentUpdate[]): void {
     if (!this.#assembler.isBlockOpen()) this.#pauses.clear();
     for (const update of updates) {
@@ -316,13 +319,13 @@ export class AcpProcess implements AgentProcess {
     }
   }
 
-  // While its words wait for this service, which then reads no more of them, it is not the agent that pauses.
+  // While its messages wait for this service, which then reads no more of them, the agent is not pausing.
   #pause(): void {
     if (this.#undelivered > 0) this.#pauses.recordText();
     else this.#deliver(this.#assembler.pause((text) => this.#launch.safeLength?.(text) ?? text.length));
   }
 
-  /** A promise while so much of what the agent said is still to be worked off that no more is to be read. */
+  /** A promise while too many of the agent's updates wait to be processed; reading pauses until it resolves. */
   room(): Promise<void> | null {
     return this.#undelivered < maxUndelivered ? null : this.#deliveries;
   }
@@ -330,21 +333,21 @@ export class AcpProcess implements AgentProcess {
   // An agent that waits for the user does not hang, and one whose tool runs may be silent longer (docs/agents.md#timeouts).
   #lastSign(): { atMs: number; timeoutFactor: number } {
     if (this.questions.isAnyOpen() && !this.#sideWork.isToolRunning()) this.#lastSignAt = performance.now();
-    // Nor is one whose words still wait for this service.
+    // An agent whose messages still wait for this service is not hanging either.
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, timeoutFactor: this.#assembler.isToolRunning() ? 3 : 1 };
   }
 }
 
-// What a tool did, or what was used, is so whatever became of a question.
+// Tool calls and usage count regardless of an open question.
 function isTextChunk({ sessionUpdate }: SessionNotification['update']): boolean {
   return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }
 
-/** ACP's words for how a turn ends. */
+/** ACP's stop reasons. */
 const stopReasons = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'];
 
-// Nothing else of an agent goes into a log unread: a word that the protocol does not have ends the turn as usual.
+// Stop reasons go into the log, so only the protocol's own are accepted. An unknown one counts as a normal end.
 function stopReasonOf(result: { stopReason?: unknown } | null): string {
   return stopReasons.find((reason) => reason === result?.stopReason) ?? 'end_turn';
 }

@@ -7,16 +7,16 @@ import { type Child, type ChildOptions, spawnChild } from './child.ts';
 import { createMessageStream } from './messages.ts';
 import type { FailedMethods } from './open-session.ts';
 
-/** What {@link createAgents} needs. */
+/** Options of {@link createAgents}. */
 export interface AgentsOptions {
   /** The variables of this process that agents may see. */
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly workerId: string;
-  /** Where the worker notes its agent processes. */
+  /** The directory where the worker records its agent processes. */
   readonly spoolDir: string;
-  /** Left out: none, unless a profile brings its own. */
+  /** If missing, agents run without a sandbox unless a profile has its own. */
   readonly sandbox?: Sandbox;
-  /** Other than 30 s to authenticate, 60 s to open a session. */
+  /** Replaces the defaults: 30 s to authenticate, 60 s to open a session. */
   readonly timeouts?: Partial<StartTimeouts>;
   readonly log: Record<'info' | 'debug' | 'warn', (fields: object, message: string) => void>;
 }
@@ -27,7 +27,7 @@ const clientInfo = { name: 'switchyard', title: 'Switchyard', version: '0.1.0' }
 // No file system and no terminal: agents use their own tools in their workspace.
 const clientCapabilities = { elicitation: { form: {} }, session: { notices: {} } };
 
-/** Agents that speak ACP over stdio. First kills what an earlier process of this worker left behind. */
+/** Creates agents that speak ACP over stdio. Kills processes that an earlier run of this worker left behind. */
 export async function createAgents(options: AgentsOptions): Promise<Agents> {
   const { baseEnv, workerId, log } = options;
   const spool = createProcessSpool(options.spoolDir, workerId, {
@@ -48,7 +48,7 @@ async function launchAgent(
   timeouts: StartTimeouts,
   failedMethods: FailedMethods,
 ): Promise<AgentProcess> {
-  // What the agent says and what its gateway counts come from two sides, and are given one after the other.
+  // The agent's updates and the gateway's usage come from two sources, and are delivered one after the other.
   let delivered: Promise<void> = Promise.resolve();
   const launch: AgentLaunch = {
     ...input,

@@ -11,35 +11,37 @@ import { agentEnvironment, openAgentGateway, runtimeVariables } from './environm
 import { createPace } from './pace.ts';
 import { storable } from './text-limits.ts';
 
-/** How much of stderr is kept for the log. */
+/** The maximum length of stderr kept for the log. */
 const stderrTailCharacters = 4_000;
-/** What it costs to take in a piece of it. */
+/** The cost of processing one chunk of stderr. */
 const stderrChunkMs = 0.2;
-/** Values shorter than this would blot out ordinary words. */
+/** Masking shorter values would garble ordinary words. */
 const minMaskedLength = 6;
-/** How long a killed process is waited for. One that the kernel cannot end just now ends by itself later. */
+/** The time to wait for a killed process. If the kernel cannot end it now, it ends later. */
 const killedMs = 5_000;
 
-/** A spawned agent process, in a group of its own. */
+/** A spawned agent process in its own process group. */
 export interface Child {
   readonly pid: number;
   readonly paths: AgentPaths;
   readonly streams: ChildProcessWithoutNullStreams;
-  /** Resolves with how it ended; never rejects. */
+  /** Resolves with a description of its end; never rejects. */
   readonly exited: Promise<string>;
-  /** The end of what it wrote to stderr, masked. */
+  /** The end of its stderr, masked. */
   stderrTail(): string;
-  /** Kills it at once for what it did, in a sentence: that, and not how it ended, is why it is gone. */
+  /** Kills it at once for its behaviour. `sentence` then explains its end, instead of its exit code. */
   killWithReason(sentence: string): void;
-  /** The sentence it was killed for; null: it was not. */
+  /** The sentence of {@link Child.killWithReason}; null if it was not called. */
   killReason(): string | null;
-  /** Text for users and logs, without the values of the variables that the child was given. */
+  /** Masks the values of the child's environment variables in a text for users or logs. */
   mask(text: string): string;
-  /** End of stdin, SIGTERM, SIGKILL of the group, and a sweep for what left the group. Never rejects. */
+  /**
+   * Ends stdin, then sends SIGTERM, then SIGKILL to the group, and kills processes that left the group. Never rejects.
+   */
   kill(): Promise<void>;
 }
 
-/** What every child of this worker shares. */
+/** Settings that all children of this worker share. */
 export interface ChildOptions {
   /** The variables of this process that a child may see. */
   readonly baseEnv: Readonly<Record<string, string>>;
@@ -49,8 +51,9 @@ export interface ChildOptions {
 }
 
 /**
- * Spawns the profile's command, with the gateway that it asks for, whose counts go to `onUsage`, one after the
- * other, each before the child counts as ended. Rejects with {@link AgentCrash} when the program cannot be started; nothing is left then.
+ * Spawns the profile's command, and the gateway if the profile needs one. Usage goes to `onUsage` in order, and all of
+ * it before the child counts as ended. Rejects with {@link AgentCrash} if the program cannot start; nothing is left
+ * running then.
  */
 export async function spawnChild(
   launch: AgentLaunch,
@@ -66,7 +69,7 @@ export async function spawnChild(
   });
   try {
     const env = agentEnvironment(launch, options.baseEnv, agentGateway);
-    // A driver has to know the names of all variables, and says where the agent sees the runtime directory.
+    // A driver must know the names of all variables. It decides where the agent sees the runtime directory.
     const command = await options.sandbox.wrap({
       launch,
       env: { ...runtimeVariables(launch, launch.runtimeDir), ...env },
@@ -96,9 +99,9 @@ export async function spawnChild(
 
 interface Supervision {
   readonly spool: ProcessSpool;
-  /** What is blotted out. */
+  /** The values to mask. */
   readonly values: readonly string[];
-  /** After the process has gone. Never rejects. */
+  /** Called after the process has ended. Never rejects. */
   end(): Promise<void>;
 }
 
@@ -112,7 +115,7 @@ async function superviseChild(
   let tail = '';
   const pace = createPace();
   streams.stderr.setEncoding('utf8').on('data', (text: string) => {
-    // More than is given, so that a value that is cut at its beginning is not in it.
+    // Keeps more than it returns, so that a value cut at its start is not part of the result.
     tail = (tail + text).slice(-2 * stderrTailCharacters);
     const rest = pace.spend(stderrChunkMs);
     if (rest === null) return;
@@ -123,19 +126,19 @@ async function superviseChild(
     streams.once('error', (error) => resolve(error.message));
     streams.once('exit', (code, signal) => resolve(howItEnded(code, signal, command.isWrapped)));
   });
-  // Longest first, so that one that contains another is blotted out whole.
+  // Longest first, so that a value that contains another one is masked completely.
   const masked = values.filter((value) => value.length >= minMaskedLength).sort((a, b) => b.length - a.length);
   const mask = (text: string) => storable(masked.reduce((rest, value) => rest.replaceAll(value, '********'), text));
   const isGoneWithin = (ms: number) => within(exited, ms);
 
   const startedAt = processStart(pid);
-  // A wall takes all that is behind it along.
+  // The end of a sandbox also ends all processes in it.
   const findDescendants = () => (command.isWrapped ? [] : descendantsOf(pid));
   const findOrphans = () =>
     command.isWrapped || startedAt === null ? [] : findInDirectories([launch.workspaceDir, launch.homeDir], startedAt);
   const kill = async () => {
     const { stdinMs, termMs } = launch.profile.stopGraces;
-    // Who has whom for a parent can only be seen while all still run.
+    // Read first: parent relations are visible only while all processes still run.
     const descendants = findDescendants();
     streams.stdin.end();
     if (!(await isGoneWithin(stdinMs))) {
@@ -147,14 +150,14 @@ async function superviseChild(
       }
     }
     const isGone = await isGoneWithin(killedMs);
-    // Also after an orderly end: what the agent started may still run, in its group or out of it.
+    // Also after a normal end: processes that the agent started may still run, inside or outside its group.
     signalProcess(-pid, 'SIGKILL');
     await killProcesses(descendants);
     await killProcesses(findOrphans());
     await end();
-    // What could not be found may hold the pipes; they must not hold this process.
+    // Processes that were not found may hold the pipes open; they must not keep this process alive.
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy();
-    // What is not gone stays noted, for the next start to look at.
+    // A process that is still there stays recorded, for the next start to clean up.
     if (isGone) await spool.remove(pid).catch(() => undefined);
   };
   try {
@@ -179,7 +182,7 @@ async function spawnCommand(
   env: Record<string, string>,
 ): Promise<ChildProcessWithoutNullStreams> {
   const streams = spawnAgent(command, { cwd: launch.workspaceDir, env });
-  // A write to an agent that has gone is reported by its exit; an unheard error here would end this process.
+  // The exit reports a write to an agent that has ended; an unhandled error here would end this process.
   for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
     streams.once('spawn', resolve);
@@ -188,14 +191,14 @@ async function spawnCommand(
   return streams;
 }
 
-// A wall would fall at once, and the agent with it: the signal is meant for what is behind its first process.
+// The sandbox's first process would end at once, and the agent with it, so the signal goes to the processes below it.
 function terminate(pid: number, isWrapped: boolean): void {
   const behind = isWrapped ? childrenOf(pid).flatMap(childrenOf) : [];
   if (behind.length === 0) signalProcess(-pid, 'SIGTERM');
   for (const each of behind) signalProcess(each, 'SIGTERM');
 }
 
-// A wall says by its own exit code, as shells do, which signal ended what was behind it.
+// A sandbox reports the signal that ended its content by its own exit code, as shells do.
 function howItEnded(code: number | null, signal: NodeJS.Signals | null, isWrapped: boolean): string {
   const names = Object.entries(constants.signals);
   const inner = isWrapped && code !== null ? names.find(([, number]) => code === 128 + number)?.[0] : undefined;
@@ -203,11 +206,11 @@ function howItEnded(code: number | null, signal: NodeJS.Signals | null, isWrappe
   return cause === undefined ? `exit code ${code}` : `signal ${cause}`;
 }
 
-// Node's message about a bad variable quotes its value, which may be a secret: only its code is passed on.
+// Node's message about an invalid variable quotes its value, which may be a secret, so only the code is used.
 function cannotStart(profileId: string, error: unknown): AgentCrash {
   const { code, message } = error as NodeJS.ErrnoException;
   const cause = spawnErrors[code ?? ''] ?? message;
-  // A program that is missing, or that this user may not run, is still so in a minute.
+  // A missing program, or one that this user may not run, will still fail in a minute.
   const reason = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'ENOSANDBOX'].includes(code ?? '') ? 'program' : 'crash';
   return new AgentCrash(`The agent "${profileId}" cannot be started: ${cause.replace(/\.$/, '')}.`, '', reason);
 }
@@ -217,7 +220,7 @@ const spawnErrors: Partial<Record<string, string>> = {
   'ERR_INVALID_ARG_VALUE': 'its command, or a variable that it is given, holds a NUL character',
 };
 
-/** Whether something settles in time. The timer does not keep the process alive. */
+/** Resolves to true if the promise settles in time. The timer does not keep the process alive. */
 export function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms).unref();

@@ -1,6 +1,6 @@
 import type { McpServer, PromptBlock } from '../agent.ts';
 
-/** A block as ACP has it, with its annotation for what is said to the agent and is not the user's. */
+/** A block in ACP's form. Its annotation marks text from the service, not from the user. */
 export function toContent(block: PromptBlock): object {
   if (block.type === 'link') {
     const { uri, name, mimeType } = block;
@@ -10,7 +10,7 @@ export function toContent(block: PromptBlock): object {
   return isPreface === true ? { type, text, annotations: { audience: ['assistant'] } } : { type, text };
 }
 
-/** A server as ACP has it. */
+/** A server in ACP's form. */
 export function toServer({ name, command, args, env }: McpServer): object {
   return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
 }

@@ -3,16 +3,19 @@ import type { AgentLaunch, AgentUpdate } from '../agent.ts';
 import { type Gateway, openGateway } from '../gateway/gateway.ts';
 import { gatewayPort, gatewaySocketIn } from '../sandbox/sandbox-command.ts';
 
-/** The gateway of one launch, and what the agent is told of it. */
+/** The gateway of one launch, and the agent's settings for it. */
 export interface AgentGateway {
   readonly gateway: Gateway;
-  /** Where the agent has no network: the socket that is its only way. */
+  /** For an agent without a network: the socket that is its only connection. */
   readonly socketPath: string | null;
-  /** Variables that stand over all others. */
+  /** Variables that override all others. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Opens the gateway that the profile asks for, until the launch is revoked; null: it asks for none. Rejects when it cannot listen. */
+/**
+ * Opens the gateway that the profile requires, until the launch is revoked; null if it requires none. Rejects if the
+ * gateway cannot listen.
+ */
 export async function openAgentGateway(
   launch: AgentLaunch,
   onUsage: (usage: Extract<AgentUpdate, { type: 'usage' }>) => void,
@@ -34,8 +37,8 @@ export async function openAgentGateway(
 }
 
 /**
- * All variables of an agent before its driver has its say. Behind a gateway those that hold the provider's keys are left
- * out, whoever gave them.
+ * All variables of an agent, before its driver changes them. Behind a gateway, variables with the provider's keys are
+ * removed, whatever their source.
  */
 export function agentEnvironment(
   launch: AgentLaunch,
@@ -50,7 +53,7 @@ export function agentEnvironment(
   };
 }
 
-/** The variables of {@link AgentLaunch.runtimeFiles}, for an agent that sees the runtime directory here. */
+/** The variables of {@link AgentLaunch.runtimeFiles}, for an agent that sees the runtime directory at this path. */
 export function runtimeVariables({ runtimeFiles = {} }: AgentLaunch, runtimeDir: string): Record<string, string> {
   return Object.fromEntries(Object.entries(runtimeFiles).map(([name, file]) => [name, join(runtimeDir, file)]));
 }

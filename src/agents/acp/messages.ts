@@ -4,32 +4,35 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import { createPace } from './pace.ts';
 import { LineTooComplex, parseLine } from './parse-line.ts';
 
-/** The most that a message may take: tool output, pictures and diffs can be large. */
+/** The maximum size of a message: tool output, pictures and diffs can be large. */
 const maxLineMegabytes = 16;
 const maxLineBytes = maxLineMegabytes * 1_024 * 1_024;
-/** So many of an agent's requests may wait for their answers, or for the agent to read them, before its next words are read. */
+/**
+ * The maximum number of an agent's requests that wait for a response, or for the agent to read it, before reading
+ * pauses.
+ */
 const maxUnanswered = 64;
 const newline = 10;
-/** What a message costs beside the reading of its line, by measurement: checks, dispatch and joining. */
+/** The measured cost of a message besides parsing its line: checks, dispatch and joining. */
 const messageMs = 0.03;
 const megabyteMs = 3;
 
-/** What a stream of messages is told, and asks. */
+/** Hooks of a message stream. */
 export interface MessageHooks {
-  /** Awaited before each message is given: what came of those before may still have to be worked off. */
+  /** Awaited before each message is delivered: earlier ones may still be in progress. */
   room(): Promise<void> | null;
-  /** A message that has come is being worked off, or no longer: the next is waited for. */
+  /** Called when the processing of a received message starts and when it ends. */
   onWork(isWorking: boolean): void;
-  /** The agent sent what is not read, for the reason that stands in the sentence; nothing more is. */
+  /** Called when the agent sent something that is not read, with the reason as a sentence. Nothing more is read. */
   onLimitExceeded(sentence: string): void;
 }
 
 /**
- * An agent's messages, one a line. What is no message is passed over in silence. The SDK's own stream answers it, and then
- * noise fills the stdin of an agent that does not read, until both wait for each other. A write to an agent that is gone
- * is no error here either: what it said last is still to be read, and its exit tells the rest. Nor is an answer that nobody
- * waits for passed on: the SDK would print its id, which may be anything that the agent knows. What is not read yet stays in
- * the pipe, so that an agent that says more than can be taken has to wait.
+ * Reads an agent's messages, one per line. Invalid messages are ignored: the SDK's own stream answers them, and such
+ * answers fill the stdin of an agent that does not read, until both sides block. A write to an agent that has ended is
+ * not an error either: its last output is still read, and its exit tells the rest. Responses to unknown requests are
+ * dropped, because the SDK would print their id, which the agent controls. Unread data stays in the pipe, so an agent
+ * that sends too much has to wait.
  */
 export function createMessageStream(stdin: Writable, stdout: Readable, hooks: MessageHooks): Stream {
   const requestIds = new Set<unknown>();
@@ -45,7 +48,7 @@ export function createMessageStream(stdin: Writable, stdout: Readable, hooks: Me
   return { readable, writable } as Stream;
 }
 
-/** How many of the agent's requests are open. */
+/** The number of the agent's open requests. */
 interface Counter {
   add(): void;
   remove(): void;
@@ -108,7 +111,7 @@ async function* readMessages(
   }
 }
 
-// Null: a line is too long; it is the last that is given.
+// Null: a line is too long; no line follows.
 async function* readLines(stdout: Readable): AsyncGenerator<Buffer | null> {
   let line: Buffer[] = [];
   let lineBytes = 0;
@@ -132,7 +135,7 @@ async function* readLines(stdout: Readable): AsyncGenerator<Buffer | null> {
       if (rest.length > 0) line.push(rest);
     }
   } catch {
-    // Stdout was torn down with the process; what came before is still read.
+    // Stdout was destroyed with the process; earlier data is still read.
   }
   if (line.length > 0) yield end();
 }

@@ -1,10 +1,10 @@
 import type { AgentProfile } from '../agent.ts';
 import { AgentRefusal, AgentTimeout, methodNotFound, type Requests } from './requests.ts';
 
-/** How a session was come by. */
+/** The method by which a session was resumed or created. */
 export type ResumeMethod = AgentProfile['resumeOrder'][number];
 
-/** What an agent says of itself in `initialize`, as far as it is used. */
+/** The parts of an agent's `initialize` response that are used. */
 export interface AgentSelf {
   readonly protocolVersion: number;
   readonly agentInfo?: { readonly name?: string; readonly version?: string } | null;
@@ -15,29 +15,29 @@ export interface AgentSelf {
 }
 
 /**
- * Which rungs an agent advertises and does not have, or does not answer: for each of its versions that is found out once by
- * this worker. An error of one session (it is not known any more) is none of that.
+ * Resume methods that an agent advertises but does not support or answer. A worker finds this out once for each version
+ * of an agent. An error of one session, such as an unknown session id, does not count.
  */
 export type FailedMethods = Set<string>;
 
-/** What {@link openSession} needs. */
+/** Options of {@link openSession}. */
 export interface Opening {
   readonly requests: Requests;
   readonly profile: AgentProfile;
   readonly self: AgentSelf;
   readonly failedMethods: FailedMethods;
   readonly timeoutMs: number;
-  /** The parameters that all rungs share. */
+  /** The parameters that all resume methods share. */
   readonly params: { readonly cwd: string; readonly mcpServers: readonly object[] };
-  /** What is to be done with the session; when it fails, so does the rung. */
+  /** Handles the open session; if it fails, the resume method has failed. */
   opened(sessionId: string, how: ResumeMethod): Promise<void>;
-  /** Asked after a rung that failed: whether the agent is gone, so that no other is worth a try. */
+  /** Called after a failed method: true if the agent has ended, so that no other method is worth trying. */
   isGone(): Promise<boolean>;
 }
 
 /**
- * The resume ladder: the earlier session by the profile's rungs that the agent says it has, else a new one. Any error on
- * one rung leads to the next; only the last one's counts. Rejects with AgentCrash.
+ * Resumes the earlier session by the first method of the profile that the agent advertises and that works; otherwise
+ * opens a new one. An error of one method leads to the next; only the last error counts. Rejects with AgentCrash.
  */
 export async function openSession(
   opening: Opening,

@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The part of this process's time that one agent may take for what it sends, and how much it may take at once. */
+/** The share of this process's time that one agent may take for its messages, and the time that it may take at once. */
 const share = 0.25;
 const burstMs = 1_000;
 
-/** Keeps one agent's flood from taking the time of all others. */
+/** Prevents one agent's flood of messages from taking the time of all others. */
 export interface Pace {
-  /** Counts work; a promise where the agent has to wait for the next. */
+  /** Counts work; returns a promise if the agent has to wait before its next work. */
   spend(ms: number): Promise<void> | null;
 }
 
-/** A pace by which `spend` may be used up to a quarter of the time, and for a second at once. */
+/** Creates a pace: `spend` allows up to a quarter of the time, and one second at once. */
 export function createPace(now: () => number = () => performance.now()): Pace {
   let debtMs = 0;
   let lastAt = now();

@@ -1,19 +1,22 @@
 import { createThreadPool, threadProgram } from '../../threads/thread-pool.ts';
 import { parseMessage } from './trim.ts';
 
-/** A longer line is read by a thread: even one that is all structure holds the event loop for no more than some 50 ms then. */
+/**
+ * A longer line is parsed in a thread. A line of this length that is all structure blocks the event loop for at most
+ * about 50 ms.
+ */
 const maxInlineBytes = 128 * 1_024;
-/** How long the thread may take for a line, from the moment when it is ready. Sixteen MB of text take 0.2 s. */
+/** The time that the thread may take for a line, from the moment it is ready. Sixteen MB of text take 0.2 s. */
 const parseMs = 10_000;
-/** How long the thread is kept for the next long line. */
+/** The time for which an idle thread is kept for the next long line. */
 const idleMs = 30_000;
 
-/** A line that takes too much time or memory to read. */
+/** A line that takes too much time or memory to parse. */
 export class LineTooComplex extends Error {}
 
 /**
- * Reads one line of an agent; null: it is no message. A promise only where the line is long. Rejects with
- * {@link LineTooComplex}.
+ * Parses one line of an agent; null if it is no message. Returns a promise only for a long line. Rejects with {@link
+ * LineTooComplex}.
  */
 export function parseLine(line: Buffer): object | null | Promise<object | null> {
   return line.length <= maxInlineBytes ? parseMessage(line.toString('utf8')) : parseInThread(line);
@@ -24,7 +27,7 @@ interface ParseResult {
   readonly isTooComplex: boolean;
 }
 
-// One for all agents: each has at most one line that waits here.
+// One pool for all agents: each has at most one line waiting here.
 const pool = createThreadPool<ParseResult>({
   program: threadProgram('parse-thread', import.meta.url),
   maxThreads: 1,
@@ -33,7 +36,7 @@ const pool = createThreadPool<ParseResult>({
 });
 
 async function parseInThread(line: Buffer): Promise<object | null> {
-  // A copy with a buffer of its own, which can be transferred.
+  // A copy with its own buffer, which can be transferred.
   const bytes = new Uint8Array(line);
   const result = await pool.run({ message: bytes, limitMs: parseMs, transfer: [bytes.buffer] }).catch(() => null);
   if (result === null || result.isTooComplex) {

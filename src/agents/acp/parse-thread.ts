@@ -1,4 +1,5 @@
-// The program of the thread that reads an agent's long lines: their size and their structure may take seconds and much memory.
+// The program of the thread that parses an agent's long lines: their size and structure may take seconds and much
+// memory.
 import { serveTasks } from '../../threads/serve-tasks.ts';
 import { isTooComplex, parseMessage } from './trim.ts';
 

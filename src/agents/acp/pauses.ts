@@ -1,12 +1,12 @@
-/** Tells when a stream pauses, so that what it said so far can be shown. */
+/** Detects pauses of a stream, so that its text so far can be shown. */
 export interface Pauses {
-  /** Something was said. */
+  /** Called when text arrives. */
   recordText(): void;
-  /** All that was said has been given. */
+  /** Called when all text so far has been reported. */
   clear(): void;
 }
 
-/** `onPause` is called once nothing was said for `quietMs`, and every `longMs` while it goes on without a pause. */
+/** Calls `onPause` after `quietMs` without text, and every `longMs` during continuous text. */
 export function createPauses(quietMs: number, longMs: number, onPause: () => void): Pauses {
   let quiet: NodeJS.Timeout | undefined;
   let long: NodeJS.Timeout | undefined;

@@ -8,23 +8,26 @@ import type {
 import type { AgentProfile, AgentUpdate, PermissionOptionKind, QuestionOption, QuestionReply } from '../agent.ts';
 import { brief, oneLine, truncate } from './text-limits.ts';
 
-/** The most answers that are offered with a question. */
+/** The maximum number of options offered with a question. */
 const maxOptions = 200;
 
-/** What the agent asks of its client: permissions by the profile's policy, forms and the rest of the user. */
+/**
+ * Handles an agent's requests to its client: permissions by the profile's policy; forms and all other permissions go to
+ * the user.
+ */
 export interface Questions {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   /**
-   * Gives the user's answer to the question that was put to them; false when it is not open, or has no such option. The next
-   * is put then.
+   * Gives the user's answer to the question shown to them; false if it is not open or has no such option. The next
+   * question is shown then.
    */
   answer(questionId: string, reply: QuestionReply): boolean;
-  /** Ends every open question, and each that still comes: agents wait for that after a cancel. */
+  /** Cancels every open question, and every further one: agents wait for that after a cancel. */
   cancelAll(): void;
-  /** Lets questions be asked, also after {@link cancelAll}. */
+  /** Allows questions, also after {@link cancelAll}. */
   open(): void;
-  /** Whether something is asked and not answered. The agent may go on with other work meanwhile. */
+  /** Returns true if a question is open. The agent may do other work meanwhile. */
   isAnyOpen(): boolean;
 }
 
@@ -36,18 +39,18 @@ interface PendingQuestion {
   readonly resolve: (reply: QuestionReply | null) => void;
 }
 
-/** The result of a request for a permission. `option`: null for none, which cancels it. */
+/** The decision on a permission request. `option`: null for none, which cancels it. */
 interface Decision {
   readonly questionId: string | null;
   readonly option: RequestPermissionRequest['options'][number] | null;
-  /** The same option as the user was shown it; null: the user was not asked. */
+  /** The option as shown to the user; null if the user was not asked. */
   readonly shown: QuestionOption | null;
 }
 
 /**
- * `report` puts an update into the agent's stream, in order. Agents ask while a question is open (tools that run side by
- * side); a session has one at a time, so that it is clear what the user's words answer. `onAsked` hears of each question for
- * the user when it comes: which tool call it is about, if that was said, and whether no other was open.
+ * `report` puts an update into the agent's stream, in order. Agents with parallel tools ask while a question is open. A
+ * session shows one question at a time, so that it is clear which question the user's text answers. `onAsked` is called
+ * when a question for the user arrives, with its tool call if known, and with true if no other question was open.
  */
 export function createQuestions(
   policy: AgentProfile['permission'],
@@ -120,7 +123,7 @@ export function createQuestions(
       if (reply.optionId !== null && optionOf(first.update.options, reply) === null) return false;
       pending.shift();
       first.resolve(reply);
-      // Not at once: what came of this one is told first.
+      // Deferred: the result of this question is reported first.
       setImmediate(sendFirst);
       return true;
     },
@@ -143,7 +146,7 @@ function questionOf(
   return { type: 'question', questionId: randomUUID(), text: truncate(text), options, reason };
 }
 
-/** The first {@link maxOptions} of an agent's options, as the user is shown them. */
+/** The first {@link maxOptions} of an agent's options, in the form shown to the user. */
 function offer(options: readonly { readonly name: string; readonly kind?: PermissionOptionKind }[]): QuestionOption[] {
   return options.slice(0, maxOptions).map(({ name, kind }, n) => {
     const id = String(n + 1);
@@ -173,11 +176,11 @@ interface Field {
   readonly name: string;
   readonly type: string;
   readonly options: readonly QuestionOption[];
-  /** Of the options, in their order. */
+  /** The values of the options, in their order. */
   readonly values: readonly string[];
 }
 
-// The one field that a user's words can fill: the first that takes text, else the first of all.
+// The one field that the user's text can fill: the first text field, otherwise the first field.
 function fieldOf(request: object): Field {
   const { requestedSchema } = request as { requestedSchema?: { properties?: Record<string, FieldSchema> } };
   const fields = Object.entries(requestedSchema?.properties ?? {});
@@ -201,20 +204,21 @@ function isYes(text: string): boolean {
   return /^(y|yes|ok|okay|allow|sure|true)\b/i.test(text.trim());
 }
 
-// Once rather than always: an answer for good changes the agent's mode, and Gemini CLI then says so in its messages.
+// "Once" is preferred to "always": a permanent answer changes the agent's mode, and Gemini CLI then mentions that in
+// its messages.
 function pick<T extends { readonly kind: string | null }>(options: readonly T[], verb: 'allow' | 'reject'): T | null {
   const byKind = (kind: string) => options.find((option) => option.kind === kind);
   return byKind(`${verb}_once`) ?? byKind(`${verb}_always`) ?? null;
 }
 
-// A user's words for a permission: an option by its number or name, else yes or no; anything else is a no.
+// Matches the user's text to an option by number or name, otherwise to yes or no; any other text means no.
 function matchOption(options: readonly QuestionOption[], text: string): QuestionOption | null {
   const named = pickOption(options, text);
   if (named) return named;
   return pick(options, isYes(text) ? 'allow' : 'reject');
 }
 
-// A name that several options have names none of them.
+// A name that several options share selects none of them.
 function pickOption(options: readonly QuestionOption[], text: string): QuestionOption | null {
   const input = text.trim().toLowerCase();
   const byNumber = /^\d{1,3}\.?$/.test(input) ? options[Number.parseInt(input, 10) - 1] : undefined;

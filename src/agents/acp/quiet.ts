@@ -1,4 +1,4 @@
-/** Resolves once nothing was heard for `quietMs`, by the monotonic clock; after `mostMs` at the latest. */
+/** Resolves after `quietMs` without a sign, by the monotonic clock; at the latest after `maxMs`. */
 export function untilQuiet(lastReceivedAt: () => number, quietMs: number, maxMs: number): Promise<void> {
   const startedAt = performance.now();
   return new Promise((resolve) => {

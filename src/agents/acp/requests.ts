@@ -3,29 +3,29 @@ import { type ClientConnection, RequestError } from '@agentclientprotocol/sdk';
 import { AgentCrash, type AgentLaunch, type CrashCause } from '../agent.ts';
 import { type Child, within } from './child.ts';
 
-/** How long the last words of a process that ended are waited for: something it started may hold its stdout open. */
+/** The time to wait for the last output of a process that ended: its children may hold its stdout open. */
 const drainStepMs = 1_000;
-/** How often so long, when words that have come are still being worked off here. */
+/** The maximum number of such waits while received messages are still being processed. */
 const maxDrainSteps = 60;
-/** The most of an agent's own explanation of an error that is passed on. */
+/** The maximum length of an agent's own error explanation that is passed on. */
 const maxDetailCharacters = 500;
-/** What an agent calls a method that it does not have (JSON-RPC). */
+/** JSON-RPC's code for an unknown method. */
 export const methodNotFound = -32_601;
-/** ACP's "authentication required", and HTTP's words, which Gemini CLI gives as they are. */
+/** ACP's "authentication required", and HTTP statuses that Gemini CLI passes on unchanged. */
 const loginCodes = [-32_000, 401, 403];
 /** Words in which other agents say it, in the message of an "Internal error" (docs/agents.md#how-they-differ-in-acp). */
 const loginPattern =
   /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
 
-/** What is refused for what it is, by JSON-RPC's codes and HTTP's; the same would be refused again. */
+/** Codes of JSON-RPC and HTTP for an invalid request; a retry would be refused again. */
 const refusalCodes = [-32_600, -32_602, 400, 404, 413, 422];
 const refusalPattern =
   /\b(400|404|413|422)\b:? (bad request|not found|content too large|unprocessable)|(status|http|error|code)[ "]*(code)?[ ":=(]*(400|404|413|422)\b|bad request|invalid[ _-]?(request|argument)|unprocessable|no such model|model[ _-]not[ _-]found|(unknown|invalid|unsupported) model|model\b.{0,80} (not found|does not exist|is not supported)/i;
-/** What may go better in a minute, whatever else is said beside it. */
+/** Messages of errors that may succeed on a retry, regardless of other codes. */
 const transientPattern =
   /\b(408|409|425|429|5\d\d)\b|rate.?limit|overloaded|time[ds]? ?out|temporar|ECONN|ENOTFOUND|EAI_AGAIN|socket|fetch failed/i;
 
-/** An {@link AgentCrash} by an error that the agent answered, with its code. */
+/** An {@link AgentCrash} for an error response of the agent, with its code. */
 export class AgentRefusal extends AgentCrash {
   readonly code: number | null;
 
@@ -35,21 +35,23 @@ export class AgentRefusal extends AgentCrash {
   }
 }
 
-/** An {@link AgentCrash} by an answer that did not come in time. */
+/** An {@link AgentCrash} for a response that did not arrive in time. */
 export class AgentTimeout extends AgentCrash {}
 
-/** Requests to one agent. An agent that ends, errs or says nothing in time is an {@link AgentCrash}. */
+/**
+ * Requests to one agent. If the agent ends, fails or does not answer in time, they reject with an {@link AgentCrash}.
+ */
 export interface Requests {
   send<T>(method: string, params: object, timeoutMs?: number): Promise<T>;
-  /** A courtesy: whether it arrives is nobody's concern. */
+  /** Sends a notification; its delivery does not matter. */
   notify(method: string, params: object): void;
-  /** The crash that a sentence tells of, with what the agent wrote last. */
+  /** Creates a crash with this message and the agent's last stderr output. */
   crash(message: string): AgentCrash;
 }
 
 /**
- * Requests over a connection to a child. `isReading`: words of it that have come are being worked off just now. `hear` is told
- * of each request.
+ * Creates requests over a connection to a child. `isReading`: received messages are being processed now. `hear` is
+ * called for each request.
  */
 export function createRequests(
   child: Child,
@@ -63,14 +65,15 @@ export function createRequests(
     const how = await child.exited;
     const killReason = child.killReason();
     if (killReason !== null) return new AgentCrash(child.mask(killReason), child.stderrTail(), 'limit');
-    // How a shell and env(1) say that the program is missing or is none: it is the same in a minute.
+    // Exit codes by which a shell or env(1) reports a missing or invalid program; a retry would fail too.
     const isMissing = method === 'initialize' && ['exit code 126', 'exit code 127'].includes(how);
     const message = `The agent process ended unexpectedly (${how}).`;
     return new AgentCrash(child.mask(message), child.stderrTail(), isMissing ? 'program' : 'crash');
   };
 
   const explain = async (method: string, error: unknown): Promise<never> => {
-    // A closed connection is only the shadow of an exit: give that a moment to be known, so that it can be named.
+    // A closed connection usually means that the process has exited. Waits briefly for the exit, so that the error can
+    // name it.
     if (connection.signal.aborted && (await within(child.exited, drainStepMs))) throw await ended(method);
     const rawMessage = error instanceof Error ? error.message : String(error);
     const detail = detailOf(error, (text) => child.mask(text));
@@ -97,7 +100,7 @@ export function createRequests(
     async send<T>(method: string, params: object, timeoutMs?: number): Promise<T> {
       const answer = connection.agent.request<T>(method, params).catch((error: unknown) => explain(method, error));
       const gone = child.exited.then(async () => {
-        // Its last words may hold the answer.
+        // Its last output may contain the response.
         for (let n = 0; n < maxDrainSteps; n++) {
           if ((await within(connection.closed, drainStepMs)) || !isReading()) break;
         }
@@ -116,14 +119,16 @@ export function createRequests(
         throw error;
       } finally {
         over.abort();
-        // An answer may overtake the updates before it: their handlers have their turn until the next round of the loop.
+        // A response may overtake earlier updates: their handlers run before the next round of the event loop.
         await nextRound();
       }
     },
   };
 }
 
-/** A setting of the profile: a refusal names it, and is the same in a minute unless it is one of a login. */
+/**
+ * Applies a setting of the profile. An error names the setting, and a retry would fail too, unless it is a login error.
+ */
 export async function named(setting: Promise<unknown>, what: string): Promise<void> {
   try {
     await setting;
@@ -138,13 +143,13 @@ function settingError(error: unknown, what: string): unknown {
   return isTransient ? error : new AgentCrash(`${what}. ${error.message}`, error.stderrTail, 'settings');
 }
 
-// A session that the agent has lost may be there again when it is started anew.
+// A session that the agent has lost may be available after a restart.
 function causeOf(text: string, code: number | null): CrashCause {
   if (transientPattern.test(text) || /session.{0,80}not found/i.test(text)) return 'crash';
   return refusalCodes.includes(code ?? 0) || refusalPattern.test(text) ? 'request' : 'crash';
 }
 
-// Gemini CLI gives the provider's answer as it came; people read what it says.
+// Gemini CLI passes the provider's response on unchanged; this extracts its message for people.
 function plain(text: string): string {
   let result = text;
   try {
@@ -152,12 +157,12 @@ function plain(text: string): string {
     const message: unknown = first?.error?.message;
     if (typeof message === 'string') result = message;
   } catch {
-    // They are words of its own.
+    // The text is not JSON.
   }
   return result.trim().replace(/\.$/, '');
 }
 
-// Agents put the cause (a refused key, a model that does not exist) beside a bare "Internal error".
+// Agents put the cause (an invalid key, an unknown model) beside a generic "Internal error".
 function detailOf(error: unknown, mask: (text: string) => string): string {
   const data = error instanceof RequestError ? (error.data as unknown) : null;
   const { details, message } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;

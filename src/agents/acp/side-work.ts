@@ -1,19 +1,19 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 
-/** For so long after its last sign an agent whose question is open counts as working, by the monotonic clock. */
+/** An agent with an open question counts as working for this time after its last sign, by the monotonic clock. */
 export const sideWorkMs = 30_000;
 
-/** What an agent does beside a question of its that is open: whether it waits, or goes on with something else. */
+/** Tracks the agent's activity during an open question: it either waits or does other work. */
 export interface SideWork {
-  /** A question comes, about a tool call where that was said. `isFirst`: no other is open. */
+  /** Records a question, with its tool call if known. `isFirst`: no other question is open. */
   recordQuestion(toolCallId: string | null, isFirst: boolean): void;
-  /** The agent said or did something. */
+  /** Records an update of the agent. */
   recordUpdate(update: SessionUpdate): void;
-  /** Whether a tool call is in progress that cannot be what the question is about. */
+  /** Returns true if a tool call is in progress that cannot be the subject of the question. */
   isToolRunning(): boolean;
-  /** Whether nothing shows that the agent works. To be asked only while a question is open. */
+  /** Returns true if nothing shows that the agent works. Call it only while a question is open. */
   isQuiet(): boolean;
-  /** A turn begins. */
+  /** Resets at the start of a turn. */
   reset(): void;
 }
 
@@ -26,8 +26,9 @@ const signs: ReadonlySet<string> = new Set<SessionUpdate['sessionUpdate']>([
 ]);
 
 /**
- * A call that was begun before the last question may be waiting for its answer, as one that runs another agent does: it counts
- * as work only when it tells something. One that was begun after it, and that no question is about, counts until it ends.
+ * A call that started before the last question may wait for its answer, for example one that runs another agent; it
+ * counts as work only when it reports progress. A call that started after the question, and that no question is about,
+ * counts until it ends.
  */
 export function createSideWork(now: () => number = () => performance.now()): SideWork {
   const begun = new Set<string>();

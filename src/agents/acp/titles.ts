@@ -1,11 +1,11 @@
 import type { PromptBlock } from '../agent.ts';
 
-/** A title of fewer characters may well be the agent's own. */
+/** A shorter title may well be the agent's own. */
 const minEchoLength = 20;
 
 /**
- * Whether a title is only the beginning of what the service told the agent: Codex takes the first words of its first prompt
- * for one, whoever's they are.
+ * Returns true if a title is only the start of the prompt: Codex uses the first words of its first prompt as a title,
+ * even if the service wrote them.
  */
 export function isEcho(title: string, blocks: readonly PromptBlock[]): boolean {
   const prefix = plain(title.replace(/(…|\.\.\.)$/, ''));

@@ -1,27 +1,27 @@
 import type { AgentUpdate, ToolDiff } from '../agent.ts';
 import { brief, maxOutputCharacters, truncate } from './text-limits.ts';
 
-/** The most items that are kept of a list: contents, places. */
+/** The maximum number of items in a list, such as contents or locations. */
 const maxItems = 200;
-/** The most that is kept of all diffs of one tool call together. */
+/** The maximum length of all diffs of one tool call together. */
 const maxDiffCharacters = 320_000;
-/** The most that is kept of what a terminal prints. */
+/** The maximum length of a terminal's output. */
 const maxPrintedCharacters = 200_000;
-/** The most tool calls of a turn that are remembered: those that ended are forgotten first. */
+/** The maximum number of tool calls stored per turn; those that ended are removed first. */
 const maxCalls = 1_000;
-/** The most tool calls whose names are remembered beyond their turn: the longest unused are forgotten first. */
+/** The maximum number of tool calls whose names outlive their turn; the least recently used are removed first. */
 const maxNames = 2_000;
-/** How a tool call that runs goes on is told so often, and always when it ends. */
+/** The minimum interval between progress reports of a running tool call. Its end is always reported. */
 export const progressMs = 1_000;
 
-/** A tool call as it stands. */
+/** The current state of a tool call. */
 export type ToolCall = Extract<AgentUpdate, { type: 'toolCall' }>;
 
 /** A `tool_call` or `tool_call_update` of ACP. */
 export interface ToolUpdate {
   toolCallId: string;
   title?: string | null;
-  /** The tool's name for programs. */
+  /** The tool's programmatic name. */
   name?: string | null;
   kind?: string | null;
   status?: ToolCall['status'] | null;
@@ -41,16 +41,16 @@ interface ToolContent {
 
 /** The tool calls of an agent's session, joined from its notifications. */
 export interface ToolCalls {
-  /** Gives the call as it stands if it is to be told now; null: it has not changed, or is held back. */
+  /** Returns the call's state if it must be reported now; null if it has not changed or is deferred. */
   take(update: ToolUpdate): ToolCall | null;
-  /** True if a call has gone on since it was given. */
+  /** True if a call has progressed since its last report. */
   hasDeferredProgress(): boolean;
-  /** Gives the calls that have gone on since they were given. */
+  /** Returns the calls that have progressed since their last report. */
   takeDeferred(): ToolCall[];
-  /** Gives what calls that still run have printed and not told, and forgets the turn's calls except for their names. */
+  /** Returns the unreported output of running calls, and drops the turn's calls except for their names. */
   endTurn(): ToolCall[];
   isAnyRunning(): boolean;
-  /** The title of a call of this turn or an earlier one; null: it is not known. */
+  /** The title of a call of this turn or an earlier one; null if unknown. */
   titleOf(toolCallId: string): string | null;
 }
 
@@ -64,14 +64,15 @@ interface Call {
   isDeferred: boolean;
 }
 
-/** The facts that are kept of a call after its turn. The title is null if the agent sent none. */
+/** The data of a call that outlives its turn. The title is null if the agent sent none. */
 interface Name extends Pick<ToolCall, 'toolKind' | 'status'> {
   readonly title: string | null;
 }
 
 /**
- * Joins notifications about tool calls, each of which may leave out what an earlier one said. Names outlive a turn, since agents
- * tell of calls after it. Progress is given once a second: agents send all output again with each line of it.
+ * Joins notifications about tool calls, each of which may omit what an earlier one contained. Names outlive a turn,
+ * because agents report calls after it. Progress is reported once a second: agents resend all output with each new
+ * line.
  */
 export function createToolCalls(now: () => number): ToolCalls {
   const calls = new Map<string, Call>();
@@ -95,7 +96,8 @@ export function createToolCalls(now: () => number): ToolCalls {
       const id = update.toolCallId;
       const before = calls.get(id);
       const printed = `${before?.printed ?? ''}${printedIn(update)}`.slice(0, maxPrintedCharacters);
-      // One that is named is another call, maybe with the id of an earlier one: some agents count again in each turn.
+      // A notification with a name starts another call, possibly with the id of an earlier one: some agents restart
+      // their numbering in each turn.
       const name = update.title ? undefined : names.get(id);
       const { call, isRaw } = merge(before, update, printed, name);
       remember(id, call);
@@ -135,7 +137,7 @@ function evictionCandidate(calls: ReadonlyMap<string, Call>): string {
   return calls.keys().next().value as string;
 }
 
-// Codex tells bit by bit what a command prints, beside the protocol: it is kept until the command's end.
+// Codex sends the output of a command in pieces, outside the protocol; they are kept until the command ends.
 function printedIn({ _meta }: ToolUpdate): string {
   const data = _meta?.terminal_output_delta?.data ?? _meta?.terminal_output?.data;
   return typeof data === 'string' ? data : '';
@@ -153,7 +155,7 @@ function merge(
   const status = statusOf(earlier?.status, name?.status, update);
   const contentText = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
   const text = contentText || (status === 'completed' || status === 'failed' ? printed : '');
-  // Cline tells what its tools gave there alone; others tell the same in their content, written for people.
+  // Cline sends the output of its tools only there; other agents repeat it in their content, formatted for people.
   const hasNone = earlier?.output == null && (earlier?.diffs.length ?? 0) === 0;
   const canBeRaw = text === '' && !content?.length && (hasNone || before?.isRaw === true);
   const raw = canBeRaw ? rawTextOf(update.rawOutput) : '';
@@ -173,14 +175,14 @@ function merge(
   return { call, isRaw: text === '' && (raw !== '' || before?.isRaw === true) };
 }
 
-/** The title of a call that the agent never named, as Gemini CLI does for one that fails before it begins. */
+/** The title of a call that the agent never named. Gemini CLI does this for a call that fails before it starts. */
 const untitled = 'Tool call';
 
 function titled(call: Pick<ToolCall, 'title'> | undefined): string | null {
   return call === undefined || call.title === untitled ? null : call.title;
 }
 
-// A call that runs is not pending again, although opencode's question for a permission says so of it.
+// A running call does not become pending again, although opencode's permission request says so.
 function statusOf(
   before: ToolCall['status'] | undefined,
   remembered: ToolCall['status'] | undefined,
@@ -190,7 +192,7 @@ function statusOf(
   return status === 'pending' ? (before ?? 'pending') : status;
 }
 
-// Strings are cut before they are written as JSON, which would copy all of them.
+// Strings are truncated before they are written as JSON, which would copy all of them.
 function rawTextOf(raw: unknown): string {
   if (raw == null) return '';
   if (typeof raw === 'string') return raw;
@@ -215,12 +217,12 @@ function diffOf({ path, oldText, newText }: ToolContent, left: number): ToolDiff
   return { path: brief(path ?? ''), oldText: old, newText: truncate(newText ?? '', max) };
 }
 
-// What GraphQL's Int can say; a line beyond that is none.
+// Limits a line to GraphQL's Int; a larger number counts as none.
 function lineOf(line: number | null | undefined): number | null {
   return line != null && Number.isInteger(line) && line >= 0 && line < 2 ** 31 ? line : null;
 }
 
-/** The text of a content block of ACP; empty for what has none. */
+/** The text of an ACP content block; empty if it has none. */
 export function textOf(content: unknown): string {
   const { type, text, uri } = (content ?? {}) as { type?: string; text?: unknown; uri?: unknown };
   if (type === 'text' && typeof text === 'string') return text;

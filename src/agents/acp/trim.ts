@@ -1,14 +1,17 @@
-/** The most items of a list, names of an object, levels and values in all that are kept of a message of an agent. */
+/** The maximum number of list items, object members, levels and total values that are kept of an agent's message. */
 const limits = { items: 1_000, names: 100, levels: 12, values: 20_000 } as const;
-/** In what an agent tells while it works fewer values are of use, and nobody reads the raw input of its tools. */
+/** Progress messages need fewer values, and nothing reads the raw input of tools. */
 const maxCallValues = 4_000;
 const droppedFields = new Set(['rawInput']);
-/** The values that are kept of a tool's raw output, which is shown where there is no other. They are counted apart. */
+/**
+ * The number of values that are kept of a tool's raw output, which is shown if there is no other. They are counted
+ * separately.
+ */
 const maxRawOutputValues = 1_000;
 
 /**
- * A message without what is more than anybody needs: what looks at it further on, the protocol's own checks above all, takes
- * time for each value. Strings are kept whole. Gives the message itself, changed.
+ * Removes excess values from a message: later processing, above all the protocol's own checks, takes time for each
+ * value. Strings are kept complete. Changes and returns the message itself.
  */
 export function trimMessage<T>(message: T): T {
   const isCall = typeof message === 'object' && message !== null && 'method' in message;
@@ -38,7 +41,7 @@ export function trimMessage<T>(message: T): T {
       if (isApart) left = maxRawOutputValues;
       const value = trim(fields[name], level + 1);
       if (isApart) left = rest;
-      // Not by assignment: a field of the name "__proto__" would be no field.
+      // Not by assignment, which would not create a member named "__proto__".
       Object.defineProperty(trimmed, name, {
         value,
         enumerable: true,
@@ -51,7 +54,7 @@ export function trimMessage<T>(message: T): T {
   return trim(message, 0) as T;
 }
 
-/** Reads one line; null: it is no message of JSON-RPC 2.0. */
+/** Parses one line; null if it is no JSON-RPC 2.0 message. */
 export function parseMessage(line: string): object | null {
   if (!line.trimStart().startsWith('{')) return null;
   try {
@@ -62,13 +65,13 @@ export function parseMessage(line: string): object | null {
   }
 }
 
-/** The most values, and levels, of a line: to read more takes many times the memory of the line itself. */
+/** The maximum number of values and levels of a line: parsing more takes many times the memory of the line itself. */
 const parseLimits = { values: 1_000_000, levels: 1_000 } as const;
 const [quote, backslash, comma] = [34, 92, 44];
 const opening = new Set([91, 123]);
 const closing = new Set([93, 125]);
 
-/** Whether a line of JSON has more values, or nests deeper, than is read. Takes some 50 ms for 16 MB. */
+/** Returns true if a line of JSON exceeds {@link parseLimits}. Takes about 50 ms for 16 MB. */
 export function isTooComplex(line: Uint8Array): boolean {
   let values = 0;
   let depth = 0;

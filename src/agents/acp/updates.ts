@@ -3,40 +3,46 @@ import type { AgentUpdate } from '../agent.ts';
 import { brief, storable, truncate } from './text-limits.ts';
 import { createToolCalls, type ToolUpdate, textOf } from './tool-calls.ts';
 
-/** The most steps that are kept of a plan. */
+/** The maximum number of steps of a plan. */
 const maxItems = 200;
-/** A longer block is cut into several: an agent that never ends one must not fill the memory. */
+/** A longer block is split: an agent that never ends one must not fill the memory. */
 const maxBlockCharacters = 200_000;
 
 type Usage = Extract<AgentUpdate, { type: 'usage' }>;
 
-/** Turns ACP's stream into whole updates. */
+/** Converts ACP's stream into complete updates. */
 export interface UpdateAssembler {
-  /** What this notification completes: none, one, or a block that it ends and itself. */
+  /** The updates that this notification completes: none, one, or the block that it ends and itself. */
   take(update: SessionUpdate): AgentUpdate[];
-  /** The block that something outside the stream completes, and how tool calls stand that were told of just before. */
+  /**
+   * Completes the block because of something outside the stream, and returns the state of tool calls that were reported
+   * just before.
+   */
   flush(): AgentUpdate[];
-  /** Whether a tool call has gone on since it was given. */
+  /** Returns true if a tool call has progressed since its last report. */
   hasDeferredProgress(): boolean;
-  /** How those tool calls stand now, and the block before them. */
+  /** Returns the current state of those tool calls, and the block before them. */
   progress(): AgentUpdate[];
-  /** What the open block has so far, up to where `safeLength` says that it may be cut; the rest follows as `isMore`. */
+  /**
+   * Returns the text of the open block so far, up to the position where `safeLength` allows a cut; the rest follows
+   * with `isMore`.
+   */
   pause(safeLength: (text: string) => number): AgentUpdate[];
-  /** The block that the end of the turn completes. Forgets the turn's tool calls except for their names. */
+  /** Completes the block at the end of the turn. Drops the turn's tool calls except for their names. */
   endTurn(): AgentUpdate[];
-  /** Whether there is something that {@link UpdateAssembler.pause} may give. */
+  /** Returns true if {@link UpdateAssembler.pause} may have something to return. */
   isBlockOpen(): boolean;
-  /** Whether a tool call of this turn is in progress. */
+  /** Returns true if a tool call of this turn is in progress. */
   isToolRunning(): boolean;
-  /** The title of a tool call of this turn or an earlier one; null: it is not known. */
+  /** The title of a tool call of this turn or an earlier one; null if unknown. */
   titleOf(toolCallId: string): string | null;
 }
 
 /**
- * Joins chunks into blocks: a block ends when the message's id or its kind changes, a tool call or a plan comes, or the
- * turn ends. Tool calls are given whole, with what earlier notifications said, when they begin, change their status or end,
- * and between that once a second: agents send all output again with each line of it. What it does not know it skips.
- * No text that it gives holds what cannot be stored or sent: NUL, and halves of surrogate pairs.
+ * Joins chunks into blocks. A block ends when the message's id or its kind changes, when a tool call or a plan arrives,
+ * or when the turn ends. Tool calls are reported complete, with data of earlier notifications, when they start, change
+ * their status or end, and in between once a second: agents resend all output with each new line. Unknown notifications
+ * are ignored. No returned text contains characters that cannot be stored or sent: NUL and unpaired surrogates.
  */
 export function createUpdateAssembler(now: () => number = () => performance.now()): UpdateAssembler {
   let block: Block | null = null;
@@ -121,11 +127,11 @@ interface Block {
   readonly type: 'message' | 'thought';
   readonly id: string | null;
   text: string;
-  /** What came before of it was given already. */
+  /** True if the start of the block has already been reported. */
   readonly isMore: boolean;
 }
 
-// Not between the halves of a surrogate pair.
+// Never splits a surrogate pair.
 function splitText(text: string): string[] {
   if (text.length <= maxBlockCharacters) return [text];
   const parts: string[] = [];
@@ -180,7 +186,7 @@ export function readUsage(raw: unknown): Usage {
   };
 }
 
-/** Whether an agent said anything about tokens or cost. */
+/** Returns true if an agent reported tokens or cost. */
 export function hasUsage(usage: Usage): boolean {
   const { type: _type, source: _source, ...amounts } = usage;
   return Object.values(amounts).some((amount) => amount !== null);

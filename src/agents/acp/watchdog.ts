@@ -1,29 +1,29 @@
-/** Watches for a silence that is too long, and for a turn that is. */
+/** Detects a silence that is too long, and a turn that is too long. */
 export interface Watchdog {
-  /** Resolves with how long it was silent; never, when it is stopped before. */
+  /** Resolves with the length of the silence; never if stopped before. */
   readonly hung: Promise<number>;
-  /** Resolves when the turn took all its time; never, when there is no limit, or it is stopped before. */
+  /** Resolves when the turn exceeds its maximum; never if there is none, or if stopped before. */
   readonly overdue: Promise<void>;
   stop(): void;
 }
 
-/** What a watchdog goes by. */
+/** Options of {@link startWatchdog}. */
 export interface WatchOptions {
   readonly inactivityMs: number;
-  /** Null: a turn may take as long as it shows signs of life. */
+  /** Null: no maximum, as long as the agent shows signs of life. */
   readonly maxTurnMs: number | null;
-  /** When the last sign was, by the monotonic clock, and how much patience the work at hand deserves. */
+  /** The time of the last sign, by the monotonic clock, and a factor on the timeout for the work in progress. */
   lastSign(): { atMs: number; timeoutFactor: number };
-  /** Whether the agent waits for the user, and does nothing else: a turn is not blamed for that. */
+  /** Returns true if the agent only waits for the user; that time is not held against the turn. */
   isWaiting(): boolean;
 }
 
-/** The most that a timer can wait. */
+/** The maximum delay of a timer. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * A watch over a turn. It is silent for too long `inactivityMs`, times the patience, after the last sign of life; it is
- * overdue after `maxTurnMs`, and where the agent then waits for the user, another `maxTurnMs` later.
+ * Starts to watch a turn. `hung` resolves `inactivityMs` times the factor after the last sign. `overdue` resolves after
+ * `maxTurnMs` or, if the agent then waits for the user, another `maxTurnMs` later.
  */
 export function startWatchdog(options: WatchOptions): Watchdog {
   const { inactivityMs, maxTurnMs } = options;

@@ -10,14 +10,16 @@ import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
 import { compareTools, missingTools } from './tool-check.ts';
 
-/** What {@link checkAgent} needs. */
+/** Options of {@link checkAgent}. */
 export interface CheckOptions {
   readonly profile: AgentProfile;
-  /** Makes what starts agents, with the driver of profiles that name none; the directory is for files of its own. */
+  /**
+   * Creates the agents, and returns the sandbox driver of profiles that name none. The directory is for their files.
+   */
   open(directory: string): Promise<{ agents: Agents; driver: AgentReport['sandbox'] }>;
-  /** One turn with these words, which costs what a turn costs; null: none. */
+  /** The prompt of one turn, which costs as much as any turn; null: no turn. */
   readonly prompt: string | null;
-  /** The tools that a session's agent has from the service. */
+  /** The tools that the service offers to a session's agent. */
   readonly tools: readonly Tool[];
 }
 
@@ -29,8 +31,8 @@ interface RunDirectories {
 }
 
 /**
- * Starts the agent in an empty directory as a session would, and reports what it says of itself and what of it works.
- * `resume` and `load` are tried by a second process, as after a restart. Never rejects for what the agent does.
+ * Starts the agent in an empty directory as a session would, and reports its self-description and its working features.
+ * A second process tries `resume` and `load`, as after a restart. Never rejects because of the agent's behaviour.
  */
 export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   const root = await mkdtemp(join(tmpdir(), 'sy-check-'));
@@ -84,7 +86,7 @@ async function check(
       ? { state: 'not tried' }
       : resumeSession(agents, profile, directories, agentSessionId, method);
   };
-  // A call without any tool is one for a title, or the like.
+  // A call without tools creates a title or the like.
   const toolCheck = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
   return {
     id: profile.id,

@@ -4,19 +4,19 @@ import { pipeCommand } from '../reporting/pipe.ts';
 import { serveTools, type Tool, type ToolService } from '../reporting/serve-tools.ts';
 import type { Outcome } from './report.ts';
 
-/** How long after the session's start an agent may take to connect to an MCP server that it was given. */
+/** The time, after the session's start, in which an agent must connect to its MCP server. */
 const connectMs = 10_000;
 
-/** An MCP server that only notes whether an agent came to it. */
+/** An MCP server that only records if an agent connects to it. */
 export interface McpProbe {
-  /** The server for an agent that sees the directory of the socket there. */
+  /** The server's settings for an agent that sees the socket's directory at this path. */
   serverFor(runtimeDir: string): McpServer;
-  /** Whether it came: until the end of its turn or, without one, for a while. */
+  /** The result: waits until the end of the turn or, without a turn, for a while. */
   outcome(turn: Promise<unknown> | null): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-/** A probe whose socket is in that directory, with tools that do nothing. */
+/** Creates a probe with a socket in this directory, and with tools that do nothing. */
 export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): Promise<McpProbe> {
   const openedAt = performance.now();
   let markConnected: (tookMs: number) => void = () => undefined;
@@ -24,7 +24,7 @@ export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): 
     markConnected = resolve;
   });
   const service: ToolService = {
-    // Asked for when somebody connects.
+    // Read on each connection.
     get tools() {
       markConnected(performance.now() - openedAt);
       return tools;
@@ -50,7 +50,7 @@ export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): 
       const tookMs = await Promise.race([connected, over]);
       late.abort();
       if (tookMs !== null) return { state: 'works', tookMs };
-      // Some come to it only in a turn: without one nothing is known.
+      // Some agents connect only during a turn, so nothing is known without one.
       return turn === null ? { state: 'not tried' } : { state: 'failed', reason: 'The agent did not connect to it.' };
     },
     close: () => server.close(),

@@ -1,11 +1,11 @@
 import type { AgentReport, Outcome } from './report.ts';
 
-/** The most choices of an option that are shown. */
+/** The maximum number of choices shown for an option. */
 const maxChoices = 6;
 
-/** A report for a terminal, ending with a line that says whether the agent can be used. */
+/** Formats a report for a terminal. Its last line says if the agent can be used. */
 export function printReport(report: AgentReport): string {
-  // Of one that never spoke there is nothing else to say.
+  // For an agent that never answered there is nothing else to show.
   if (report.failure !== null && report.protocolVersion === null) {
     return `${report.id}\n  command  ${report.command.join(' ')}\n  sandbox  ${report.sandbox}\n${report.failure}\n`;
   }

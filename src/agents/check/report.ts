@@ -2,52 +2,52 @@ import { z } from 'zod';
 import type { AgentExchange } from '../agent.ts';
 import type { ToolCheck } from './tool-check.ts';
 
-/** What became of one of the things that agents may be able to do. */
+/** The result of checking one optional feature of an agent. */
 export type Outcome =
   | { readonly state: 'works'; readonly tookMs: number }
   | { readonly state: 'failed'; readonly reason: string }
   | { readonly state: 'not offered' | 'not tried' | 'switched off' };
 
-/** What a check found out. Times are in milliseconds. */
+/** The result of a check. Times are in milliseconds. */
 export interface AgentReport extends AgentDescription {
   readonly id: string;
   readonly command: readonly string[];
   readonly sandbox: 'none' | 'bwrap' | 'command';
-  /** Why it cannot be used, in a sentence; null: it can. */
+  /** The reason why the agent cannot be used, as a sentence; null: it can. */
   readonly failure: string | null;
-  /** What is likely to be wrong with its profile, in sentences. */
+  /** Likely problems of its profile, as sentences. */
   readonly warnings: readonly string[];
-  /** From its start until its session was open; null: it never was. */
+  /** The time from its start until its session was open; null if that never happened. */
   readonly readyMs: number | null;
   readonly mcp: Outcome;
-  /** Which of the service's tools its model is shown, seen in a turn behind the gateway; null: not known. */
+  /** The service's tools that its model was offered, as seen by the gateway in a turn; null if unknown. */
   readonly tools: ToolCheck | null;
   readonly close: Outcome;
   readonly resume: Outcome;
   readonly load: Outcome;
-  /** What it said in its turn; null: there was none. */
+  /** Its text in the turn; null: there was no turn. */
   readonly answer: string | null;
 }
 
-/** What an agent says of itself. */
+/** An agent's self-description. */
 export interface AgentDescription {
   readonly name: string | null;
   readonly version: string | null;
   readonly protocolVersion: number | null;
-  /** Of `load`, `resume`, `close` and others, those that it offers. */
+  /** The features that it offers, such as `load`, `resume` and `close`. */
   readonly offers: readonly string[];
-  /** Kinds of content that it takes in prompts; every agent takes text and links. */
+  /** The kinds of content that it accepts in prompts, besides text and links, which every agent accepts. */
   readonly promptContent: readonly string[];
   readonly authMethods: readonly { readonly id: string; readonly name: string }[];
   readonly modes: readonly string[];
   readonly currentMode: string | null;
-  /** The session's options with their present values. */
+  /** The session's options with their current values. */
   readonly options: readonly { readonly id: string; readonly value: string; readonly choices: readonly string[] }[];
-  /** How long each request took that it answered. */
+  /** The duration of each request that it answered. */
   readonly timings: readonly { readonly method: string; readonly tookMs: number }[];
 }
 
-// Agents are not ours: what has another form counts as not said.
+// Agents' responses are untrusted: a value of another form counts as missing.
 const loose = <T extends z.ZodRawShape>(shape: T) => z.looseObject(shape).catch({} as never);
 const flags = z.record(z.string(), z.unknown()).catch({});
 const text = z.string().nullish().catch(null);
@@ -78,7 +78,7 @@ const opened = loose({
   ).nullish(),
 });
 
-/** What an agent's own answers say of it. */
+/** Derives an agent's self-description from its responses. */
 export function describeSelf(exchanges: readonly AgentExchange[]): AgentDescription {
   const resultOf = (method: string) => exchanges.find((each) => each.method === method && !each.error)?.result ?? {};
   const { protocolVersion, agentInfo, agentCapabilities, authMethods } = initialized.parse(resultOf('initialize'));

@@ -1,18 +1,18 @@
 import type { ShownTool } from '../gateway/tool-reader.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 
-/** Which of the service's tools an agent shows its model. */
+/** The service's tools that an agent offers to its model. */
 export interface ToolCheck {
   readonly arrived: readonly string[];
   readonly missing: readonly string[];
 }
 
-/** So much of a description tells a tool from another of the same name; agents cut what is long. */
+/** The length of a description that distinguishes tools of the same name; agents truncate long ones. */
 const comparedCharacters = 60;
 
 /**
- * Compares what was served with what the model was shown. Agents put the server's name before a tool's, and hide one that
- * has the name of a tool of their own: that is told by its description.
+ * Compares the served tools with those offered to the model. Agents prefix a tool's name with the server's, and hide a
+ * tool that has the name of one of their own; the description detects that.
  */
 export function compareTools(served: readonly Tool[], shown: readonly ShownTool[]): ToolCheck {
   const isShown = ({ name, description }: Tool) =>
@@ -23,7 +23,7 @@ export function compareTools(served: readonly Tool[], shown: readonly ShownTool[
   return { arrived: named(served.filter(isShown)), missing: named(served.filter((tool) => !isShown(tool))) };
 }
 
-/** Sentences about what is missing. */
+/** Sentences about missing tools. */
 export function missingTools(check: ToolCheck | null): string[] {
   if (check === null || check.missing.length === 0) return [];
   const hint = check.missing.includes('ask_user')

@@ -10,7 +10,7 @@ import { type DemoTurn, TurnCancelled } from './turn.ts';
 
 type Command = (turn: DemoTurn, rest: string) => Promise<void>;
 
-/** The commands, one a line. `docs/agents.md` lists them. */
+/** The commands; a prompt has one per line. `docs/agents.md` lists them. */
 const commands: Record<string, Command> = {
   say: (turn, rest) => say(turn, rest),
   write: async (turn, rest) => {
@@ -61,7 +61,7 @@ const commands: Record<string, Command> = {
     const lines = ['not JSON at all', '{"broken": ', '[1, 2, 3]', '', '{"jsonrpc": "2.0"}'];
     for (let n = 0; n < (Number.parseInt(rest, 10) || 1); n++) {
       turn.signal.throwIfAborted();
-      // A full pipe is waited for: the protocol's own messages go the same way, and would be dropped.
+      // Waits for a full pipe: the protocol's own messages use it too, and would be dropped.
       if (!process.stdout.write(`${lines[n % lines.length]}\n`)) await once(process.stdout, 'drain');
     }
   },
@@ -75,7 +75,7 @@ const commands: Record<string, Command> = {
     process.exit(1);
   },
   hang: () => {
-    // As bad as it gets: deaf to cancel, to the end of stdin and to SIGTERM.
+    // Ignores everything: cancel, the end of stdin and SIGTERM.
     process.removeAllListeners('SIGTERM').on('SIGTERM', () => undefined);
     process.exit = (() => undefined) as never;
     setInterval(() => undefined, 60_000);
@@ -83,12 +83,12 @@ const commands: Record<string, Command> = {
   },
 };
 
-/** Runs a prompt: its commands when its first line is one, else a small show of an agent at work. */
+/** Runs a prompt: its commands if its first line is one, otherwise a short demonstration of an agent at work. */
 export async function runPrompt(turn: DemoTurn): Promise<void> {
   const lines = turn.prompt
     .split('\n')
     .map((line) => line.trim())
-    // Files that the user attached are in the workspace; the lines that name them are no commands.
+    // Attached files are in the workspace; the lines that name them are not commands.
     .filter((line) => line !== '' && !/^ATTACHMENT:"[^"]+"$/.test(line));
   if (turn.prompt.trim() === '') return say(turn, turn.later.shift() ?? 'I have nothing to add.');
   if (!isCommand(lines[0] ?? '')) return showWork(turn, { say, tool, writeInWorkspace, listWorkspace });
@@ -100,7 +100,7 @@ export async function runPrompt(turn: DemoTurn): Promise<void> {
   }
 }
 
-// `$NAME` is a variable of the environment, where there is one of that name.
+// Replaces `$NAME` by the environment variable of that name, if it exists.
 function withVariables(text: string): string {
   return text.replaceAll(/\$([A-Za-z_][A-Za-z0-9_]*)/g, (whole, name: string) => process.env[name] ?? whole);
 }
@@ -118,7 +118,7 @@ function isCommand(line: string): boolean {
 
 let blocks = 0;
 
-/** Streams a message in chunks, as models do; each call is a message of its own. */
+/** Streams a message in chunks, as models do; each call is a separate message. */
 async function say(turn: DemoTurn, text: string): Promise<void> {
   const messageId = `message-${process.pid}-${++blocks}`;
   for (const chunk of text.match(/[\s\S]{1,40}/g) ?? []) {
@@ -129,7 +129,7 @@ async function say(turn: DemoTurn, text: string): Promise<void> {
 
 let calls = 0;
 
-/** Reports a tool call around some work, with its output; one that fails is reported as failed. */
+/** Reports a tool call around some work, with its output; reports a failure if the work fails. */
 async function tool(
   turn: DemoTurn,
   title: string,
@@ -151,7 +151,7 @@ async function tool(
   }
 }
 
-/** Calls a tool of the session's MCP server; what it answers is the output. */
+/** Calls a tool of the session's MCP server; its result is the output. */
 async function report(turn: DemoTurn, name: string, json: string): Promise<void> {
   await tool(turn, `Call ${name}`, 'execute', async () => {
     if (!turn.reporting) throw new Error('The session has no MCP server.');
@@ -178,7 +178,7 @@ async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
   await say(turn, `I was not allowed to run ${title}.`);
 }
 
-// Null where the client shows no forms: then the question is a message, and the next prompt may answer it.
+// Null if the client cannot show forms: the question is then a message, and the next prompt may answer it.
 async function ask(turn: DemoTurn, question: string): Promise<string | null> {
   if (!turn.canAsk) {
     await say(turn, question);
@@ -212,7 +212,7 @@ function inWorkspace(turn: DemoTurn, path: string): string {
   return target;
 }
 
-// As `ls` does: what begins with a dot, as the service's own directory, is not shown.
+// Like `ls`: hides names that begin with a dot, such as the service's own directory.
 async function listWorkspace(workspace: string): Promise<string> {
   const names = (await readdir(workspace)).filter((name) => !name.startsWith('.'));
   return names.length > 0 ? names.sort().join('\n') : '(empty)';

@@ -3,9 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { DemoTools, DemoTurn } from './turn.ts';
 
 /**
- * Sends more than anybody can take, past the protocol's library, which would keep it in memory: `updates N`, `calls N` (of
- * tools of the service, whose answers it does not wait for), `line MB` (one message of that size), `output N` (a tool call
- * whose whole output comes again with each of N lines, one each 20 ms).
+ * Sends excessive output, bypassing the protocol's library, which would buffer it: `updates N`, `calls N` (of the
+ * service's tools, without waiting for results), `line MB` (one message of that size), `output N` (a tool call that
+ * resends its whole output with each of N lines, one every 20 ms).
  */
 export async function flood(turn: DemoTurn, rest: string, say: DemoTools['say']): Promise<void> {
   const [what = '', amount = ''] = rest.split(' ');
@@ -52,7 +52,7 @@ const floods: Record<string, (turn: DemoTurn, count: number) => Promise<void>> =
   },
 };
 
-// A full pipe is waited for.
+// Waits for a full pipe.
 async function put({ sessionId }: DemoTurn, update: object): Promise<void> {
   const line = JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } });
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');

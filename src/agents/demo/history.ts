@@ -10,7 +10,7 @@ function fileOf(sessionId: string): string {
   return join(directory, `${sessionId.replace(/[^A-Za-z0-9-]/g, '_')}.ndjson`);
 }
 
-/** A new, empty history; gives its session's id. */
+/** Creates an empty history; returns its session id. */
 export function newSession(): string {
   mkdirSync(directory, { recursive: true });
   const id = randomUUID();
@@ -18,7 +18,7 @@ export function newSession(): string {
   return id;
 }
 
-/** What was said and done in a session, oldest first. An ACP error when it is not known here. */
+/** The updates of a session, oldest first. An ACP error if the session is unknown. */
 export function readHistory(sessionId: string): SessionUpdate[] {
   const file = fileOf(sessionId);
   if (!existsSync(file)) throw RequestError.invalidParams({ sessionId }, 'There is no such session.');
@@ -33,7 +33,7 @@ export function readHistory(sessionId: string): SessionUpdate[] {
   });
 }
 
-/** Adds one update. Synchronous: what was reported is on disk before anything can kill the process. */
+/** Appends one update. Synchronous, so that a reported update is on disk before anything can kill the process. */
 export function appendHistory(sessionId: string, update: SessionUpdate): void {
   appendFileSync(fileOf(sessionId), `${JSON.stringify(update)}\n`);
 }

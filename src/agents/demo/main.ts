@@ -1,5 +1,5 @@
-// The demo agent: a small real ACP agent that needs no key. It works in its workspace with plain commands, which
-// docs/agents.md lists, or, for any other prompt, shows what an agent looks like at work.
+// The demo agent: a small, real ACP agent that needs no key. It runs plain commands in its workspace, listed in
+// docs/agents.md. For any other prompt it demonstrates an agent at work.
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import { runPrompt } from './commands.ts';
@@ -13,7 +13,7 @@ interface Turn {
 
 const workspaces = new Map<string, string>();
 const reportings = new Map<string, Reporting | null>();
-/** What is said to prompts of the service alone, in order. */
+/** The replies to prompts that come from the service alone, in order. */
 const laterMessages = new Map<string, string[]>();
 const turns = new Map<string, Turn>();
 let canAsk = false;
@@ -68,7 +68,7 @@ const connection = acp
     if (workspace === undefined) throw acp.RequestError.invalidParams({ sessionId }, 'There is no such session.');
     const abort = new AbortController();
     turns.set(sessionId, { abort });
-    // Words of the service to its agents are not the user's commands.
+    // Text from the service is not a command of the user.
     const prompt = params.prompt
       .flatMap((block) => (block.type === 'text' && !isPreface(block) ? [block.text] : []))
       .join('\n');
@@ -107,7 +107,7 @@ const connection = acp
     acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>),
   );
 
-// Without a client there is nothing to do: end of stdin ends the process, whatever a command is waiting for.
+// Without a client there is nothing to do: the end of stdin ends the process, whatever a command waits for.
 connection.closed.then(
   () => process.exit(0),
   () => process.exit(1),

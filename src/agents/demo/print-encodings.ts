@@ -1,6 +1,9 @@
 import type { DemoTools, DemoTurn } from './turn.ts';
 
-/** Says the value of a variable in all the places and in many of the ways in which an agent may let a secret slip. */
+/**
+ * Prints the value of a variable through all channels, and in many of the encodings, by which an agent may leak a
+ * secret.
+ */
 export async function printEncodings(
   turn: DemoTurn,
   name: string,
@@ -27,7 +30,7 @@ export async function printEncodings(
   const entry = { content: `Say ${value}`, priority: 'medium' as const, status: 'pending' as const };
   await turn.update({ sessionUpdate: 'plan', entries: [entry] });
   await tool(turn, `echo ${value}`, 'execute', async () => encodings.join('\n'));
-  // As where a tool's output is cut: the value stands across the place.
+  // At the position where a tool's output is truncated, so that the value is split there.
   await tool(turn, 'Read much', 'read', async () => `${'x'.repeat(16_000 - Math.ceil(value.length / 2))}${value}`);
   await turn.update({
     sessionUpdate: 'tool_call',

@@ -4,17 +4,17 @@ import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
-/** The tools of the MCP server that a session was opened with; it is started with the first call. */
+/** The tools of the session's MCP server, which is started with the first call. */
 export interface Reporting {
   /** The names of the tools. */
   list(): Promise<string[]>;
-  /** Calls one and gives what it answers; rejects with that when it is an error. */
+  /** Calls a tool and returns its result; rejects with the result if it is an error. */
   call(name: string, args: Record<string, unknown>): Promise<string>;
-  /** Makes so many calls of 100 kB each on a connection of its own, and reads no answer. */
+  /** Makes this number of calls of 100 kB each on a separate connection, and reads no response. */
   flood(calls: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Null: the session was opened without a server over stdio. */
+/** Null: the session has no server over stdio. */
 export function createReporting(servers: readonly McpServer[]): Reporting | null {
   const server = servers.find((each): each is McpServerStdio => 'command' in each);
   if (!server) return null;
@@ -57,7 +57,7 @@ async function flood(server: McpServerStdio, calls: number, signal: AbortSignal)
 }
 
 async function connect(server: McpServerStdio): Promise<Client> {
-  // Most prompts need neither: an agent that shall answer at once does not load them.
+  // Loaded on demand: most prompts need neither, and an agent should answer at once.
   const [{ Client: McpClient }, { StdioClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/client/stdio.js'),

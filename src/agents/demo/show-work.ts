@@ -1,6 +1,6 @@
 import type { DemoTools, DemoTurn } from './turn.ts';
 
-/** What a newcomer sees for any prompt: a title, a plan, a file written and listed, and what was done. */
+/** The demonstration for any prompt: sets a title and a plan, writes and lists a file, and summarizes the work. */
 export async function showWork(
   turn: DemoTurn,
   { say, tool, writeInWorkspace, listWorkspace }: DemoTools,

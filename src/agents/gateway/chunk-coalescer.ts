@@ -3,13 +3,13 @@ import type { Pace } from '../acp/pace.ts';
 
 /** Bytes at which joined chunks are passed on before the tick ends. */
 const maxChunkBytes = 16_384;
-/** Time that a chunk costs on its way through the gateway, however small it is. */
+/** The time that a chunk costs in the gateway, however small it is. */
 const chunkMs = 0.01;
 
 /**
- * A stream that joins the chunks of one tick of the event loop, up to 16 KiB: a body in chunks of one byte costs a write for
- * each of them otherwise. Each chunk counts for the gateway's pace, with the milliseconds that `workMs` gives; the stream
- * takes no more while the pace is exceeded.
+ * Creates a stream that joins the chunks of one tick of the event loop, up to 16 KiB: otherwise each chunk of one byte
+ * would cost a write. Each chunk counts for the gateway's pace, with the milliseconds that `workMs` returns. The stream
+ * accepts no more while the pace is exceeded.
  */
 export function createChunkCoalescer(pace: Pace, workMs: () => number = () => 0): Transform {
   let buffered: Buffer[] = [];

@@ -3,11 +3,14 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSlicedStream } from './sliced-stream.ts';
 
-/** Connections of one gateway. Other processes of the host may reach its port, so that not each is the agent's. */
+/**
+ * Connections of one gateway. Other processes of the host may reach its port, so a connection is not necessarily the
+ * agent's.
+ */
 export interface Connections {
-  /** Notes that a request on the connection had the gateway's key. */
+  /** Records that a request on the connection had the gateway's key. */
   trust(connection: Duplex): void;
-  /** Notes that the present response is the connection's last one: nothing that it sends is read any more. */
+  /** Records that the current response is the connection's last: nothing more is read from it. */
   stop(connection: Duplex): void;
   /** True after {@link Connections.stop}. */
   isStopped(connection: Duplex): boolean;
@@ -16,24 +19,28 @@ export interface Connections {
 /** Options of {@link watchConnections}. */
 export interface ConnectionOptions {
   readonly maxConnections: number;
-  /** Time for a new connection to send a request with the key. */
+  /** The time for a new connection to send a request with the key. */
   readonly keyTimeoutMs: number;
   /** Called when a connection has closed. */
   onClose(connection: Duplex): void;
 }
 
-/** Bytes that are parsed at once, before and after a connection has shown the key: some forty of the shortest requests before. */
+/**
+ * The number of bytes parsed at once, before and after a connection has shown the key. Before, this is about forty of
+ * the shortest requests.
+ */
 const sliceBytes = { untrusted: 1_024, trusted: 4_096 } as const;
 
 /**
- * Lets a server that does not listen yet parse its connections in slices, and only until {@link Connections.stop}. Closes connections that show no key within `keyTimeoutMs`. One more than `maxConnections` closes the oldest connection
- * that has not shown the key; where all have, the new one itself.
+ * Makes a server, which does not listen yet, parse its connections in slices, and only until {@link Connections.stop}.
+ * Closes connections that show no key within `keyTimeoutMs`. When there are more than `maxConnections`, closes the
+ * oldest connection that has not shown the key; if all have, the new one.
  */
 export function watchConnections(
   server: Server,
   { maxConnections, keyTimeoutMs, onClose }: ConnectionOptions,
 ): Connections {
-  /** With their timers, in the order in which they came. */
+  /** Connections with their timers, in order of arrival. */
   const untrusted = new Map<Duplex, NodeJS.Timeout>();
   const stopped = new WeakSet<Duplex>();
   let open = 0;

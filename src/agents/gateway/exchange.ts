@@ -23,7 +23,7 @@ export interface Upstream {
   readonly api: ProviderGateway['api'];
   /** The provider's key; null: it needs none. */
   readonly key: string | null;
-  /** Opens the connections, one for each exchange. */
+  /** Opens the connections to the provider, one for each exchange. */
   readonly connections: HttpAgent;
   readonly maxBodyBytes: number;
   /** Replaces the provider's key in a text. `isPiece`: the text may end in the middle of the key. */
@@ -46,15 +46,15 @@ export interface AcceptedRequest {
   readonly isCall: boolean;
 }
 
-/** A request on its way through the gateway. */
+/** A request in the gateway. */
 export interface Exchange {
   /** Resolves when its connection to the provider is closed and its usage is counted. Never rejects. */
   readonly done: Promise<void>;
-  /** Ends it at once; what it has used by then counts. */
+  /** Ends it at once; the usage so far counts. */
   cut(): void;
 }
 
-/** Sends an accepted request to the provider, over a connection of its own, and its response to the agent. */
+/** Sends an accepted request to the provider over its own connection, and the response to the agent. */
 export function startExchange(upstream: Upstream, request: AcceptedRequest): Exchange {
   const { incoming, outgoing, target, framing, isCall } = request;
   const { api, connections: agent, onUsage } = upstream;
@@ -73,7 +73,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
 
   const stopSending = () => {
     body.unpipe(upstreamRequest);
-    // The agent's connection goes on behind the rest of the body.
+    // The agent's connection continues after the rest of the body.
     body.resume();
   };
   const fail = (status: 413 | 502, message: string) => {
@@ -85,7 +85,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     upstreamRequest.destroy();
   };
   const unreachable = () => {
-    // Without Node's own words: they may quote what was sent.
+    // Omits Node's message: it may quote parts of the request.
     if (response === null) fail(502, `The provider at ${target.origin} could not be reached.`);
   };
   const cut = () => {
@@ -98,20 +98,20 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   upstreamRequest.on('error', unreachable);
   upstreamRequest.once('close', () => {
     if (response !== null) return;
-    // No response, and not always an error: a provider may switch protocols unasked.
+    // No response, and not always an error: a provider may switch protocols without a request.
     unreachable();
-    // The provider had the whole call, and may charge for it.
+    // The provider received the complete call, and may charge for it.
     if (isCall && isCut && !isRefused && upstreamRequest.writableFinished) onUsage(usageOf(unknownUsage));
     finish();
   });
   upstreamRequest.once('response', (received) => {
     response = received;
-    // Its close tells, too.
+    // The close event reports it too.
     received.on('error', () => undefined);
     const reader = forwardResponse(upstream, target, received, outgoing);
     received.once('close', () => {
-      // A response that the provider left unfinished must not look finished to the agent.
-      // Chunks that are being joined go first.
+      // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
+      // first.
       if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();
       upstreamRequest.destroy();
@@ -119,7 +119,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
       finish();
     });
   });
-  // Before the end of the exchange: the agent has gone, also in the middle of its body.
+  // Before the end of the exchange: the agent has disconnected, possibly in the middle of its request body.
   outgoing.once('close', cut);
   incoming.once('close', () => {
     if (!incoming.complete) cut();
@@ -139,7 +139,7 @@ export function tooLarge(maxBytes: number): string {
   return `The request is too large: its body may take at most ${maxBytes} bytes.`;
 }
 
-// Gives the reader of its usage; null: it is no success, and nothing was used.
+// Returns the reader of the response's usage; null for an error response, which used nothing.
 function forwardResponse(
   upstream: Upstream,
   target: URL,
@@ -153,7 +153,7 @@ function forwardResponse(
     return null;
   }
   if (status < 200 || status >= 300) {
-    // A redirect names another address, and an agent that followed it would show its key there.
+    // A redirect names another address, and an agent that followed it would send its key there.
     refuse(
       outgoing,
       api,
@@ -205,7 +205,7 @@ function headersFor(
 ): OutgoingHttpHeaders {
   return {
     ...forwardedHeaders(incoming.headers),
-    // In the clear, so that it can be read along.
+    // Uncompressed, so that the usage can be read.
     'accept-encoding': 'identity',
     ...(key === null ? {} : providerApis[api].keyHeader(key)),
     ...framing,

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * The headers of an agent that a provider is given. A list of what is given, not of what is kept back: others choose for whom
- * the key's owner pays (organization, project), another method, or another host.
+ * The request headers that the provider receives. This is an allowlist: other headers choose who pays (organization,
+ * project), another method, or another host.
  */
 const headers = new Set([
   'accept',
@@ -24,10 +24,10 @@ const headers = new Set([
   'x-title',
 ]);
 
-/** What the makers' own programs tell of themselves. */
+/** Headers in which the providers' own programs identify themselves. */
 const programHeaders = /^x-(stainless|codex|claude-code)-[a-z0-9-]+$/;
 
-/** Google takes methods and headers in a query too. */
+/** Google accepts methods and headers in a query too. */
 const parameters = new Set([
   'after_id',
   'alt',
@@ -40,15 +40,15 @@ const parameters = new Set([
   'pageToken',
 ]);
 
-/** Of an agent's headers those that are passed on. No key is among them. */
+/** Filters an agent's headers. Keys are never passed on. */
 export function forwardedHeaders(input: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(input).filter(([name]) => headers.has(name) || programHeaders.test(name)));
 }
 
-/** Formats of a response that can be read for usage. Google has others, such as `proto`. */
+/** Response formats whose usage can be read. Google has others, such as `proto`. */
 const formats = ['json', 'sse'];
 
-/** Of an agent's query what is passed on, with its question mark; empty: nothing. No key is in it. */
+/** Filters an agent's query; returns it with its question mark, or an empty text. Keys are never passed on. */
 export function forwardedQuery(input: URLSearchParams): string {
   const forwarded = new URLSearchParams([...input].filter(isForwarded));
   return forwarded.size === 0 ? '' : `?${forwarded}`;

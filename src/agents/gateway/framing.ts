@@ -11,8 +11,8 @@ export type Framing =
 export type FramedRequest = Pick<IncomingMessage, 'method' | 'rawHeaders' | 'httpVersion'>;
 
 /**
- * Reads how the body of an agent's request is framed. Only POST may have a body. Stricter than RFC 9112, since whatever two
- * programs could read in two ways is refused.
+ * Reads the framing of a request body. Only POST may have a body. Stricter than RFC 9112: a request that two programs
+ * could interpret differently is refused.
  */
 export function framingOf({ method, rawHeaders, httpVersion }: FramedRequest): Framing {
   const lengths = valuesOf(rawHeaders, 'content-length');
@@ -30,7 +30,7 @@ export function framingOf({ method, rawHeaders, httpVersion }: FramedRequest): F
   return bytes > 0 ? { type: 'length', bytes } : { type: 'none' };
 }
 
-/** The headers by which the gateway frames the same body itself. */
+/** The headers by which the gateway frames the same body. */
 export function framingHeaders(method: string, framing: Exclude<Framing, { type: 'invalid' }>): OutgoingHttpHeaders {
   if (framing.type === 'chunked') return { 'transfer-encoding': 'chunked' };
   if (framing.type === 'length') return { 'content-length': framing.bytes };

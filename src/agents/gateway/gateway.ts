@@ -16,44 +16,46 @@ import { keysOf, kindOfRequest } from './providers.ts';
 import { closeAfter, refuse } from './refusals.ts';
 import { createToolReader, type ShownTool, type ToolReader } from './tool-reader.ts';
 
-/** The way of one agent to its model: it adds the provider's key, which the agent never has, and counts. */
+/**
+ * Connects one agent to its model provider: it adds the provider's key, which the agent never gets, and counts usage.
+ */
 export interface Gateway {
-  /** A key of this run alone, which the gateway takes and nobody else. */
+  /** The key of this run, valid at this gateway only. */
   readonly key: string;
-  /** The port on the loopback; null: it listens on a socket. */
+  /** The loopback port; null: it listens on a socket. */
   readonly port: number | null;
-  /** Ends every call at once, and resolves when their usage has been told. Safe to call twice; never rejects. */
+  /** Ends every call at once, and resolves when their usage has been reported. Safe to call twice; never rejects. */
   close(): Promise<void>;
 }
 
 /** Limits of one gateway. */
 export interface GatewayLimits {
-  /** Of a request's body; a longer one is refused with 413. */
+  /** The maximum size of a request's body; a larger one is refused with 413. */
   readonly maxBodyBytes: number;
-  /** Requests that are with the provider at the same time; further ones are refused with 429. */
+  /** The maximum number of concurrent requests to the provider; further ones are refused with 429. */
   readonly maxExchanges: number;
-  /** How long an agent may take to send a request. */
+  /** The time that an agent may take to send a request. */
   readonly requestTimeoutMs: number;
-  /** How long a new connection may take to show the gateway's key, and each request to send its headers. */
+  /** The time that a new connection may take to show the gateway's key, and each request to send its headers. */
   readonly keyTimeoutMs: number;
 }
 
-/** What {@link openGateway} needs. */
+/** Options of {@link openGateway}. */
 export interface GatewayOptions {
   readonly provider: ProviderSettings & { readonly gateway: NonNullable<ProviderSettings['gateway']> };
-  /** The unix socket to listen on; null: a free port of the loopback. */
+  /** The unix socket to listen on; null: a free loopback port. */
   readonly socketPath: string | null;
-  /** Called once for each call of the model, at its end. */
+  /** Called at the end of each model call. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
-  /** Called for each call of the model with the tools that it is shown. Left out: nobody looks. */
+  /** Called for each model call with the tools that it offers. If missing, tools are not read. */
   readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
-  /** Replaces the provider's key in a text, in all the forms that it may have there. Left out: as it is written alone. */
+  /** Replaces the provider's key in a text, in all encodings. If missing: only the exact key. */
   readonly mask?: Upstream['mask'] | undefined;
-  /** Other limits than the default ones. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<GatewayLimits> | undefined;
 }
 
-/** More than any provider takes: Anthropic takes 32 MB. */
+/** Higher than any provider's limit: Anthropic accepts 32 MB. */
 const defaultLimits: GatewayLimits = {
   maxBodyBytes: 64 * 1_048_576,
   maxExchanges: 16,
@@ -61,10 +63,13 @@ const defaultLimits: GatewayLimits = {
   keyTimeoutMs: 5_000,
 };
 
-/** Connections of an agent. More than its exchanges, so that further requests get their refusal. */
+/**
+ * The maximum number of an agent's connections: higher than that of its exchanges, so that further requests get their
+ * refusal.
+ */
 const maxConnections = 128;
 
-/** Opens the gateway of one run. Rejects when it cannot listen. */
+/** Opens the gateway of one run. Rejects if it cannot listen. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const handler = createHandler(options);
   const { requestTimeoutMs, keyTimeoutMs } = handler.limits;
@@ -74,11 +79,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     requestTimeout: requestTimeoutMs,
     headersTimeout,
     connectionsCheckingInterval: headersTimeout,
-    // Node would answer such a request itself, and read on.
+    // Otherwise Node would answer such a request itself, and continue to read.
     requireHostHeader: false,
   });
   const connections = watchConnections(server, { maxConnections, keyTimeoutMs, onClose: handler.leave });
-  // An agent that waits for "100 Continue" sends no body with a request that is refused.
+  // An agent that waits for "100 Continue" sends no body with a refused request.
   for (const event of ['request', 'checkContinue', 'checkExpectation'])
     server.on(event, (incoming, outgoing) => handler.take(incoming, outgoing, connections));
   await listen(server, options.socketPath);
@@ -114,9 +119,9 @@ interface Handler {
   readonly limits: GatewayLimits;
   /** Answers a request. Never throws. */
   take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
-  /** Ends what is under way for a connection that has closed, also requests whose responses were not yet begun. */
+  /** Ends the requests of a connection that has closed, including those whose responses have not started. */
   leave(connection: Duplex): void;
-  /** Refuses what comes from now on, and ends what is under way. */
+  /** Refuses further requests, and ends those in progress. */
   close(): Promise<void>;
 }
 
@@ -124,7 +129,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
   const key = `sk-switchyard-${randomBytes(24).toString('hex')}`;
   const limits = { ...defaultLimits, ...options.limits };
   const { api, baseUrl } = provider.gateway;
-  // One connection for each exchange: whatever a provider makes of a request, nothing follows it.
+  // One connection for each exchange: however a provider interprets a request, nothing follows it.
   const connections = /^https:/i.test(baseUrl)
     ? new HttpsAgent({ keepAlive: false })
     : new HttpAgent({ keepAlive: false });
@@ -148,7 +153,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       return refuse(outgoing, api, 417, 'The header "Expect" may only be "100-continue".');
     const requestUrl = urlOf(incoming.url ?? '');
     if (requestUrl === null) return refuse(outgoing, api, 400, 'The target of the request must be a path.');
-    // Programs look whether anybody is there before they have a key to show.
+    // Programs check if the server is reachable before they send a key.
     if (method === 'HEAD') {
       closeAfter(outgoing);
       return void outgoing.writeHead(200).end();
@@ -183,12 +188,12 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       incoming.on('error', () => undefined);
       outgoing.on('error', () => undefined);
       if (isClosed) return void incoming.destroy();
-      // Its last response has been decided: nothing behind it is read.
+      // Its last response has been decided: nothing after it is read.
       if (clients.isStopped(incoming.socket)) return;
       try {
         answer(incoming, outgoing, clients);
       } catch {
-        // A header or a target that Node does not send: an error here would end the worker.
+        // A header or a target that Node refuses to send: an error here would end the worker.
         if (outgoing.headersSent) outgoing.destroy();
         else refuse(outgoing, api, 400, 'The request cannot be passed on.');
       }
@@ -207,7 +212,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
   };
 }
 
-// URL resolves dots, so that no path leads above the provider's own address.
+// URL resolves dot segments, so no path leads above the provider's base URL.
 function urlOf(target: string): URL | null {
   return target.startsWith('/') ? parseUrl(`http://gateway${target}`) : null;
 }

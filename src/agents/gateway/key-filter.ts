@@ -3,8 +3,8 @@ import { Transform } from 'node:stream';
 const asterisk = 42;
 
 /**
- * A stream that replaces each occurrence of a key by as many asterisks, also where chunks cut it in two. It holds back only
- * bytes that may be the beginning of the key.
+ * Creates a stream that replaces each occurrence of a key with asterisks of the same length, even if chunks split it.
+ * It holds back only bytes that may be the start of the key.
  */
 export function createKeyFilter(key: string): Transform {
   const wanted = Buffer.from(key);
@@ -31,7 +31,7 @@ function maskKey(data: Buffer, wanted: Buffer): Buffer {
   return copy;
 }
 
-// The longest end of the data that is a beginning of the key.
+// The length of the longest suffix of the data that is a prefix of the key.
 function partialKeyLength(data: Buffer, wanted: Buffer): number {
   for (let length = Math.min(wanted.length - 1, data.length); length > 0; length--) {
     if (wanted.compare(data, data.length - length, data.length, 0, length) === 0) return length;

@@ -5,16 +5,18 @@ import type { ProviderGateway } from '../agent.ts';
 import { replaceError } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
 
-/** The most of an error response that is searched for the key and passed on, in bytes: the search is slow. */
+/** The maximum size of an error response that is searched for the key and passed on, in bytes: the search is slow. */
 const maxErrorBytes = 65_536;
 
-/** Types of text in which the key can be found. Another charset could write it in other bytes. */
+/** Text types in which the key can be found. Another charset could encode it differently. */
 const readableType = /^(application\/([\w.+-]+\+)?json|text\/[\w.+-]+)\s*(;\s*charset="?(utf-?8|us-ascii)"?\s*)?$/i;
 
 /** Replaces the provider's key in an error. `isPiece`: the text may end in the middle of the key. */
 export type ErrorMask = (text: string, isPiece: boolean) => Promise<string>;
 
-/** A mask for errors of one gateway, which handles one at a time and waits while the gateway exceeds its pace. */
+/**
+ * Creates a mask for the errors of one gateway. It handles one at a time, and waits while the gateway exceeds its pace.
+ */
 export function createErrorMask(mask: (text: string, isPiece?: boolean) => string, pace: Pace): ErrorMask {
   let last: Promise<unknown> = Promise.resolve();
   let searchMs = 0;
@@ -32,8 +34,8 @@ export function createErrorMask(mask: (text: string, isPiece?: boolean) => strin
 }
 
 /**
- * Passes an error response on, with the provider's key masked: providers quote in an error what they refuse, the key
- * too. One that cannot be searched for the key is replaced by a sentence. Never rejects.
+ * Passes on an error response with the provider's key masked: in errors, providers quote what they refuse, including
+ * the key. A response that cannot be searched for the key is replaced by a sentence. Never rejects.
  */
 export async function forwardError(
   { api, mask, maskError }: { api: ProviderGateway['api']; mask(text: string): string; maskError: ErrorMask },
@@ -54,7 +56,7 @@ export async function forwardError(
   outgoing.end(masked);
 }
 
-// Null: it is no text. What had come by the time that it broke off, or grew too long, is given.
+// Null: it is not text. Returns what arrived before the response was aborted or grew too long.
 async function readText(response: IncomingMessage): Promise<{ text: string | null; isWhole: boolean }> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -65,7 +67,7 @@ async function readText(response: IncomingMessage): Promise<{ text: string | nul
       if (bytes > maxErrorBytes) break;
     }
   } catch {
-    // It broke off.
+    // The response was aborted.
   }
   const body = Buffer.concat(chunks);
   const isText = !body.includes(0);

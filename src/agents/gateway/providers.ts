@@ -1,45 +1,48 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ProviderGateway } from '../agent.ts';
 
-/** What one call of a model used; null: not said. */
+/** The usage of one model call; null: not reported. */
 export interface CallUsage {
-  /** All that was read, what came from the provider's cache with it. */
+  /** All input tokens, including those from the provider's cache. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cachedTokens: number | null;
 }
 
-/** How one maker's API takes its key, what of it an agent may call, and where it says what a call used. */
+/**
+ * The properties of one provider's API: its key header, the requests that an agent may make, and the location of usage
+ * data.
+ */
 interface ProviderApi {
   keyHeader(key: string): OutgoingHttpHeaders;
-  /** What is called with POST and counts as a call of the model. */
+  /** Paths of POST requests that count as model calls. */
   readonly calls: RegExp;
-  /** What is asked with POST and costs nothing; null: nothing. */
+  /** Paths of POST requests that are free; null: none. */
   readonly counts: RegExp | null;
-  /** What is asked with GET. The rest (files, stored answers, settings) is the key owner's alone. */
+  /** Paths of allowed GET requests. All others (files, stored responses, settings) are for the key's owner only. */
   readonly questions: RegExp;
-  /** From an answer, or one event of a stream. */
+  /** Reads the usage from a response, or from one event of a stream. */
   readUsage(json: Json): CallUsage | null;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The headers, on both ways, in which a key may stand. The agent's are never passed on. */
+/** Headers that may contain a key, in both directions. The agent's are never passed on. */
 export const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie'] as const;
 
-// A path whole, decoded. Before it may stand the version, and nothing else: what an address has beside that is in `base_url`.
+// Matches a complete, decoded path. Only the version may precede it; any other prefix belongs to `base_url`.
 const pathPattern = (path: string) => new RegExp(String.raw`^(/v\d+(alpha|beta)?)?/${path}$`);
-// No separator, nothing that a server might decode once more, and no name that is only dots.
+// Contains no separator, nothing that a server might decode again, and no name of dots only.
 const name = String.raw`(?!\.+(/|$))[\w.:@+~-]+`;
 
-/** By the word in a profile. */
+/** By the name in a profile. */
 export const providerApis = {
   // https://platform.openai.com/docs/api-reference: chat completions, and responses.
   openai: {
     keyHeader: (key) => ({ authorization: `Bearer ${key}` }),
     calls: pathPattern('(chat/completions|completions|responses|responses/compact|embeddings)'),
     counts: null,
-    // Others than OpenAI have models of two names: `maker/model`.
+    // Providers other than OpenAI have model names of two parts: `maker/model`.
     questions: pathPattern(`models(/${name}){0,2}`),
     readUsage(json) {
       const usage = object(json.usage) ?? object(object(json.response)?.usage);
@@ -52,7 +55,7 @@ export const providerApis = {
       };
     },
   },
-  // https://docs.anthropic.com/en/api/messages: the cache is counted beside `input_tokens`.
+  // https://docs.anthropic.com/en/api/messages: cached tokens are not part of `input_tokens`.
   anthropic: {
     keyHeader: (key) => ({ 'x-api-key': key }),
     calls: pathPattern('messages'),
@@ -71,8 +74,8 @@ export const providerApis = {
       };
     },
   },
-  // https://ai.google.dev/api/generate-content: thoughts are counted beside the candidates, results of tools beside
-  // the prompt.
+  // https://ai.google.dev/api/generate-content: thoughts are not part of the candidates, and tool results are not part
+  // of the prompt.
   gemini: {
     keyHeader: (key) => ({ 'x-goog-api-key': key }),
     calls: pathPattern(
@@ -96,7 +99,7 @@ export const providerApis = {
   },
 } satisfies Record<ProviderGateway['api'], ProviderApi>;
 
-/** Whether an agent may ask this, and whether it is a call of the model. `path` is as it was sent, without its query. */
+/** Classifies a request: not allowed, allowed, or a model call. `path` is as it was sent, without its query. */
 export function kindOfRequest(api: ProviderGateway['api'], method: string, path: string): 'call' | 'question' | null {
   const { calls, counts, questions } = providerApis[api] as ProviderApi;
   const decoded = decode(path);
@@ -106,7 +109,7 @@ export function kindOfRequest(api: ProviderGateway['api'], method: string, path:
   return isQuestion ? 'question' : null;
 }
 
-// Null for what a server may understand in another way: an encoded separator is one to some, and none to others.
+// Null for a path that servers may interpret differently: an encoded separator counts as one for some of them only.
 function decode(path: string): string | null {
   if (/%2f|%5c/i.test(path)) return null;
   try {
@@ -116,7 +119,7 @@ function decode(path: string): string | null {
   }
 }
 
-/** Every key that a request brings, wherever this maker's programs or others' put it. */
+/** Every key in a request, in any of the locations that the programs of any provider use. */
 export function keysOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
   const headerValues = keyHeaders.map((name) => headers[name]);
   return [...headerValues, query.get('key')].flatMap((value) =>

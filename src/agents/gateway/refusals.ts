@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ProviderGateway } from '../agent.ts';
 
-/** A status that the gateway answers with itself. */
+/** A status of the gateway's own responses. */
 export type RefusalStatus = 400 | 401 | 403 | 413 | 417 | 429 | 502;
 
 /** Error types of OpenAI and Anthropic, and the status words of Gemini. */
@@ -19,8 +19,8 @@ const errorTypes: Record<
 };
 
 /**
- * Sends an error of the gateway itself, in the form of the provider's own errors, and closes the connection, even when the
- * request's body has not ended.
+ * Sends an error of the gateway itself, in the form of the provider's own errors, and closes the connection, even if
+ * the request's body has not ended.
  */
 export function refuse(
   outgoing: ServerResponse,
@@ -28,13 +28,16 @@ export function refuse(
   status: RefusalStatus,
   message: string,
 ): void {
-  // A rate limit is over as soon as one of the run's own calls ends, which the agent's client cannot know.
+  // The rate limit ends as soon as one of the run's own calls ends, which the agent's client cannot know.
   const retry = status === 429 ? { 'retry-after': '1' } : {};
   closeAfter(outgoing);
   sendError(outgoing, api, status, message, errorTypes[status][api], retry);
 }
 
-/** Closes the connection when the response has been sent, and reads nothing more of it: neither a body nor a further request. */
+/**
+ * Closes the connection when the response has been sent, and reads nothing more from it: neither a body nor a further
+ * request.
+ */
 export function closeAfter(outgoing: ServerResponse): void {
   outgoing.setHeader('connection', 'close');
   const { socket } = outgoing.req;
@@ -42,7 +45,7 @@ export function closeAfter(outgoing: ServerResponse): void {
   outgoing.once('finish', () => socket.destroy());
 }
 
-/** Sends a provider's own error status with a message of the gateway, where the provider's words cannot be passed on. */
+/** Sends a provider's own error status with a message of the gateway, if the provider's message cannot be passed on. */
 export function replaceError(
   outgoing: ServerResponse,
   api: ProviderGateway['api'],

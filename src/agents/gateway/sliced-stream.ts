@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
 /**
- * A connection for an HTTP server that passes on what it receives in slices of `sliceBytes()`, and nothing more once that is 0.
- * Node's parser handles all requests of a chunk of 64 KiB at once, and closing the connection in the first of them does not stop it:
- * connections full of tiny requests would block the event loop for seconds.
+ * A connection for an HTTP server that passes on received data in slices of `sliceBytes()`, and nothing more once that
+ * is 0. Node's parser handles all requests of a 64 KiB chunk at once, and closing the connection during the first of
+ * them does not stop it: connections full of tiny requests would block the event loop for seconds.
  */
 export function createSlicedStream(socket: Socket, sliceBytes: () => number): Duplex {
   let rest: Buffer | null = null;
@@ -21,7 +21,7 @@ export function createSlicedStream(socket: Socket, sliceBytes: () => number): Du
     else socket.resume();
   };
   const stream = new Duplex({
-    // One slice at a time where the server reads no more for now.
+    // One slice at a time while the server does not read.
     readableHighWaterMark: 1,
     read: passOn,
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
@@ -44,7 +44,7 @@ export function createSlicedStream(socket: Socket, sliceBytes: () => number): Du
   socket.once('error', (error) => stream.destroy(error));
   socket.once('close', () => stream.destroy());
   socket.on('timeout', () => stream.emit('timeout'));
-  // The server asks for these where a stream has them.
+  // The server calls these methods if a stream has them.
   return Object.assign(stream, {
     setTimeout: (ms: number) => socket.setTimeout(ms),
     destroySoon: () => void stream.end(() => stream.destroy()),

@@ -1,29 +1,29 @@
 import type { Readable } from 'node:stream';
 
-/** A tool as a model is shown it. */
+/** A tool as offered to a model. */
 export interface ShownTool {
   readonly name: string;
   readonly description: string;
 }
 
-/** Limits of what is kept of calls until their ends, in bytes. */
+/** Limits on the buffered bytes of calls. */
 export interface ToolReaderLimits {
   readonly maxCallBytes: number;
-  /** Of all calls that are read at the same time. */
+  /** The limit of all calls that are read at the same time. */
   readonly maxTotalBytes: number;
 }
 
 const defaultLimits: ToolReaderLimits = { maxCallBytes: 8 * 1_048_576, maxTotalBytes: 16 * 1_048_576 };
 
-/** Reads along which tools calls show the model. */
+/** Reads the tools that calls offer to the model. */
 export interface ToolReader {
-  /** Reads one call. Shows no tools for a call that is not JSON, breaks off, or is longer than the limits leave room for. */
+  /** Reads one call. Reports no tools for a call that is not JSON, is incomplete, or exceeds the limits. */
   read(incoming: Readable): void;
-  /** Bytes of calls that are in memory now. */
+  /** The number of buffered bytes. */
   bufferedBytes(): number;
 }
 
-/** A reader for the calls of one run; `onTools` is called once for each call that it could read to the end. */
+/** Creates a reader for the calls of one run; `onTools` is called once for each call that could be read completely. */
 export function createToolReader(
   onTools: (tools: readonly ShownTool[]) => void,
   { maxCallBytes, maxTotalBytes }: ToolReaderLimits = defaultLimits,

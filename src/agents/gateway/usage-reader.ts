@@ -1,24 +1,27 @@
 import type { CallUsage } from './providers.ts';
 import { type UsageDocument, UsageScanner } from './usage-scanner.ts';
 
-/** Reads along with a response, chunk by chunk, and gives what the call used. Never throws. */
+/** Reads a response chunk by chunk and returns the usage of the call. Never throws. */
 export interface UsageReader {
   take(chunk: Uint8Array): void;
   total(): CallUsage;
-  /** Bytes of the response that are in memory, between two chunks. */
+  /** The number of buffered bytes of the response, between two chunks. */
   bufferedBytes(): number;
 }
 
-/** The usage of a call of which nothing is known. */
+/** The usage of a call without any data. */
 export const unknownUsage: CallUsage = { inputTokens: null, outputTokens: null, cachedTokens: null };
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
-/** The field of an event that holds its JSON. */
+/** The event field that holds its JSON. */
 const dataField = [...Buffer.from('data:')];
-/** May stand before the first event, and is no part of it. */
+/** May precede the first event, and is not part of it. */
 const byteOrderMark = [...Buffer.from('\ufeff')];
 
-/** A reader for a stream of server-sent events (`isStream`) or one JSON text. Its work is linear in the response's length. */
+/**
+ * Creates a reader for a stream of server-sent events (`isStream`) or one JSON text. Its work is linear in the
+ * response's length.
+ */
 export function createUsageReader(
   isStream: boolean,
   readUsage: (json: UsageDocument) => CallUsage | null,
@@ -39,13 +42,14 @@ export function createUsageReader(
   };
 }
 
-// Gives the scanner the data of each event. Several data lines of an event are one text; an empty line ends the event.
+// Passes the data of each event to the scanner. Several data lines of an event form one text; an empty line ends the
+// event.
 function eventReader(scanner: UsageScanner): (byte: number) => void {
-  /** How many bytes of the line are those of the field's name so far; null: it is another field. */
+  /** The number of bytes of the line that match the field's name so far; null: it is another field. */
   let matched: number | null = 0;
   let isLineEmpty = true;
   let wasCarriageReturn = false;
-  /** How many bytes of the mark have come; null: the stream is behind its beginning. */
+  /** The number of bytes of the mark that have been read; null: the stream is past its beginning. */
   let marked: number | null = 0;
   return (byte) => {
     if (marked !== null && byte === byteOrderMark[marked]) {
@@ -68,7 +72,7 @@ function eventReader(scanner: UsageScanner): (byte: number) => void {
   };
 }
 
-// Figures of a stream only grow: what is said in the beginning (Anthropic's input) and in the end belongs together.
+// Figures of a stream only grow: those at the start (Anthropic's input) and those at the end are combined.
 function later(a: CallUsage, b: CallUsage): CallUsage {
   return {
     inputTokens: larger(a.inputTokens, b.inputTokens),

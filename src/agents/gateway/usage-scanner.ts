@@ -1,7 +1,7 @@
-/** A JSON value that may hold usage, with only its members on the way to the usage. */
+/** A JSON value that may contain usage, reduced to the members that lead to it. */
 export type UsageDocument = Readonly<Record<string, unknown>>;
 
-/** The most bytes of one usage object. Real ones take less than one kilobyte. */
+/** The maximum size of one usage object in bytes. Real ones take less than one kilobyte. */
 export const maxUsageBytes = 16_384;
 
 /** Members that hold usage, and the objects in which providers put such a member. */
@@ -13,37 +13,38 @@ const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Finds usage objects in JSON texts, byte by byte: `usage` or `usageMetadata` in a text's own object, in its `message` or
- * `response`, or in the objects of a text that is an array. The same names deeper inside are a model's words and do not
- * count. Looks at each byte once and keeps at most {@link maxUsageBytes}, however long or broken the text is. Never throws.
+ * Finds usage objects in JSON texts, byte by byte: `usage` or `usageMetadata` in the top-level object, in its `message`
+ * or `response`, or in the objects of a top-level array. The same names at deeper levels are a model's text and do not
+ * count. Reads each byte once and buffers at most {@link maxUsageBytes}, however long or malformed the text is. Never
+ * throws.
  */
 export class UsageScanner {
   readonly #onUsage: (found: UsageDocument) => void;
   #depth = 0;
-  /** Depth of the object whose members are looked at: 1, or 2 in an array. */
+  /** The depth of the object whose members are read: 1, or 2 in an array. */
   #base = 1;
   #isInString = false;
   #isEscaped = false;
-  /** The next string is the name of a member. */
+  /** True if the next string is the name of a member. */
   #isNameNext = false;
-  /** The name that is being read; null: none, or one that is too long. */
+  /** The name being read; null: none, or one that is too long. */
   #name: string | null = null;
   #lastName: string | null = null;
-  /** The `message` or `response` around the scanner's place. */
+  /** The `message` or `response` that encloses the current position. */
   #envelope: string | null = null;
-  /** The usage that is being read, and the depth at which it ends; null: none. */
+  /** The usage object being read, and the depth at which it ends; null: none. */
   #usage: { readonly name: string; readonly depth: number; bytes: number[] } | null = null;
 
   constructor(onUsage: (found: UsageDocument) => void) {
     this.#onUsage = onUsage;
   }
 
-  /** Bytes that are kept now. */
+  /** The number of buffered bytes. */
   get bufferedBytes(): number {
     return this.#usage?.bytes.length ?? 0;
   }
 
-  /** Begins a new text, whatever the last one lacks. */
+  /** Starts a new text, even if the last one was incomplete. */
   reset(): void {
     this.#depth = 0;
     this.#base = 1;
@@ -56,7 +57,7 @@ export class UsageScanner {
     this.#usage = null;
   }
 
-  /** Takes the next byte. */
+  /** Processes the next byte. */
   take(byte: number): void {
     if (this.#isInString) this.#takeInString(byte);
     else if (byte === quote) this.#beginString(byte);
@@ -72,7 +73,7 @@ export class UsageScanner {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (byte === backslash) {
       this.#isEscaped = true;
-      // No provider escapes the names that are looked for.
+      // No provider escapes these names.
       this.#name = null;
     } else if (byte === quote) {
       this.#isInString = false;
@@ -111,7 +112,7 @@ export class UsageScanner {
     if (this.#usage?.depth === this.#depth) this.#give();
     this.#keep(byte);
     if (this.#depth <= this.#base) this.#envelope = null;
-    // Between the items of an array a string is no name, but no colon follows it either.
+    // Between the items of an array, a string is not a name, but no colon follows it either.
     this.#isNameNext = this.#isFollowed();
     this.#lastName = null;
   }

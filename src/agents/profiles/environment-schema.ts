@@ -16,12 +16,13 @@ const sandboxFields = z
     network: z.enum(['shared', 'gateway']).default('shared'),
     'read_only': z.array(z.string().min(1)).default([]),
     'tmp_mb': z.int().min(1).max(1_048_576).default(defaultTmpMb),
-    // Where a command like `docker run` puts the three directories.
+    // The paths at which a command like `docker run` mounts the three directories.
     paths: z.strictObject({ workspace: inside, home: inside, runtime: inside }).nullable().default(null),
     'stop_command': z.array(z.string().min(1)).default([]),
   })
   .transform((raw, context): SandboxSettings => {
-    // Whoever describes a sandbox wants one: it is an error at the launch, not no sandbox, where bubblewrap does not work.
+    // A profile that describes a sandbox requires one: if bubblewrap does not work, the launch fails instead of running
+    // without.
     const driver = raw.driver ?? (raw.command.length > 0 ? 'command' : 'bwrap');
     if (driver === 'command' && raw.command.length === 0) {
       context.addIssue({ code: 'custom', path: ['command'], message: 'must be given with the driver "command"' });
@@ -42,12 +43,12 @@ const sandboxFields = z
     };
   });
 
-/** `sandbox` of a profile: an object, or `none` or `bwrap` alone; null leaves it to the process. */
+/** `sandbox` of a profile: an object, or `none` or `bwrap` alone; null: the default of the process. */
 export const sandboxSchema = z
   .preprocess((raw) => (typeof raw === 'string' && raw !== 'command' ? { driver: raw } : raw), sandboxFields.nullable())
   .prefault(null);
 
-/** `provider` of a profile, as written; the loader finds the key and makes ProviderSettings of it. */
+/** `provider` of a profile, as written; the loader finds the key and creates ProviderSettings from it. */
 export const providerSchema = z
   .strictObject({
     variables: z
@@ -65,5 +66,5 @@ export const providerSchema = z
   .nullable()
   .default(null);
 
-/** What {@link providerSchema} gives. */
+/** The output of {@link providerSchema}. */
 export type ProviderDraft = NonNullable<z.output<typeof providerSchema>>;

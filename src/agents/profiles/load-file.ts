@@ -9,13 +9,13 @@ const fileSchema = z.strictObject({
   agents: z.array(profileSchema),
 });
 
-/** What the file of AGENTS_CONFIG holds. */
+/** The content of the file of AGENTS_CONFIG. */
 export interface ProfilesFile {
   readonly default: string | undefined;
   readonly agents: readonly ProfileDraft[];
 }
 
-/** Reads and checks the file. Throws one error that lists everything wrong with it, by path. */
+/** Reads and validates the file. Throws one error that lists all its problems, by path. */
 export async function readProfilesFile(path: string): Promise<ProfilesFile> {
   let json: unknown;
   try {
@@ -32,10 +32,10 @@ export async function readProfilesFile(path: string): Promise<ProfilesFile> {
   return { default: result.data.default, agents: result.data.agents };
 }
 
-// Stands for a ready profile that there is not: that is told once, and the schema is to add nothing.
+// Replaces an unknown predefined profile: its problem is reported once, and the schema must not add another.
 const placeholder = { id: 'stranger', command: ['stranger'] };
 
-/** An entry as the schema takes it, with what it leaves out filled in from the ready profile that it extends. */
+/** An entry in the schema's form. Missing fields come from the predefined profile that it extends. */
 export function expandEntry(raw: unknown, report: (field: string, message: string) => void): unknown {
   if (typeof raw === 'string') {
     if (!Object.hasOwn(readyEntries, raw)) {
@@ -53,10 +53,11 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   }
   const ready: Record<string, unknown> = { ...readyEntries[base] };
   const { npx, uvx } = isObject(raw.distribution) ? raw.distribution : {};
-  // Two agents of one name could not be told apart.
+  // Two agents with the same name could not be distinguished.
   if (isNamed && base !== raw.id) delete ready.name;
   const { command, ...others } = ready;
-  // An entry of the registry says itself how the agent is started, unless by a binary that has to be there already.
+  // An entry of the registry defines the start command itself, unless its distribution is a binary, which must already
+  // be installed.
   const start = npx !== undefined || uvx !== undefined ? {} : { command };
   const merged: Record<string, unknown> = { ...others, ...start, ...raw };
   for (const name of ['env', 'provider', 'config']) {
@@ -84,13 +85,13 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
   return issue.keys.map((key) => `${path === '' ? key : `${path}.${key}`}: is not a field that is known here`);
 }
 
-// The checker's own words are for programmers.
+// The schema library's messages are written for programmers.
 function article(type: string): string {
   const name = type === 'record' ? 'object' : type === 'int' ? 'integer' : type;
   return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
-// What concerns several agents; on the unchecked file, so that it is told together with everything else.
+// Problems that concern several agents. Checked on the raw file, so that they are reported together with all others.
 function findIdProblems(json: unknown): string[] {
   const { default: chosen, agents } = (json ?? {}) as { default?: unknown; agents?: unknown };
   if (!Array.isArray(agents)) return [];

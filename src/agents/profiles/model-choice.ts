@@ -1,8 +1,8 @@
 import type { AgentProfile } from '../agent.ts';
 
 /**
- * A sentence for each profile whose agent would choose its model by itself. opencode does not take one of the provider that it
- * is given then, but of a free service of its makers, past the gateway too.
+ * A sentence for each profile whose agent would choose its model itself. opencode then does not choose a model of its
+ * configured provider, but one of a free service of its makers, which also bypasses the gateway.
  */
 export function unchosenModels(profiles: Iterable<AgentProfile>): string[] {
   return [...profiles].filter(leavesModelOpen).map(({ id, provider }) => {
@@ -15,14 +15,14 @@ export function unchosenModels(profiles: Iterable<AgentProfile>): string[] {
 }
 
 function leavesModelOpen({ config, env, provider }: AgentProfile): boolean {
-  // Only opencode reads it. What the gateway's variables say goes before the agent's own.
+  // Only opencode reads it. The gateway's variables take precedence over the agent's own.
   const written = provider?.gateway?.env.OPENCODE_CONFIG_CONTENT ?? env.OPENCODE_CONFIG_CONTENT;
   if (written === undefined || 'model' in config) return false;
   try {
     const settings: unknown = JSON.parse(written);
     return typeof settings === 'object' && settings !== null && !('model' in settings);
   } catch {
-    // Comments are allowed in it: whoever writes it that way has written it himself.
+    // Comments are allowed in it: an operator who writes them has configured it on purpose.
     return false;
   }
 }

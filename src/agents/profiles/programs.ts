@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { AgentProfile } from '../agent.ts';
 import { findProgram } from '../sandbox/program-files.ts';
 
-/** The npm packages that bring the programs of the ready profiles. */
+/** The npm packages with the programs of the predefined profiles. */
 const npmPackages: Readonly<Record<string, string>> = {
   opencode: 'opencode-ai',
   gemini: '@google/gemini-cli',
@@ -13,7 +13,7 @@ const npmPackages: Readonly<Record<string, string>> = {
   cline: 'cline',
 };
 
-/** Where the program of an agent is, by that PATH; null when there is none that may be run. */
+/** The path of an agent's program according to that PATH; null if there is no executable. */
 export async function locateProgram(profile: AgentProfile, path: string): Promise<string | null> {
   const programPath = findProgram(programOf(profile), path);
   if (programPath === null) return null;
@@ -23,19 +23,24 @@ export async function locateProgram(profile: AgentProfile, path: string): Promis
   );
 }
 
-/** The program on this host that starts an agent: its own, or the one that puts it into its sandbox. */
+/** The program on this host that starts an agent: its own, or that of its sandbox. */
 export function programOf({ command, sandbox }: AgentProfile): string {
   return (sandbox?.driver === 'command' ? sandbox.command[0] : command[0]) ?? '';
 }
 
-/** How to get the program of a ready profile: a sentence with a space before it; empty for others. */
+/**
+ * Installation instructions for the program of a predefined profile: a sentence with a leading space; empty for others.
+ */
 export function howToInstall(program: string): string {
   const name = basename(program);
   const source = Object.hasOwn(npmPackages, name) ? npmPackages[name] : undefined;
   return source === undefined ? '' : ` Install it (npm install -g ${source}), or name it in the profile's "command".`;
 }
 
-/** A sentence for each profile whose program is not there. It is no error: the program may come while the service runs. */
+/**
+ * A sentence for each profile whose program is missing. This is not an error: the program may be installed while the
+ * service runs.
+ */
 export async function missingPrograms(profiles: Iterable<AgentProfile>, path: string): Promise<string[]> {
   const sentences: string[] = [];
   for (const profile of profiles) {

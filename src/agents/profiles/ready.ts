@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** The key of a provider as the agent sees it behind the gateway, and the gateway's address (see ProviderGateway). */
+/**
+ * Placeholders for the provider's key that the agent uses behind the gateway, and for the gateway's address (see
+ * ProviderGateway).
+ */
 const key = '{key}';
 const url = '{url}';
 
@@ -8,12 +11,12 @@ const openai = { variables: ['OPENAI_API_KEY'], api: 'openai', 'base_url': 'http
 
 const qwenUrl = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
 
-// opencode reads its whole configuration from one variable. It must not replace itself by a newer version.
+// opencode reads its whole configuration from one variable. It must not update itself.
 const opencodeConfig = { autoupdate: false, share: 'disabled', permission: { edit: 'allow', bash: 'allow' } };
 
 /**
- * Agents that are known without being described: in the words of AGENTS_CONFIG, by their ids. An entry there with the same
- * id, or that `extends` one, builds on it. Their programs have to be installed. Tried with the versions in docs/agents.md.
+ * Predefined agents by id, in the form of AGENTS_CONFIG. An entry there with the same id, or that `extends` one, builds
+ * on it. Their programs must be installed. Tested with the versions in docs/agents.md.
  */
 export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
   demo: { id: 'demo', name: 'Demo agent', command: demoCommand(), 'memory_mb': 100 },
@@ -39,10 +42,10 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     id: 'gemini',
     name: 'Gemini CLI',
     command: ['gemini', '--acp', '--skip-trust'],
-    // Else it starts itself anew for more memory, and the first process is none that could be spoken to.
+    // Otherwise it restarts itself to get more memory, and the first process does not speak ACP.
     env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
     'auth_method': 'gemini-api-key',
-    // It keeps every tool called "ask_user" from its model, its own and any server's.
+    // It hides every tool named "ask_user" from its model: its own and those of servers.
     'ask_tool': 'ask_the_user',
     provider: {
       variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
@@ -56,7 +59,7 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     id: 'codex',
     name: 'Codex',
     command: ['codex-acp'],
-    // Its own sandbox gets in the way of its own tools here: it is kept apart by ours.
+    // Its own sandbox interferes with its tools here; Switchyard's sandbox isolates it.
     env: { INITIAL_AGENT_MODE: 'agent-full-access', NO_BROWSER: '1' },
     'auth_method': 'api-key',
     provider: {
@@ -84,7 +87,7 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     name: 'Qwen Code',
     command: ['qwen', '--acp'],
     'auth_method': 'openai',
-    // Without them it does not start a session; another model or server is named by the same variables.
+    // It does not start a session without them; the same variables select another model or server.
     env: { OPENAI_BASE_URL: qwenUrl, OPENAI_MODEL: 'qwen3-coder-plus' },
     provider: {
       variables: ['OPENAI_API_KEY'],
@@ -92,7 +95,7 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
       'base_url': qwenUrl,
       'gateway_env': { OPENAI_API_KEY: key, OPENAI_BASE_URL: url },
     },
-    // It offers to resume and then does not know the method.
+    // It advertises resume but does not implement the method.
     'resume_order': ['load', 'new'],
     'memory_mb': 500,
   },
@@ -101,29 +104,29 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     name: 'Cline',
     command: ['cline', '--acp'],
     provider: { variables: ['CLINE_API_KEY'] },
-    // It takes no notice of the MCP servers that it is given.
+    // It ignores the MCP servers that it is given.
     mcp: false,
     'memory_mb': 350,
   },
 };
 
-/** What the ACP registry calls those that have another id there. */
+/** The ACP registry's ids of agents that have another id here. */
 export const registryIds: Readonly<Record<string, string>> = {
   'codex-acp': 'codex',
   'claude-acp': 'claude',
   'qwen-code': 'qwen',
 };
 
-/** The ids of the ready profiles. */
+/** The ids of the predefined profiles. */
 export const readyIds: readonly string[] = Object.keys(readyEntries);
 
-/** An agent in the words of the file. */
+/** An agent in the form of the file. */
 export interface ReadyEntry {
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-// From sources (tests, development) the demo agent needs the loader that runs them.
+// When run from sources (tests, development), the demo agent needs the loader that runs them.
 function demoCommand(): string[] {
   const isSource = import.meta.url.endsWith('.ts');
   const program = fileURLToPath(new URL(`../demo/main.${isSource ? 'ts' : 'js'}`, import.meta.url));

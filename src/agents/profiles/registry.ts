@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { variables } from './environment-schema.ts';
 
-// How the ACP registry says that an agent is started.
+// The package of an agent in the ACP registry.
 const distributedPackage = z.strictObject({
   package: z.string().min(1),
   args: z.array(z.string()).default([]),
@@ -15,7 +15,7 @@ export const distributionSchema = z.strictObject({
   binary: z.unknown().optional(),
 });
 
-/** What the ACP registry's entries have beside `id`, `name` and `distribution`; it has no effect here. */
+/** Registry fields besides `id`, `name` and `distribution`; they have no effect here. */
 export const registryFields = {
   version: z.unknown().optional(),
   description: z.unknown().optional(),
@@ -27,7 +27,7 @@ export const registryFields = {
   icon: z.unknown().optional(),
 };
 
-/** The command and variables of a distribution; null when it has none that can be run as it is. */
+/** The command and variables of a distribution; null if it has none that can be run directly. */
 export function startOf(distribution: z.output<typeof distributionSchema> | undefined): {
   command: string[];
   env: Record<string, string>;

@@ -3,17 +3,17 @@ import type { AgentProfile } from '../agent.ts';
 import { type ProviderDraft, providerSchema, sandboxSchema, variables } from './environment-schema.ts';
 import { distributionSchema, registryFields, startOf } from './registry.ts';
 
-/** The most that a timer can wait, 24.8 days. */
+/** The maximum delay of a timer, 24.8 days. */
 const maxMs = 2 ** 31 - 1;
 const ms = (fallback: number) => z.int().min(0).max(maxMs).default(fallback);
 
-/** A profile whose paths are as written and whose provider's key has not been looked for. */
+/** A profile with its paths as written, and without the provider's key. */
 export type ProfileDraft = Omit<AgentProfile, 'provider'> & { readonly provider: ProviderDraft | null };
 
 /**
- * An agent of AGENTS_CONFIG, in the file's own words (snake_case, like the ACP registry's). Fields that are neither
- * Switchyard's nor the registry's are refused: a slip of the pen must not be silently without effect. `extends` has been
- * followed before.
+ * An agent of AGENTS_CONFIG, in the file's own names (snake_case, like the ACP registry's). Fields that belong neither
+ * to Switchyard nor to the registry are refused: a typing error must not be silently ignored. `extends` has already
+ * been resolved.
  */
 export const profileSchema = z
   .strictObject({
@@ -90,7 +90,7 @@ export const profileSchema = z
     };
   });
 
-/** Whether the gateway is to stand before the provider: where it is said so, else where nothing else is reachable. */
+/** Returns true if the profile uses the gateway: if it says so, or if nothing else is reachable. */
 export function wantsGateway(profile: Pick<ProfileDraft, 'provider' | 'sandbox'>): boolean {
   return profile.provider !== null && (profile.provider.gateway ?? profile.sandbox?.network === 'gateway');
 }

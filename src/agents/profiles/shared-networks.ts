@@ -1,8 +1,8 @@
 import type { AgentProfile } from '../agent.ts';
 
 /**
- * The warning for an operator whose agents share the network of their host, as profiles without a sandbox and with the
- * network `shared` do; null where none does. A server that such an agent starts has the host's name, and browsers send the
+ * The warning for an operator whose agents share the network of their host, which is so without a sandbox and with the
+ * network `shared`; null if none do. A server that such an agent starts has the host's name, and browsers send the
  * console's cookie to every port of that name.
  */
 export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string | null {

@@ -1,13 +1,19 @@
-/** Size of the blocks into which pieces are copied: a buffer for each piece would cost hundreds of bytes beside its own. */
+/**
+ * The size of the blocks into which chunks are copied: a buffer for each chunk would cost hundreds of bytes in
+ * addition.
+ */
 const blockBytes = 16_384;
 
-/** Bytes that arrive in pieces of any size, such as one for each byte. Takes little more memory than the bytes themselves. */
+/**
+ * Collects bytes that arrive in chunks of any size, even of one byte. Takes little more memory than the bytes
+ * themselves.
+ */
 export class ChunkBuffer {
   readonly #blocks: Buffer[] = [];
-  /** The end of the last block that is not filled yet. */
+  /** The unused end of the last block. */
   #room: Buffer = Buffer.alloc(0);
 
-  /** How many blocks hold the bytes. */
+  /** The number of blocks. */
   get blocks(): number {
     return this.#blocks.length;
   }

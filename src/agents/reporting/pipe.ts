@@ -1,6 +1,6 @@
 /**
- * The program that an agent starts as its MCP server: a pipe between its stdio and the socket where the worker answers.
- * It is given to node as text, so that nothing but a node is needed where the agent runs.
+ * The program that an agent starts as its MCP server: it connects its stdio to the worker's socket. It is passed to
+ * node as text, so that the agent's environment needs nothing but node.
  */
 const program = [
   "const socket = require('node:net').connect(process.argv[1]);",
@@ -9,7 +9,7 @@ const program = [
   "socket.on('close', () => process.exit(0));",
 ].join('\n');
 
-/** How the pipe to a socket is started; the path is the one that the agent sees. */
+/** The command that connects to a socket; the path is as the agent sees it. */
 export function pipeCommand(socketPath: string): { command: string; args: readonly string[] } {
   return { command: process.execPath, args: ['-e', program, socketPath] };
 }

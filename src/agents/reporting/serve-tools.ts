@@ -3,7 +3,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createSlots, type Slots, SocketTransport } from './socket-transport.ts';
 
-/** What a tool answers the agent; with `isError` the agent is to mend its call. */
+/** The result of a tool call; with `isError`, the agent should correct its call. */
 export interface ToolAnswer {
   readonly text: string;
   readonly isError?: boolean;
@@ -17,19 +17,22 @@ export interface Tool {
   readonly inputSchema: { readonly type: 'object' } & Readonly<Record<string, unknown>>;
 }
 
-/** The tools of one run, and who answers their calls. */
+/** The tools of one run, and the handler of their calls. */
 export interface ToolService {
   readonly tools: readonly Tool[];
-  /** Must not reject: what goes wrong is an answer too. */
+  /** Must not reject: an error is a result too. */
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
 }
 
-/** So many calls of one agent are under way at once; more wait in its pipe, so that it cannot fill the worker's memory. */
+/**
+ * The maximum number of concurrent calls of one agent; more wait in its pipe, so that it cannot fill the worker's
+ * memory.
+ */
 const maxConcurrentCalls = 16;
-/** An agent needs one connection; more are for one that starts its server again while the old one ends. */
+/** An agent needs one connection; more are for an agent that restarts its server while the old one ends. */
 const maxConnections = 8;
 
-/** Speaks MCP to whoever connects to a unix socket. Rejects when the socket cannot be made. */
+/** Speaks MCP to every client of a unix socket. Rejects if the socket cannot be created. */
 export async function serveTools(socketPath: string, service: ToolService): Promise<{ close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const slots = createSlots(maxConcurrentCalls);

@@ -4,18 +4,21 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createPace } from '../acp/pace.ts';
 import { ChunkBuffer } from './chunk-buffer.ts';
 
-/** The most that one message may take: a structured output of 256 KB fits, also as text with each character escaped. */
+/** The maximum size of one message: a structured output of 256 KB fits, even with each character escaped. */
 const maxKilobytes = 640;
 const maxMessageBytes = maxKilobytes * 1_024;
-/** The most arguments of a call by name, and fields around them: checks take time for each. */
+/** The maximum number of arguments of a call, and of fields around them: checks take time for each. */
 const maxNames = 1_000;
-/** Of a longer one the two ends are kept, for the id that its refusal has to name. */
+/** The number of bytes kept from both ends of a larger message, to find the id for its refusal. */
 const edgeBytes = 512;
 const newline = 10;
-/** What a message costs beside the reading of its line. */
+/** The cost of a message besides parsing its line. */
 const messageMs = 0.1;
 
-/** How many of an agent's calls are under way, on all of its connections together. A wait may end with none free again. */
+/**
+ * Counts an agent's calls in progress, on all of its connections together. After a wait, there may again be no free
+ * slot.
+ */
 export interface Slots {
   /** A promise while there are too many. */
   free(): Promise<void> | null;
@@ -23,7 +26,7 @@ export interface Slots {
   release(): void;
 }
 
-/** Slots for so many calls. */
+/** Creates slots for `max` calls. */
 export function createSlots(max: number): Slots {
   let taken = 0;
   const waiting: (() => void)[] = [];
@@ -40,8 +43,8 @@ export function createSlots(max: number): Slots {
 }
 
 /**
- * MCP's messages, one a line, over a socket. No more is read while too many calls are under way or the other side does not
- * read the answers: then whoever calls has to wait. A call that is too long is refused by its id.
+ * MCP messages over a socket, one per line. Reading pauses while too many calls are in progress, or while the other
+ * side does not read the responses. A call that is too large is refused by its id.
  */
 export class SocketTransport implements Transport {
   onclose?: () => void;
@@ -61,7 +64,7 @@ export class SocketTransport implements Transport {
     void this.#read().catch(() => undefined);
   }
 
-  /** Resolves once the other side takes it. */
+  /** Resolves once the other side accepts it. */
   async send(message: JSONRPCMessage): Promise<void> {
     try {
       await new Promise<void>((resolve) => this.#socket.write(`${JSON.stringify(message)}\n`, () => resolve()));
@@ -99,7 +102,7 @@ export class SocketTransport implements Transport {
     if (method !== undefined && id !== undefined) {
       if (hasTooManyNames(message)) return this.#refuse(id);
       for (let full = this.#slots.free(); full !== null; full = this.#slots.free()) await full;
-      // One that is open already is no other call.
+      // A repeated id is not another call.
       if (this.#open.has(id)) return;
       this.#open.add(id);
       this.#slots.acquire();
@@ -108,7 +111,7 @@ export class SocketTransport implements Transport {
   }
 
   async #refuse(id: string | number | null): Promise<void> {
-    // Nobody can be told: the end of the connection is an answer, too.
+    // Without an id there is nobody to answer; closing the connection is the answer.
     if (id === null) throw new Error('A message is too large.');
     const text = `The call is too large: it may take at most ${maxKilobytes} KB, and have at most ${maxNames} arguments.`;
     await this.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }], isError: true } });
@@ -121,7 +124,7 @@ interface Message {
   readonly params?: { readonly arguments?: unknown; readonly _meta?: unknown };
 }
 
-// The server checks what a method is given; here is only looked at what a message is.
+// The server checks the parameters of a method; this only checks the form of a message.
 function parse(line: Buffer): Message | null {
   try {
     const { id, method, params, jsonrpc } = JSON.parse(line.toString('utf8')) as Record<string, unknown>;
@@ -145,7 +148,7 @@ function hasTooManyNames({ params }: Message): boolean {
   return sizes.some((size) => size > maxNames);
 }
 
-// It stands first or last in what programs write; a call's arguments, between, may hold anything.
+// Programs write the id first or last; the arguments in between may contain anything.
 function idIn([head, tail]: readonly [Buffer, Buffer]): string | number | null {
   const id = '"id"\\s*:\\s*(\\d{1,15}|"[\\w.:-]{1,100}")';
   const first = new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2\\.0"\\s*,\\s*)?${id}\\s*,`).exec(

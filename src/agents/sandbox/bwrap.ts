@@ -6,29 +6,32 @@ import { filesOfCommand, findProgram, isInside } from './program-files.ts';
 import { gatewayPort, gatewaySocketIn, type SandboxCommand, type SandboxRequest } from './sandbox-command.ts';
 import { systemArguments, systemDirectories } from './system-files.ts';
 
-/** How agents see their directories in a sandbox of bubblewrap: always the same, so that they find their sessions again. */
+/**
+ * The paths of an agent's directories in a bubblewrap sandbox: always the same, so that agents find their sessions
+ * again.
+ */
 export const sandboxPaths = { workspace: '/workspace', home: '/home/agent', runtime: '/run/switchyard' } as const;
 
-/** What all sandboxes of this process share. */
+/** Settings that all sandboxes of this process share. */
 export interface BwrapOptions {
   /** Bubblewrap's program. */
   readonly program: string;
-  /** What no agent may see, also where it lies in something that it may: the data directory and the like. */
+  /** Paths that no agent may see, even inside of visible directories: the data directory and the like. */
   readonly hidden: readonly string[];
-  /** The files that say who the agent is: its user and its group. */
+  /** The passwd and group files that identify the agent's user and group. */
   readonly identity: { readonly passwd: string; readonly group: string };
   readonly hardening: Hardening;
 }
 
-/** The size of each directory for temporary files, in MiB, where a profile says nothing else. */
+/** The default size of each directory for temporary files, in MiB. */
 export const defaultTmpMb = 1_024;
 
-/** The user's id in the sandbox. Agents refuse work to root, and a worker may be root. */
+/** The user id in the sandbox. Agents refuse to run as root, and a worker may be root. */
 export function sandboxUid(): number {
   return process.getuid?.() || 1_000;
 }
 
-/** A sandbox of namespaces: the agent sees its three directories, the system's programs, and no process but its own. */
+/** A sandbox of namespaces: the agent sees its three directories, the system's programs, and only its own processes. */
 export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): SandboxCommand {
   const { launch, gatewaySocket } = request;
   const { filter, isUsernsDisabled, isTmpBounded } = options.hardening;
@@ -49,7 +52,7 @@ export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): S
     ...(filter === null ? [] : ['--seccomp', '3']),
     ...(sandbox?.network === 'gateway' ? [] : ['--share-net']),
     '--die-with-parent',
-    // Without any: with one of them it could take the masks away again.
+    // No capabilities: with one of them the agent could remove the mounts that hide files.
     ...['--cap-drop', 'ALL'],
     ...(process.getuid?.() === uid ? [] : ['--uid', String(uid), '--gid', String(uid)]),
     ...systemArguments(),
@@ -77,26 +80,27 @@ export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): S
   };
 }
 
-// They are in memory. Without a size one of them could take half of the host's.
+// They are in memory. Without a size, one of them could take half of the host's memory.
 function temporaryDirectories(mb: number | null): (path: string) => string[] {
   return (path) => [...(mb === null ? [] : ['--size', String(mb * 2 ** 20)]), '--tmpfs', path];
 }
 
-// What in /proc is the whole host's. To the kernel the agent of a worker that runs as root is root still, under another number:
-// it owns these files, and needs no capability to write to them. Bubblewrap itself covers only some, and only now and then.
+// Entries of /proc that belong to the whole host. For the kernel, the agent of a worker that runs as root is still root
+// under another number: it owns these files, and needs no capability to write to them. Bubblewrap itself covers only
+// some of them, and not in all cases.
 const kernelEntries = ['acpi', 'bus', 'fs', 'irq', 'mtrr', 'pressure', 'scsi', 'sys', 'sysrq-trigger'];
 
 function kernelArguments(): string[] {
   return kernelEntries.flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]);
 }
 
-// Programs that are written for Node find the one that the service runs on.
+// Lets programs written for Node find the service's own Node.
 function searchPath(path: string): string {
   const own = dirname(process.execPath);
   return path.split(':').includes(own) ? path : [path, own].filter((part) => part !== '').join(':');
 }
 
-// Without the directories that are not there: they would only tell the agent how its host is laid out.
+// Removes directories that do not exist in the sandbox: they would only reveal the host's layout.
 function seenPath(path: string, command: readonly string[], readOnly: readonly string[]): string {
   const { directories, links } = filesOfCommand(command);
   const visibleDirectories = [...systemDirectories, ...directories, ...readOnly, ...Object.values(sandboxPaths)];
@@ -105,13 +109,13 @@ function seenPath(path: string, command: readonly string[], readOnly: readonly s
   return path.split(':').filter(isThere).join(':');
 }
 
-// As the system says it where there is no sandbox.
+// The error that the system reports without a sandbox.
 function programNotFound(name: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`spawn ${name} ENOENT`), { code: 'ENOENT' });
 }
 
-// In this order, because a later mount covers an earlier one: what is shown, what is hidden in it, and what an operator shows
-// by name inside of that.
+// The order matters, because a later mount covers an earlier one: visible paths, hidden paths inside them, and paths
+// inside those that an operator shows explicitly.
 function shownArguments(hidden: readonly string[], command: readonly string[], readOnly: readonly string[]): string[] {
   const { directories, links } = filesOfCommand(command);
   const isSystem = (path: string) => systemDirectories.some((directory) => isInside(path, directory));
@@ -122,13 +126,13 @@ function shownArguments(hidden: readonly string[], command: readonly string[], r
   const covered = hidden.filter((path) => visible(path) && existsSync(path));
   const covers = [...(isSystem(ownRoot) ? [ownRoot] : []), ...covered.filter((path) => statSync(path).isDirectory())];
   return [
-    // An installation in /opt: there may be keys beside its code.
+    // For an installation in /opt: there may be keys beside its code.
     ...(isSystem(ownRoot) ? ['--tmpfs', ownRoot] : []),
     ...open.flatMap(show),
     ...links.filter(({ at }) => !visible(at)).flatMap(({ at, to }) => ['--symlink', to, at]),
     ...covered.flatMap(hide),
     ...shown.filter(isHidden).flatMap(show),
-    // Covers are in memory, and have no size.
+    // These covers are in memory and have no size limit.
     ...covers.flatMap((path) => ['--remount-ro', path]),
   ];
 }

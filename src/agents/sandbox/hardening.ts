@@ -1,16 +1,18 @@
 import { compileFilter } from './seccomp/filter.ts';
 
-/** Protections of a sandbox that not every kernel and not every bubblewrap has. */
+/** Protections of a sandbox that not every kernel and bubblewrap version supports. */
 export interface Hardening {
   /** The filter of system calls, for `--seccomp`; null: none. */
   readonly filter: Buffer | null;
-  /** True if the agent is kept from making user namespaces of its own. */
+  /** True if the agent cannot create user namespaces. */
   readonly isUsernsDisabled: boolean;
   /** True if directories for temporary files have a size. */
   readonly isTmpBounded: boolean;
 }
 
-/** The protections to try, best first, by what `bwrap --help` offers. The last one asks for nothing that a kernel may refuse. */
+/**
+ * The protections to try, best first, according to `bwrap --help`. The last one needs nothing that a kernel may refuse.
+ */
 export function hardeningsToTry(help: string, arch: string): readonly Hardening[] {
   const filter = help.includes('--seccomp') ? compileFilter(arch) : null;
   const canDisable = help.includes('--disable-userns');
@@ -21,7 +23,7 @@ export function hardeningsToTry(help: string, arch: string): readonly Hardening[
   );
 }
 
-/** The protections that a sandbox lacks, as words for the log. */
+/** The names, for the log, of the protections that a sandbox lacks. */
 export function missingProtections({ filter, isUsernsDisabled, isTmpBounded }: Hardening): string[] {
   return [
     ...(filter === null

@@ -3,18 +3,18 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseUrl } from '../../parse-url.ts';
 
-/** Files of the host that a program needs, and links that lead to them. */
+/** Files of the host that a program needs, and symbolic links to them. */
 export interface NeededFiles {
   readonly directories: readonly string[];
   readonly links: readonly { readonly at: string; readonly to: string }[];
 }
 
-/** Whether a path is a directory's own, or in it. */
+/** Returns true if a path is a directory or inside it. */
 export function isInside(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** The file that a program's name means, by PATH as shells do; null: there is none that may be run. */
+/** Finds a program's file in PATH as shells do; null if there is no executable. */
 export function findProgram(name: string, path: string): string | null {
   if (name.includes('/')) return name;
   const candidates = path.split(':').map((directory) => join(directory || '.', name));
@@ -31,8 +31,8 @@ function isRunnable(path: string): boolean {
 }
 
 /**
- * What has to be there for the words of a command to mean the same in a sandbox: every file that is named by an absolute
- * path or a file URL, with what belongs to it, as {@link homeOf} finds it.
+ * The files that a command needs to work in a sandbox: every file named by an absolute path or a file URL, with its
+ * surroundings according to {@link homeOf}.
  */
 export function filesOfCommand(command: readonly string[]): NeededFiles {
   const directories = new Set<string>();
@@ -57,14 +57,14 @@ function pathIn(word: string): string | null {
   }
 }
 
-// Not more than a program is sure to need: what lies beside it may be somebody's home.
+// Only what a program surely needs: the directory around it may be a home directory.
 function homeOf(real: string): string {
   const parts = real.split(sep);
   const packages = parts.indexOf('node_modules');
   if (packages > 0) return parts.slice(0, packages + 1).join(sep);
   const above = dirname(dirname(real));
   const isPython = existsSync(join(above, 'pyvenv.cfg'));
-  // Node's own, with npx beside it.
+  // Node's own bin directory, with npx in it.
   const isNode = basename(dirname(real)) === 'bin' && existsSync(join(above, 'lib', 'node_modules', 'npm'));
   return isPython || (isNode && above !== sep) ? above : real;
 }

@@ -1,45 +1,45 @@
 import { join } from 'node:path';
 import type { AgentLaunch, AgentPaths, AgentProfile } from '../agent.ts';
 
-/** How a launch becomes a process of the host. */
+/** The process of the host that a launch becomes. */
 export interface SandboxCommand {
   readonly program: string;
   readonly args: readonly string[];
-  /** What changes in the variables that the agent is given. */
+  /** Changes to the agent's variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** The inputs that the process reads from its descriptors 3, 4 and so on. */
+  /** The inputs that the process reads from descriptors 3, 4 and so on. */
   readonly inputs: readonly Buffer[];
-  /** How the agent sees its directories. */
+  /** The agent's paths to its directories. */
   readonly paths: AgentPaths;
-  /** Whether the process is only the wall: the agent is a process below it, and ends with it. */
+  /** True if the process is only the sandbox: the agent is a process below it, and ends with it. */
   readonly isWrapped: boolean;
-  /** What is run when it has ended; empty: nothing. */
+  /** The command to run after it has ended; empty: none. */
   readonly stopCommand: readonly string[];
 }
 
-/** What a driver looks at in a launch. */
+/** The parts of a launch that a driver reads. */
 export interface SandboxedLaunch extends Pick<AgentLaunch, 'workspaceDir' | 'homeDir' | 'runtimeDir' | 'runId'> {
   readonly profile: Pick<AgentProfile, 'command' | 'sandbox'>;
 }
 
-/** What a driver makes a {@link SandboxCommand} of. */
+/** The input from which a driver creates a {@link SandboxCommand}. */
 export interface SandboxRequest {
   readonly launch: SandboxedLaunch;
-  /** The variables that the agent is given, with those of its profile. */
+  /** The agent's variables, including those of its profile. */
   readonly env: Readonly<Record<string, string>>;
-  /** The gateway's socket, where the agent is to reach its model through that and nothing else. */
+  /** The gateway's socket, if the agent may reach only its model, through the gateway. */
   readonly gatewaySocket: string | null;
 }
 
-/** Where an agent without a network of its own finds the gateway: a port that nothing else is likely to want. */
+/** The port of the gateway for an agent without its own network: a port that hardly any other program uses. */
 export const gatewayPort = 47_001;
 
-/** The gateway's socket, in a run's runtime directory as it is seen here or there. */
+/** The gateway's socket in a run's runtime directory, for either path of the directory. */
 export function gatewaySocketIn(runtimeDir: string): string {
   return join(runtimeDir, 'llm.sock');
 }
 
-/** The three directories as they are on the host. */
+/** The three directories on the host. */
 export function hostPaths(launch: SandboxedLaunch): AgentPaths {
   return { workspace: launch.workspaceDir, home: launch.homeDir, runtime: launch.runtimeDir };
 }

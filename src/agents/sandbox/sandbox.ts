@@ -10,33 +10,35 @@ import { hostPaths, type SandboxCommand, type SandboxedLaunch, type SandboxReque
 import { spawnAgent } from './spawn-agent.ts';
 import { wrapWithCommand } from './wrap-with-command.ts';
 
-/** What SANDBOX may say: by itself, no sandbox, or no start without one. */
+/** The values of SANDBOX: `auto` uses a sandbox if possible, `bwrap` refuses to start without one. */
 export const sandboxChoices = ['auto', 'none', 'bwrap'] as const;
 
-/** How the agents of this process are kept apart from its host. */
+/** The isolation of this process's agents from its host. */
 export interface Sandbox {
   /** The driver of profiles that name none. */
   readonly driver: 'none' | 'bwrap';
-  /** Makes a process of a launch. Rejects with a sentence when its profile asks for what this host cannot do. */
+  /**
+   * Converts a launch to a command. Rejects with a sentence if its profile requires something that this host cannot do.
+   */
   wrap(request: SandboxRequest): Promise<SandboxCommand>;
 }
 
-/** What {@link createSandbox} needs. */
+/** Options of {@link createSandbox}. */
 export interface SandboxOptions {
   readonly choice: (typeof sandboxChoices)[number];
-  /** A directory of this worker's, for the files that say who an agent is. */
+  /** A directory of this worker, for the files that identify an agent's user. */
   readonly directory: string;
-  /** Where bubblewrap is looked for. */
+  /** The PATH in which bubblewrap is searched. */
   readonly path: string;
   /** Absolute; see {@link BwrapOptions}. */
   readonly hidden: readonly string[];
   readonly log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** How long the trial may take: a program that hangs must not keep the service from its start. */
+/** The timeout of the trial: a program that hangs must not prevent the service from starting. */
 const trialMs = 10_000;
 
-/** No sandbox, for profiles that ask for none. */
+/** No sandbox, for profiles that require none. */
 export const withoutSandbox: Sandbox = {
   driver: 'none',
   async wrap(request) {
@@ -46,7 +48,7 @@ export const withoutSandbox: Sandbox = {
   },
 };
 
-/** Tries bubblewrap once, and says what became of it in the log. Rejects when it is demanded and does not work. */
+/** Tries bubblewrap once and logs the result. Rejects if it is required and does not work. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { choice, log } = options;
   const bwrap = await openBwrap(options).catch((error: unknown) => (error as Error).message);
@@ -70,7 +72,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-// With a code, as the system's own errors have one, for whoever sorts them.
+// Has a code like the system's own errors, for callers that classify them.
 function sandboxError(problem: string): NodeJS.ErrnoException {
   const message = `its sandbox needs bubblewrap, which does not work: ${problem}`;
   return Object.assign(new Error(message), { code: 'ENOSANDBOX' });
@@ -96,10 +98,10 @@ async function openBwrap({ directory, path, hidden }: SandboxOptions): Promise<B
   return { ...bwrap, hardening: await hardening };
 }
 
-// What the host allows stays the same while a process lives.
+// The host's restrictions do not change during the life of a process.
 const hardenings = new Map<string, Promise<Hardening>>();
 
-// The best that works. Rejects with the problem of the last one, which asks for namespaces alone.
+// The best set of protections that works. Rejects with the problem of the last one, which needs only namespaces.
 async function findHardening(bwrap: Omit<BwrapOptions, 'hardening'>, path: string): Promise<Hardening> {
   const help = await new Promise<string>((resolve) => {
     execFile(bwrap.program, ['--help'], { env: {}, timeout: trialMs }, (_, stdout, stderr) => resolve(stdout + stderr));
@@ -116,7 +118,7 @@ async function findHardening(bwrap: Omit<BwrapOptions, 'hardening'>, path: strin
   throw problem;
 }
 
-// With all that a launch asks for: hosts refuse one namespace or mount and allow another.
+// Tries everything that a launch needs: hosts refuse one namespace or mount and allow another.
 async function tryHardening(bwrap: BwrapOptions, path: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'switchyard-trial-'));
   try {
@@ -137,7 +139,7 @@ async function tryHardening(bwrap: BwrapOptions, path: string): Promise<void> {
   }
 }
 
-// Rejects with what the program says where it does not end well, and in time.
+// Rejects with the program's output if it fails or takes too long.
 async function run(command: SandboxCommand, cwd: string): Promise<void> {
   const child = spawnAgent(command, { cwd, env: {} });
   const timer = setTimeout(() => child.kill('SIGKILL'), trialMs);

@@ -1,5 +1,5 @@
-// A program of its own, the first in a sandbox without a network: it leads a port of the sandbox's loopback to the
-// gateway's socket, and starts the agent, whose end is its own. Arguments: port, socket, the agent's command.
+// The first program in a sandbox without a network: it forwards a port of the sandbox's loopback to the gateway's
+// socket, starts the agent, and ends with it. Arguments: port, socket, the agent's command.
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { constants } from 'node:os';

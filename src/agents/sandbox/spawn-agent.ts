@@ -3,16 +3,17 @@ import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { SandboxCommand } from './sandbox-command.ts';
 
-/** Settings of a launch that do not come from its placement. */
+/** Settings of a launch that do not come from its sandbox command. */
 export interface SpawnOptions {
   readonly cwd: string;
-  /** All variables of the process; it gets none of this process. */
+  /** All variables of the process; it inherits none. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * Spawns a placed agent in a process group of its own. It gets stdin, stdout and stderr as pipes, the placement's inputs from
- * descriptor 3 on, and no descriptor of this process. Listen to the child's `error`, which comes instead of `spawn`.
+ * Spawns a sandboxed agent in its own process group. It gets stdin, stdout and stderr as pipes, the command's inputs
+ * from descriptor 3 on, and no other descriptor of this process. Listen to the child's `error`, which comes instead of
+ * `spawn`.
  */
 export function spawnAgent(command: SandboxCommand, { cwd, env }: SpawnOptions): ChildProcessWithoutNullStreams {
   const { program, args, inputs } = command;
@@ -22,7 +23,7 @@ export function spawnAgent(command: SandboxCommand, { cwd, env }: SpawnOptions):
     const child = spawn(program, [...args], { cwd, env, detached: true, stdio });
     for (const [index, input] of inputs.entries()) {
       const pipe = child.stdio[firstInput + index] as Writable;
-      // A program that ended before it read its input is reported by its exit.
+      // The exit reports a program that ended before it read its input.
       pipe.on('error', () => undefined).end(input);
     }
     return child as ChildProcessWithoutNullStreams;
@@ -33,9 +34,9 @@ export function spawnAgent(command: SandboxCommand, { cwd, env }: SpawnOptions):
 
 const firstInput = 3;
 
-// A child inherits what is not marked "close on exec". Node marks what it opens; whoever started the service may have left
-// more open (`exec 200<file`), and Node can neither mark that nor close it in the child alone: closing it here could release
-// the lock of a supervisor. So /dev/null takes its number in the child.
+// A child inherits every descriptor that is not marked "close on exec". Node marks those that it opens, but the program
+// that started the service may have left more open (`exec 200<file`). Node can neither mark them nor close them in the
+// child alone: closing them here could release the lock of a supervisor. So /dev/null replaces them in the child.
 function descriptors(inputs: number, nothing: number): StdioOptions {
   const leaked = inheritableDescriptors().filter((number) => number >= firstInput + inputs);
   const stdio: ('pipe' | 'ignore' | number)[] = Array(Math.max(firstInput + inputs, ...leaked.map((n) => n + 1)));
@@ -46,7 +47,7 @@ function descriptors(inputs: number, nothing: number): StdioOptions {
 
 const closeOnExec = 0o2000000;
 
-// Other systems than Linux have no such files. On macOS Node has the kernel close everything that is not named.
+// Only Linux has such files. On macOS, Node makes the kernel close all other descriptors.
 function inheritableDescriptors(): number[] {
   const directory = '/proc/self/fdinfo';
   return names(directory).flatMap((name) => {
@@ -63,7 +64,7 @@ function names(directory: string): string[] {
   }
 }
 
-// Empty for one that is gone, as the one is by which the directory was read.
+// Empty for a descriptor that has closed, such as the one that read the directory.
 function contents(path: string): string {
   try {
     return readFileSync(path, 'utf8');

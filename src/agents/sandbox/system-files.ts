@@ -1,12 +1,12 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where systems keep programs and libraries. */
+/** The directories where systems keep programs and libraries. */
 const directories = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix/store'];
 
 /**
- * What programs look up in /etc. A list of what is given, not of what is kept back: services keep their keys there too, and a
- * worker that runs as root could read them all.
+ * The files in /etc that programs read. This is an allowlist: services keep their keys in /etc too, and a worker that
+ * runs as root could read them all.
  */
 const settings = [
   'alternatives',
@@ -58,7 +58,7 @@ const settings = [
   'xdg',
 ];
 
-/** The arguments by which bubblewrap shows the system's own files, as far as there are any. */
+/** The bubblewrap arguments that show the system's own files, where they exist. */
 export function systemArguments(): string[] {
   const shown = directories.flatMap((path) => {
     const link = linkOf(path);
@@ -68,10 +68,10 @@ export function systemArguments(): string[] {
   return [...shown, ...settings.flatMap((name) => ['--ro-bind-try', join('/etc', name), join('/etc', name)])];
 }
 
-/** The directories of {@link systemArguments} that are whole there. */
+/** The directories of {@link systemArguments} that are shown completely. */
 export const systemDirectories: readonly string[] = directories;
 
-// What a path links to; null: it is no link; undefined: there is nothing.
+// The target of a symbolic link; null: it is no link; undefined: it does not exist.
 function linkOf(path: string): string | null | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : null;

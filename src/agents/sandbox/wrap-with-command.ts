@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { SandboxSettings } from '../agent.ts';
 import { hostPaths, type SandboxCommand, type SandboxRequest } from './sandbox-command.ts';
 
-/** Variables of the host that mean nothing elsewhere. */
+/** Variables that make no sense outside the host. */
 const hostVariables = new Set(['PATH', 'TMPDIR']);
 
 /**
- * An agent behind a command of the operator's (`docker run -i --rm …`). In its words `{workspace}`, `{home}` and `{runtime}`
- * stand for the directories on the host, `{id}` for a name that no other run has, and a word with `{env}` is repeated for
- * the name of each variable; their values are in the command's own environment, not in its words, which everybody may read.
+ * Wraps an agent in the operator's command (`docker run -i --rm …`). In its arguments, `{workspace}`, `{home}` and
+ * `{runtime}` stand for the directories on the host, and `{id}` for a name unique to the run. An argument with `{env}`
+ * is repeated for the name of each variable. The values of the variables are in the command's own environment, not in
+ * its arguments, which every user of the host can read.
  */
 export function wrapWithCommand(settings: SandboxSettings, request: SandboxRequest): SandboxCommand {
   const { launch, env } = request;

@@ -25,7 +25,10 @@ export const loadNumber = (): Instruction => load(numberOffset);
 /** Loads the architecture whose calling convention the call uses (`AUDIT_ARCH_…`). */
 export const loadArchitecture = (): Instruction => load(architectureOffset);
 
-/** Loads the lower 32 bits of an argument, the first of which is 0. The kernel ignores the upper half of those that we test. */
+/**
+ * Loads the lower 32 bits of an argument, the first of which is 0. The kernel ignores the upper half of those tested
+ * here.
+ */
 export const loadArgument = (index: number): Instruction => load(argumentsOffset + 8 * index);
 
 /** Lets the call through. */

@@ -96,7 +96,7 @@ export interface KeyUsage {
   recordUse(apiKeyId: string, newHash: string | null): void;
 }
 
-/** Message for a missing, unknown, expired or revoked key. The text is part of the wire. */
+/** Message for a missing, unknown, expired or revoked key, as clients expect it (docs/wire/README.md#keys-and-permissions). */
 export const invalidKeyMessage = 'Missing or invalid Authorization header.';
 
 /** Message for a browser that isn't signed in to the console, or whose sign-in has ended. */
@@ -291,7 +291,7 @@ function toPrincipal(key: KeyRow): Principal {
 }
 
 function toViewer(key: KeyRow): Viewer {
-  // PERSONAL and SERVICE keys act in one organization only, whatever permissions their owner has elsewhere.
+  // PERSONAL and SERVICE keys act in one organization only, also if their owner has roles in others (docs/security.md#keys).
   const only = key.kind === 'PERSONAL' || key.kind === 'SERVICE' ? key.organizationId : null;
   const enterprise = new Set<RolePermission>();
   const organizations = new Map<string, Set<RolePermission>>();

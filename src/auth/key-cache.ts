@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 
-/** Time for which a cached key is trusted without a check of the epoch. */
+/**
+ * Time for which a cached key is trusted without a check of the epoch
+ * (docs/decisions/0011-a-key-is-known-until-one-changes.md).
+ */
 const trustedMs = 500;
 /** Time for which requests join an epoch read that is already running. After that they begin a new one. */
 const joinMs = 1_000;

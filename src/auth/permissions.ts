@@ -17,7 +17,7 @@ export const organizationPermissions = [
   'ViewOrgMembership',
 ] as const;
 
-/** Permissions on the enterprise. */
+/** Permissions on the enterprise (docs/security.md#roles). */
 export const enterprisePermissions = [
   'ReadAccountMeta',
   'ManageEnterpriseSettings',
@@ -47,7 +47,7 @@ export const manageOwnSessions = 'ManageOwnSessions';
 /** A value in the permissions of a role row. */
 export type RolePermission = Permission | typeof manageOwnSessions;
 
-/** The four built-in roles. */
+/** The four built-in roles (docs/security.md#roles). */
 export const builtInRoles = [
   {
     id: 'account_admin',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ApiKeyKind } from './viewer.ts';
 
-/** The prefix of a token, by kind. */
+/** The prefix of a token, by kind (docs/security.md#keys). */
 export const tokenPrefix = {
   PERSONAL: 'apk_user_',
   SERVICE: 'apk_',

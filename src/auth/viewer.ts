@@ -9,7 +9,7 @@ import {
   type RolePermission,
 } from './permissions.ts';
 
-/** The four kinds of key. */
+/** The four kinds of key (docs/security.md#keys). */
 export const apiKeyKinds = ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'] as const;
 /** A kind of key. It determines the token's prefix and the API versions that accept the key. */
 export type ApiKeyKind = (typeof apiKeyKinds)[number];

@@ -91,7 +91,7 @@ test('every route and every other name is answered: without a key by 401, not by
 test('no path of the earlier versions is served without standing in the table', () => {
   const known = new Set(rows.map(({ route }) => route.split(' ')[1]));
   const written = treeFiles()
-    .filter((path) => /^src\/rest\/v[12]\//.test(path))
+    .filter((path) => /^src\/api\/rest\/v[12]\//.test(path))
     .flatMap((path) => [...readText(path).matchAll(/'(\/(?:v[12]\/|enterprise\/|sessions\/)[^']*)'/g)])
     .map(([, path]) => path);
   expect(written.length).toBeGreaterThan(20);

@@ -29,7 +29,7 @@ import {
 } from './schedule/schedule-input.ts';
 import { getSchedule, noSuchSchedule } from './schedule/schedules.ts';
 
-/** The time from which an organization with automations can create no more schedules. */
+/** The time from which an organization with automations can create no more schedules (docs/wire/v3.md#schedules). */
 const schedulesEndAt = Date.UTC(2026, 8, 24);
 
 const targetPath = ['targetSessionId'];

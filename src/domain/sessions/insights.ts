@@ -6,7 +6,7 @@ export const sessionSizes = ['xs', 's', 'm', 'l', 'xl'] as const;
 /** See {@link sessionSizes}. */
 export type SessionSize = (typeof sessionSizes)[number];
 
-// Upper bounds in ACUs, exclusive; xl has none.
+// Upper bounds in ACUs, exclusive; xl has none (docs/wire/v3.md#insights).
 const bounds = { xs: 1, s: 3, m: 6, l: 12, xl: Number.POSITIVE_INFINITY } as const satisfies Record<
   SessionSize,
   number

@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts';
 
-/** The complete list of session statuses. */
+/** The complete list of session statuses (docs/wire/status.md#values). */
 export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 'suspended', 'resuming'] as const;
 /** See {@link sessionStatuses}. */
 export type SessionStatus = (typeof sessionStatuses)[number];
@@ -46,7 +46,7 @@ export const sessionEnds = ['finished', 'terminated', 'expired'] as const;
 /** See {@link sessionEnds}. */
 export type SessionEnd = (typeof sessionEnds)[number];
 
-/** The allowed transitions. Any other is an error, not an overwrite. */
+/** The allowed transitions (docs/wire/status.md#transitions). Any other is an error, not an overwrite. */
 const transitions = {
   new: ['claimed', 'exit', 'suspended'],
   claimed: ['running', 'new', 'exit', 'error'],

@@ -9,7 +9,7 @@ import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
-/** Returns the origin of a request, which determines the word that v1 shows for it. */
+/** Returns the origin of a request, which `status_enum` of version 1 shows (docs/wire/status.md#values). */
 export function requestOriginOf(context: Context): 'api' | 'console' {
   return context.isConsole === true ? 'console' : 'api';
 }

@@ -17,8 +17,8 @@ export interface Termination {
 /**
  * Ends a session permanently; with `archive` it is archived too. The generation is incremented, so that nothing more
  * from its agent is accepted, and the worker stops the agent. A session that is over already is only archived. A
- * session in `error` keeps its status (the table has no transition from there to exit), but accepts no messages any
- * more. Throws NOT_FOUND, FORBIDDEN.
+ * session in `error` keeps its status (docs/wire/status.md#transitions), but accepts no more messages. Throws
+ * NOT_FOUND, FORBIDDEN.
  */
 export async function terminateSession(
   context: Context,

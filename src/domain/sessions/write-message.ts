@@ -43,7 +43,7 @@ export interface KeyedAct {
   readonly input: object;
 }
 
-/** Throws INVALID_STATE for a session that is archived, terminated or expired. */
+/** Throws INVALID_STATE for a session that takes no messages (docs/wire/status.md#messages-to-a-session). */
 function requireTaking({ isArchived, endedBy }: SessionRecord): void {
   if (!isArchived && endedBy !== 'terminated' && endedBy !== 'expired') return;
   const why = isArchived ? 'is archived' : endedBy === 'expired' ? 'has expired' : 'has been terminated';

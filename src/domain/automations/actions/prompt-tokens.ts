@@ -1,7 +1,8 @@
 import { macrosIn } from '../../library/expand-macros.ts';
 
 /**
- * The references in a prompt, without duplicates, in the prompt's order. A reference after a backslash is only text.
+ * The references in a prompt, without duplicates, in the prompt's order. A reference after a backslash is only text
+ * (docs/automations.md#names-in-prompts).
  */
 export interface PromptTokens {
   /** Ids or titles: `@playbook:playbook-…`, `@playbook:Release`, `@playbook:"Release notes"`. */

@@ -4,7 +4,7 @@ import type { Pattern } from '../../patterns.ts';
 import { type EventField, findEventType, recurringEvent } from './event-types.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
 
-/** The kind of value that each operator compares with. */
+/** The kind of value that each operator compares with (docs/automations.md#conditions). */
 const operators = {
   'eq': 'plain',
   'neq': 'plain',

@@ -18,7 +18,7 @@ export interface SessionEvent {
 
 type Status = Readonly<Record<string, unknown>> | null;
 
-/** Returns the event of a session that changes to a status; null: none. */
+/** Returns the event of a session that changes to a status (docs/automations.md#events-of-sessions); null: none. */
 export function eventOfStatus(status: Status): SessionEventName | null {
   if (status === null) return null;
   if (status.status === 'error') return 'session:error';

@@ -34,8 +34,8 @@ export async function revokeApiKey(context: Context, path: KeyPath): Promise<Api
 
 /**
  * Revokes every key of users and every service key in all organizations of the enterprise, including the caller's own
- * key if it is one; keys of service users stay. Returns their number. Throws FORBIDDEN unless the viewer manages all of
- * these.
+ * key if it is one; keys of service users stay (docs/wire/v2.md#revoke-all-keys). Returns their number. Throws FORBIDDEN
+ * unless the viewer manages all of these.
  */
 export async function revokeAllApiKeys(context: Context): Promise<number> {
   requireKeyAdministrator(context);

@@ -51,7 +51,7 @@ export async function findOrganization(context: Context, id: string): Promise<Or
  * Returns the organization that a path or an input names, with a check of the permission that the act needs there.
  * Throws ORGANIZATION_NOT_USABLE for an organization that is not the viewer's, whether it exists or not; NOT_FOUND if
  * the viewer may use every organization of its enterprise and this is none of them; FORBIDDEN with the name of a
- * missing permission.
+ * missing permission (docs/wire/README.md#keys-and-permissions).
  */
 export async function useOrganization(
   context: Context,

@@ -8,23 +8,23 @@ import { pipeline } from 'node:stream/promises';
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * A directory in a workspace, held open. An agent owns its workspace and may turn any of it into a link to somewhere else,
- * also in the middle of what is done here; through this nothing is written outside.
+ * An open directory in a workspace. An agent owns its workspace and may replace any part of it with a link at any time,
+ * even during these operations; they never write outside the directory.
  */
 export interface SafeDirectory {
-  /** The names in it, as they are read: an agent may leave very many. */
+  /** The names in it, read one by one: an agent may leave very many. */
   names(): AsyncIterable<string>;
-  /** Whether there is an ordinary file of this name; a link is none. */
+  /** Tells if there is an ordinary file with this name; a link does not count. */
   hasFile(name: string): Promise<boolean>;
-  /** Writes a file whole or not at all, in place of whatever had its name. */
+  /** Writes a file completely or not at all, and replaces an entry with its name. */
   write(name: string, content: string | Readable, mode?: number): Promise<void>;
-  /** Takes a file or a link away. A directory stays. */
+  /** Removes a file or a link, but not a directory. */
   remove(name: string): Promise<void>;
 }
 
 /**
- * Does something in a directory of a workspace. It is made where it is missing, also in place of a link or a file; `mode` is
- * its access. Nothing else may know the directory once this has resolved.
+ * Runs work in a directory of a workspace. Creates the directory if it is missing, and replaces a link or a file with
+ * its name; `mode` is its access. The work must not use the directory after this has resolved.
  */
 export async function inDirectory<T>(
   workspaceDir: string,
@@ -45,7 +45,7 @@ export async function inDirectory<T>(
   }
 }
 
-// Where the system says which file is open under which number, the number is the way: no name is looked up again.
+// On systems that expose open files by number, the path uses the number, so that no name is resolved again.
 function pathOf(handle: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
 }
@@ -67,8 +67,9 @@ async function openDirectory(path: string): Promise<FileHandle> {
 }
 
 /**
- * Takes the files and links in a directory of a workspace away that have not changed since `beforeMs`, a time of the system's
- * clock; directories in it stay. No link is followed. Nothing where there is no such directory. Gives how many it took.
+ * Removes the files and links in a directory of a workspace that have not changed since `beforeMs`, a time of the
+ * system's clock; directories in it stay. Follows no link. Does nothing if there is no such directory. Returns the
+ * number of removed files.
  */
 export async function emptyDirectory(
   workspaceDir: string,
@@ -79,7 +80,7 @@ export async function emptyDirectory(
   await within(workspaceDir, names, async (directory) => {
     for await (const name of namesIn(directory)) {
       const status = await lstat(join(directory, name)).catch(() => null);
-      // By the change of the entry: that of the content is for the agent to set.
+      // Uses the change time of the entry, because the agent can set the modification time.
       if (status === null || status.isDirectory() || status.ctimeMs >= beforeMs) continue;
       await unlink(join(directory, name)).catch(unless('ENOENT'));
       taken++;
@@ -88,9 +89,9 @@ export async function emptyDirectory(
   return taken;
 }
 
-/** A file or a link below a directory, and what it was like itself when it was looked at. */
+/** A file or a link below a directory, and its own status when it was read. */
 export interface FoundFile {
-  /** From the directory on, with `/`. */
+  /** Relative to the directory, with `/`. */
   readonly path: string;
   readonly isLink: boolean;
   readonly ino: number;
@@ -101,14 +102,14 @@ export interface FoundFile {
 /** The files that {@link listBelow} found. */
 export interface FoundFiles {
   readonly files: readonly FoundFile[];
-  /** Some names were not read: there are more than `maxNames`. */
+  /** True if some names were not read, because there are more than `maxNames`. */
   readonly isCut: boolean;
 }
 
 /**
- * The ordinary files and the links below a directory of a workspace, by their names, down to `maxDepth`. At most `maxNames` names
- * are read in all, whichever the file system gives first. No link is followed, not even the directory itself: what lies behind one
- * need not be the workspace's, and the names there are told to nobody. Nothing when there is no such directory.
+ * Lists the ordinary files and the links below a directory of a workspace, by name, down to `maxDepth`. Reads at most
+ * `maxNames` names in all, in the order of the file system. Follows no link, not even the directory itself: its target
+ * may be outside the workspace, and the names there must not be revealed. Empty if there is no such directory.
  */
 export async function listBelow(
   workspaceDir: string,
@@ -139,7 +140,7 @@ export async function listBelow(
   return { files, isCut };
 }
 
-// A stream: a list of all names would be as long as whoever owns the directory likes.
+// A stream: the agent controls the number of names, which may be very large.
 async function* namesIn(directory: string): AsyncGenerator<string> {
   for await (const { name } of await opendir(directory)) yield name;
 }
@@ -148,7 +149,7 @@ function pick({ ino, size, mtimeMs }: Stats): Omit<FoundFile, 'path' | 'isLink'>
   return { ino, size, mtimeMs };
 }
 
-// Like inDirectory, and nothing is made: where there is no such directory, or may not be read, nothing is done.
+// Like inDirectory, but creates nothing: if the directory is missing or not readable, it does nothing.
 async function within(start: string, names: readonly string[], work: (path: string) => Promise<void>): Promise<void> {
   const [name, ...rest] = names;
   if (name === undefined) return work(start).catch(unless('ENOENT', 'EACCES'));
@@ -174,7 +175,7 @@ function safeDirectory(directory: string): SafeDirectory {
     async write(name, content, mode = 0o600) {
       const draft = at(`.${randomUUID()}`);
       try {
-        // `wx`: a name that is there already, as a link too, is refused.
+        // `wx` refuses an existing name, even a link.
         const source = typeof content === 'string' ? Readable.from([content]) : content;
         await pipeline(source, createWriteStream(draft, { flags: 'wx', mode }));
         await rename(draft, at(name)).catch(async (error: NodeJS.ErrnoException) => {
@@ -205,15 +206,15 @@ function unless(...codes: string[]): (error: NodeJS.ErrnoException) => void {
 }
 
 /**
- * Opens an ordinary file in a workspace for reading, by a path from the workspace; a link is followed only to where the
- * workspace itself is. Null for whatever else the path may lead to. The caller closes it.
+ * Opens an ordinary file in a workspace for reading, by a path relative to the workspace; a link must lead into the
+ * workspace. Null for anything else at the path. The caller closes the file.
  */
 export async function openInside(workspaceDir: string, path: string): Promise<FileHandle | null> {
   const root = (await realpath(workspaceDir)) + sep;
   const full = join(workspaceDir, path);
   const target = await realpath(full).catch(() => null);
   if (target === null || !target.startsWith(root)) return null;
-  // A pipe would be waited for, and what the path led to a moment ago may be something else now.
+  // O_NONBLOCK: opening a pipe would block. The path may have changed since, so the opened file is checked.
   const handle = await open(full, O_RDONLY | O_NONBLOCK).catch(() => null);
   if (handle === null) return null;
   const opened = process.platform === 'linux' ? await readlink(pathOf(handle, full)).catch(() => '') : target;

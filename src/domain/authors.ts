@@ -1,13 +1,16 @@
 import { type Owner, ownerOf } from '../auth/viewer.ts';
 import type { Context } from './context.ts';
 
-/** Columns of an {@link Owner} of a row: who made it. */
+/** Columns of an {@link Owner} of a row: its creator. */
 export const authorColumns = (row: string): string =>
   `${row}.user_id as "userId", ${row}.service_user_id as "serviceUserId", ${row}.service_key_id as "serviceKeyId"`;
 
-/** The last editor of a resource as bare ids, of which at most one is set (none: the service itself), and its version. */
+/**
+ * The last editor of a resource as unprefixed ids, of which at most one is set (none: the service itself), and its
+ * version.
+ */
 export interface Editor {
-  /** 1 when it was created; each change adds 1. */
+  /** 1 after creation; each change adds 1. */
   readonly version: number;
   readonly updatedByUserId: string | null;
   readonly updatedByServiceUserId: string | null;
@@ -32,7 +35,7 @@ export const editorValues = (change: ReturnType<typeof changedBy>): unknown[] =>
   change.updatedAt,
 ];
 
-/** The viewer as the one who changes a thing now. `before`: the thing; left out when the viewer creates it. */
+/** Returns the viewer as the editor of an object. `before`: the object; omitted if the viewer creates it. */
 export function changedBy(
   context: Pick<Context, 'viewer' | 'now'>,
   before?: Pick<Editor, 'version'>,

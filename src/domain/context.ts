@@ -22,56 +22,56 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Limits of running sessions, over all processes; null: no limit. */
+/** Maximum numbers of concurrent sessions, over all processes; null: no limit. */
 export interface ConcurrencyLimits {
-  /** In each organization that has no limit of its own. */
+  /** In each organization without a limit of its own. */
   readonly perOrganization: number | null;
   /** Of each user, or service user, in one organization. */
   readonly perUser: number | null;
 }
 
-/** What every domain function works with: built once by the app. */
+/** The services of every domain function: built once by the app. */
 export interface Services {
   readonly store: Store;
   readonly notifier: Notifier;
   readonly keyring: Keyring;
-  /** What is too large for the database. */
+  /** Storage for content that is too large for the database. */
   readonly files: Files;
   readonly maxAttachmentBytes: number;
-  /** The keys that have been read, as long as none has changed. */
+  /** The cached keys, which are valid while no key has changed. */
   readonly keyCache: KeyCache<CachedKey>;
-  /** Where the use of keys is noted. */
+  /** Records the uses of keys. */
   readonly keyUsage: KeyUsage;
-  /** Where calls of routes that clients should leave are counted. */
+  /** Counts calls of deprecated routes. */
   readonly legacyUsage: LegacyUsage;
-  /** Whose sockets and streams are open. */
+  /** The viewers of open sockets and streams. */
   readonly liveViewers: LiveViewers;
-  /** How many of them each principal has. */
+  /** Counts the open streams of each principal. */
   readonly openStreams: OpenStreams;
-  /** How much each key, and each address, may ask in a minute. */
+  /** Rate limits of each key and each address. */
   readonly limits: Limits;
   readonly metering: MeteringRates;
-  /** Where the regular expressions of automations run. */
+  /** Runs the regular expressions of automations. */
   readonly patterns: Patterns;
-  /** The most sessions that run at once, over all processes. */
+  /** Maximum numbers of concurrent sessions, over all processes. */
   readonly concurrencyLimits: ConcurrencyLimits;
-  /** Whether webhooks may be sent to own networks, and unencrypted. */
+  /** True if webhooks may be sent to private networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
   readonly log: Log;
-  /** The only source of times; tests move it. */
+  /** The only source of times; tests replace it. */
   readonly now: () => Date;
-  /** What `url` fields link to, without a slash at the end. */
+  /** The base of `url` fields, without a slash at the end. */
   readonly baseUrl: string;
   readonly agentProfiles: ReadonlyMap<string, AgentProfile>;
   readonly defaultAgent: string;
   readonly maintenance: Maintenance;
 }
 
-/** Who acts, from where, with what. The first parameter of every domain function. */
+/** The first parameter of every domain function: the viewer, its address and the services. */
 export interface Context extends Services {
   readonly viewer: Viewer;
   /** The caller's network address, for the audit log; null inside the service. */
   readonly address: string | null;
-  /** The caller is the web console: version 1 has words of its own for what is asked for there. */
+  /** True if the caller is the web console: version 1 has its own words for requests from there. */
   readonly isConsole?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Every way in which the domain refuses, and what it means. `docs/errors.md` lists the same codes, and each door has a
- * complete table from code to answer.
+ * The error codes of the domain and their meanings. `docs/errors.md` lists the same codes, and each API has a complete
+ * table from code to response.
  */
 export const errorCatalogue = {
   UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this door does not take.',
@@ -25,13 +25,13 @@ export const errorCatalogue = {
 /** A key of {@link errorCatalogue}. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One complaint about one value. `path` is in our own (camelCase) names, outermost first; a door translates it. */
+/** A problem of one value. `path` has our own (camelCase) names, outermost first; an API translates it. */
 export interface Issue {
   readonly path: readonly string[];
   readonly message: string;
 }
 
-/** A refusal that a caller may read: `message` never holds a secret, a stack or another tenant's data. */
+/** An error that a caller may read: `message` never contains a secret, a stack or another tenant's data. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[];
@@ -55,7 +55,7 @@ export class MissingPermissionError extends DomainError {
   }
 }
 
-/** RATE_LIMITED, and in how many whole seconds it is worth to try again. */
+/** RATE_LIMITED, with the number of whole seconds until a retry. */
 export class RateLimitedError extends DomainError {
   readonly retryAfterSeconds: number;
 
@@ -66,7 +66,7 @@ export class RateLimitedError extends DomainError {
   }
 }
 
-/** SERVICE_UNAVAILABLE, and in how many whole seconds it is worth trying again. */
+/** SERVICE_UNAVAILABLE, with the number of whole seconds until a retry. */
 export class UnavailableError extends DomainError {
   readonly retryAfterSeconds: number;
 
@@ -80,12 +80,12 @@ export class UnavailableError extends DomainError {
   }
 }
 
-/** Returns when it is worth trying again, in whole seconds; null for an error that does not say. */
+/** Returns the number of whole seconds until a retry; null for an error without one. */
 export function retryAfterOf(error: unknown): number | null {
   return error instanceof RateLimitedError || error instanceof UnavailableError ? error.retryAfterSeconds : null;
 }
 
-/** INVALID_INPUT from its issues: the message joins theirs, so that a door with only one string can use it. */
+/** INVALID_INPUT from its issues: the message joins theirs, for APIs with a single string. */
 export function invalidInput(issues: readonly Issue[]): DomainError {
   return new DomainError('INVALID_INPUT', issues.map((issue) => issue.message).join(' '), issues);
 }
@@ -95,7 +95,7 @@ export function refuse(path: readonly string[], message: string, code: ErrorCode
   return new DomainError(code, message, [{ path, message }]);
 }
 
-/** NOT_FOUND for a kind of thing: the same words whether it is missing or another tenant's. */
+/** NOT_FOUND for a kind of object: the same message whether it is missing or another tenant's. */
 export function notFound(what: string): DomainError {
   return new DomainError('NOT_FOUND', `There is no such ${what}.`);
 }

@@ -19,8 +19,8 @@ interface InScope {
 type Owned = Pick<SessionRecord, 'organizationId' | 'userId' | 'serviceUserId'>;
 
 /**
- * The permission that the viewer lacks to change and delete a thing that it has been given, by kind of thing; null: it may. The
- * acts ask for the same. A state of the thing can refuse an act all the same.
+ * Returns the permission that the viewer lacks to change and delete an object that it can read, by kind of object;
+ * null: it has the permission. The acts check the same permission. The state of the object may still prevent an act.
  */
 export const missingToManage = {
   session: (context: Context, session: Owned): Permission | null => {

@@ -123,7 +123,7 @@ const known: ReadonlySet<string> = new Set([
   ...Object.keys(auditActions),
 ]);
 
-/** Whether a word stands in the enumeration of either edition, be it recorded here or not, or is recorded here. */
+/** True for an action of either version of the enumeration, and for an action that is recorded here. */
 export function isAuditAction(value: string): boolean {
   return known.has(value);
 }

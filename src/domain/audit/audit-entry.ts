@@ -1,14 +1,19 @@
 import type { IdKind } from '../ids.ts';
 import { type AuditAction, auditActions } from './record-audit.ts';
 
-/** What was done, by whom, with what. Ids are bare; who has been deleted since keeps name and address here. */
+/**
+ * An entry of the audit log: the action, the actor and the target. Ids are unprefixed. The name and email of a deleted
+ * actor are still here.
+ */
 export interface AuditEntryRecord {
   readonly id: string;
-  /** Null: of the enterprise itself. The organization may have been deleted since. */
+  /** Null: the enterprise itself. The organization may have been deleted since. */
   readonly organizationId: string | null;
-  /** One of `auditActions`; a text, because a newer version may have written it. */
+  /** One of `auditActions`; a string, because a newer version may have written it. */
   readonly action: string;
-  /** Neither this nor `serviceUserId`: a service key acted for itself, or, without an `apiKeyId` too, the service. */
+  /**
+   * If this and `serviceUserId` are null: a service key acted for itself, or, without an `apiKeyId` too, the service.
+   */
   readonly userId: string | null;
   readonly userName: string | null;
   readonly userEmail: string | null;
@@ -31,12 +36,12 @@ export const entryColumns = `e.id, e.organization_id as "organizationId", e.acti
   k.name as "apiKeyName", e.address, e.session_id as "sessionId", e.target_id as "targetId", e.data,
   e.created_at as "createdAt", e.xid::text as xid`;
 
-/** Who did it, deleted ones too. */
+/** Joins to the actors, including deleted ones. */
 export const entryActors = `left join user_account u on u.id = e.user_id and u.enterprise_id = e.enterprise_id
   left join service_user s on s.id = e.service_user_id and s.enterprise_id = e.enterprise_id
   left join api_key k on k.id = e.api_key_id and k.enterprise_id = e.enterprise_id`;
 
-/** What kind of thing an entry's target is; null where it has none, or where it is not known. */
+/** Returns the kind of an entry's target; null if it has none, or an unknown one. */
 export function targetKindOf({ action, targetId }: Pick<AuditEntryRecord, 'action' | 'targetId'>): IdKind | null {
   if (targetId === null || !Object.hasOwn(auditActions, action)) return null;
   return auditActions[action as AuditAction].target;

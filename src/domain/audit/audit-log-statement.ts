@@ -1,9 +1,9 @@
 import { type PageWindow, readCursor, readTimeCursor, writeCursor } from '../pages.ts';
 import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
 
-/** What narrows the log; every condition given must hold. Ids are bare, times are bounds (after: >=, before: <). */
+/** Conditions on the log; all of them must hold. Ids are unprefixed, times are bounds (after: >=, before: <). */
 export interface AuditLogFilter {
-  /** Entries of any of these; words of the enumeration that are not recorded here match nothing. */
+  /** Entries with any of these actions; actions of the enumeration that are not recorded here match nothing. */
   readonly actions?: readonly string[] | undefined;
   /** A user, a service user or a key. */
   readonly actorId?: string | undefined;
@@ -11,14 +11,14 @@ export interface AuditLogFilter {
   readonly createdBefore?: Date | undefined;
 }
 
-/** An order of the log, and how a reader's place in it is written. */
+/** An order of the log, and the form of its cursors. */
 export interface EntryOrder<C> {
   readonly isAscending: boolean;
   readonly readCursor: (text: string) => C | null;
   readonly cursorOf: (entry: AuditEntryRecord) => string;
-  /** The condition on the entry that a cursor is of; null: a cursor counts without its entry. */
+  /** The condition on the entry that a cursor refers to; null: a cursor is valid without its entry. */
   readonly isOf: ((cursor: C, bind: Bind) => string) | null;
-  /** The condition on entries that lie beyond a place, in the direction of the operator. */
+  /** The condition on entries beyond a cursor, in the direction of the operator. */
   readonly beyond: (operator: '<' | '>', cursor: C, bind: Bind) => string;
   readonly by: (direction: 'asc' | 'desc') => string;
   readonly conditions: (filter: AuditLogFilter, bind: Bind) => readonly string[];
@@ -26,7 +26,7 @@ export interface EntryOrder<C> {
 
 type Bind = (value: unknown) => string;
 
-/** By time: where pages go from the newest back. */
+/** By time: for pages from the newest entry backwards. */
 export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
   isAscending: false,
   readCursor: (text) => readTimeCursor('audit.desc', text),
@@ -46,7 +46,7 @@ export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }>
   isAscending: true,
   readCursor: readCommitCursor,
   cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
-  // A restore into a younger cluster numbers the entries again: a cursor of before would skip some of them.
+  // A restore into a younger cluster renumbers the entries: an old cursor would skip some of them.
   isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
   beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
   by: (direction) => `e.xid ${direction}, e.id ${direction}`,
@@ -57,13 +57,13 @@ function readCommitCursor(text: string): { xid: string; id: string } | null {
   const parts = readCursor('audit.asc', 2, text);
   if (!parts) return null;
   const [xid, id] = parts as [string, string];
-  // Eighteen digits are below the largest xid8; a cluster that has used more transactions does not exist.
+  // All numbers of eighteen digits are valid xid8 values, and no cluster has used more transactions.
   return /^\d{1,18}$/.test(xid) && /^[0-9a-z]{1,64}$/.test(id) ? { xid, id } : null;
 }
 
 /**
- * A range of times as a range of transactions, so that the log is not read from its first entry. A transaction lasts
- * 30 s at most; the day allows for clocks that go wrong. The times themselves are compared as well.
+ * Converts a range of times to a range of transactions, so that the log is not read from its first entry. A transaction
+ * lasts 30 s at most; the day allows for inaccurate clocks. The times themselves are compared as well.
  */
 function xidBounds({ createdAfter, createdBefore }: AuditLogFilter, bind: Bind): string[] {
   const bounds: string[] = [];
@@ -80,7 +80,7 @@ function xidBounds({ createdAfter, createdBefore }: AuditLogFilter, bind: Bind):
   return bounds;
 }
 
-/** What to read: of the whole enterprise, or of each of some organizations. */
+/** A part of the log: the whole enterprise, or each of some organizations. */
 interface AuditLogPart {
   readonly enterpriseId: string;
   readonly organizationIds: readonly string[] | null;
@@ -88,8 +88,8 @@ interface AuditLogPart {
 }
 
 /**
- * One statement for a page of each place, with one entry too many in each. `place` counts the organizations from 1; the
- * enterprise is place 1.
+ * Returns one statement for a page of each scope, with one extra entry in each. `scopeNumber` counts the organizations
+ * from 1; the enterprise is number 1.
  */
 export function auditLogStatement<C>(
   order: EntryOrder<C>,
@@ -112,7 +112,7 @@ export function auditLogStatement<C>(
   const entries = () => {
     if (organizationIds) return read('e.organization_id = scopes.id', ...ofAny);
     if (actions === undefined || isAscending) return read(...ofAny);
-    // The newest of each action, then of them all: "any of" would have to pass over all others between them.
+    // Reads the newest of each action, then merges them: a condition "any of" would read all entries between them.
     return `select e.* from unnest(${actions}::text[]) wanted (action)
       cross join lateral (${read('e.action = wanted.action')}) e order by ${by} limit ${limit}`;
   };

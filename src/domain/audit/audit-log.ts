@@ -26,7 +26,7 @@ import {
   filterConditions,
 } from './audit-log-statement.ts';
 
-/** A part of the log, newest first unless said otherwise. */
+/** A part of the log, newest first by default. */
 export interface AuditLogRequest extends PageRequest {
   readonly filter?: AuditLogFilter | undefined;
   /**
@@ -37,9 +37,9 @@ export interface AuditLogRequest extends PageRequest {
 }
 
 /**
- * A page of the enterprise's audit log, or of one organization's, by its id in any form. FORBIDDEN; NOT_FOUND for what is
- * no organization of the enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An ascending reader gets BAD_CURSOR
- * for a cursor from before the entries were numbered again.
+ * Lists a page of the enterprise's audit log, or of one organization's, by its id in any form. Throws FORBIDDEN;
+ * NOT_FOUND for an organization of another enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An
+ * ascending reader gets BAD_CURSOR for a cursor from before the entries were renumbered.
  */
 export async function listAuditLog(
   context: Context,
@@ -52,7 +52,10 @@ export async function listAuditLog(
   return page as Page<AuditEntryRecord>;
 }
 
-/** A page for each of these organizations, bare ids, in one statement. One that is another enterprise's has no entries. */
+/**
+ * Lists a page for each of these organizations, by unprefixed ids, in one statement. An organization of another
+ * enterprise has no entries.
+ */
 export async function listAuditLogs(
   context: Context,
   organizationIds: readonly string[],
@@ -63,7 +66,10 @@ export async function listAuditLogs(
   return readPages(context, organizationIds, request, limits);
 }
 
-/** The enterprise's audit log, or an organization's by its bare id, to be counted. FORBIDDEN, INVALID_INPUT. */
+/**
+ * Returns the enterprise's audit log, or an organization's by its unprefixed id, as a list to count. Throws FORBIDDEN,
+ * INVALID_INPUT.
+ */
 export function auditLogOf(
   { viewer }: Context,
   organizationId: string | null,
@@ -87,7 +93,7 @@ export function auditLogOf(
   };
 }
 
-/** The entries of these bare ids, in the ids' order; null for each that the viewer may not see. */
+/** Returns the entries of these unprefixed ids, in the ids' order; null for each that the viewer may not see. */
 export async function findAuditEntries(context: Context, ids: readonly string[]): Promise<(AuditEntryRecord | null)[]> {
   const { viewer } = context;
   if (!viewer.enterprisePermissions.has(permissionFor.viewAuditLog)) return ids.map(() => null);
@@ -137,7 +143,7 @@ async function readOrdered<C>(
   });
 }
 
-/** BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. Entries are never deleted. */
+/** Throws BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. Entries are never deleted. */
 async function requireEntriesOf<C>(
   { store, viewer }: Context,
   { isOf }: EntryOrder<C>,
@@ -154,7 +160,7 @@ async function requireEntriesOf<C>(
   }
 }
 
-// PostgreSQL has its own bounds of time: what lies beyond is said here, not by a failing statement.
+// PostgreSQL has its own bounds of time: times beyond them are refused here, before the statement fails.
 function checkFilter(filter: AuditLogFilter): void {
   const issues: Issue[] = [];
   for (const name of ['createdAfter', 'createdBefore'] as const) {

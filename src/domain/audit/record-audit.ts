@@ -2,7 +2,7 @@ import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { type IdKind, newId } from '../ids.ts';
 
-/** What an entry of some action says: what kind of thing its target is (null: none, or of several kinds), and in words. */
+/** The kind of an action's target (null: none, or several kinds), and a description of the action. */
 interface AuditActMeaning {
   readonly target: IdKind | null;
   readonly meaning: string;
@@ -120,7 +120,7 @@ export const auditActions = {
 /** One of {@link auditActions}. */
 export type AuditAction = keyof typeof auditActions;
 
-/** What an entry is about. `data` never holds a secret's value or a message's text. */
+/** The target of an entry. `data` never contains a secret's value or a message's text. */
 export interface AuditTarget {
   readonly organizationId: string | null;
   readonly sessionId?: string;
@@ -128,7 +128,7 @@ export interface AuditTarget {
   readonly data?: Record<string, string | number | boolean | null>;
 }
 
-/** Where an entry is written, and all that it has: for {@link audit}, and for acts that are one statement with their entry. */
+/** The insert with all columns of an entry: for {@link audit}, and for acts that are one statement with their entry. */
 export const insertAuditEntry = `
   insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
     session_id, target_id, data, created_at)`;
@@ -136,8 +136,9 @@ export const insertAuditEntry = `
 const ofSessions: ReadonlySet<string | null> = new Set(['session', 'message']);
 
 /**
- * Writes one entry in the transaction of the act itself: both happen or neither does. Rings for those who follow resources, of
- * which every act is recorded here; sessions have a topic of their own. Without a bell nobody is told.
+ * Writes one entry in the transaction of the act itself, so that both happen or neither does. Notifies the followers of
+ * resources, whose acts are all recorded here; sessions have a topic of their own. Without a notifier nobody is
+ * notified.
  */
 export async function audit(
   context: Pick<Context, 'viewer' | 'address' | 'now'> & Partial<Pick<Context, 'notifier'>>,

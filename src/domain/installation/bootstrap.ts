@@ -8,36 +8,36 @@ import { insertApiKey } from '../identity/keys/api-keys.ts';
 import { newId } from '../ids.ts';
 import { adoptCopiedDatabase } from '../maintenance/copied-database.ts';
 
-/** What the first start made: shown once, and never again. */
+/** The results of the first start, which are shown once. */
 export interface FirstStart {
   readonly adminToken: string;
   readonly v1Key: string;
   readonly organizationId: string;
 }
 
-/** What every start knows of the installation. */
+/** The values of the installation that every start reads. */
 export interface Installation {
   readonly enterpriseId: string;
   readonly firstStart: FirstStart | null;
-  /** When maintenance mode began for all processes on this database; null: it is off. */
+  /** The time when maintenance mode began for all processes on this database; null: it is off. */
   readonly maintenanceSince: Date | null;
-  /** This start found that the database is a copy. */
+  /** True if this start found that the database is a copy. */
   readonly isCopy: boolean;
 }
 
-/** How a process starts on a database. */
+/** Options of a process's start on a database. */
 interface StartOptions {
   readonly bootstrapToken: string | null;
   readonly isKeyGenerated: boolean;
-  /** The database is on a server. */
+  /** True if the database is on a server. */
   readonly isShared: boolean;
-  /** Of MAINTENANCE; null: not set. */
+  /** The value of MAINTENANCE; null: not set. */
   readonly maintenance?: boolean | null;
 }
 
 const administratorName = 'Administrator';
 
-/** A refusal to start that the operator reads as one sentence. */
+/** A refusal to start, with a message of one sentence for the operator. */
 export class StartError extends Error {
   constructor(message: string) {
     super(message);
@@ -46,10 +46,10 @@ export class StartError extends Error {
 }
 
 /**
- * Makes sure of the built-in roles and, at the first start, of the enterprise, its organization, its user, the
- * administrator and their keys, all in one transaction. `bootstrapToken` is a live administrator key afterwards, at every
- * start. Maintenance mode begins when the database is a copy, unless `maintenance` is false, which also ends it.
- * StartError when the database belongs to another SECRET_KEY, or is given none though it is not new.
+ * Creates the built-in roles if they are missing and, at the first start, the enterprise, its organization, its user,
+ * the administrator and their keys, all in one transaction. `bootstrapToken` becomes a live administrator key at every
+ * start. Maintenance mode begins if the database is a copy, unless `maintenance` is false, which also ends it. Throws
+ * StartError if the database belongs to another SECRET_KEY, or if there is none and the database is not new.
  */
 export async function prepareInstallation(
   services: Pick<Services, 'store' | 'keyring' | 'now' | 'log'>,
@@ -89,11 +89,11 @@ async function updateMaintenance(
   return row?.since ?? null;
 }
 
-/** What a command says where there is nothing that it could be for. */
+/** The message of a command on an empty database. */
 export const emptyDatabase =
   'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
 
-/** The enterprise of a database that has been started before; StartError for an empty one. */
+/** Returns the enterprise of a database that has been started before; throws StartError for an empty one. */
 export async function findEnterpriseId(services: Pick<Services, 'store'>): Promise<string> {
   const [known] = await services.store.query<{ enterpriseId: string }>(
     'select enterprise_id as "enterpriseId" from installation',
@@ -102,7 +102,7 @@ export async function findEnterpriseId(services: Pick<Services, 'store'>): Promi
   return known.enterpriseId;
 }
 
-/** A new administrator token, for whoever has the host but has lost the token. */
+/** Creates an administrator token, for an operator who has access to the host but has lost the token. */
 export async function newAdministratorToken(
   services: Pick<Services, 'store' | 'keyring' | 'now'>,
   enterpriseId: string,
@@ -183,10 +183,10 @@ async function ensureAdministratorToken(
   token: string,
 ): Promise<void> {
   const createdAt = services.now();
-  // Under the previous pepper too: while SECRET_KEY is being changed this must not become two keys of one token.
+  // Also under the previous pepper: during a rotation of SECRET_KEY one token must not become two keys.
   const known = await tx.prisma.apiKey.findFirst({ where: { tokenHash: { in: services.keyring.tokenHashes(token) } } });
-  // The token's own one, else the first: who still may do everything. It may have been deleted since, or given another
-  // role, and the host must be a way back all the same.
+  // The token's own service user, else the first one that still has all permissions. It may have been deleted since, or
+  // have another role, and an operator on the host must still be able to recover access.
   const [found] = await tx.query<{ id: string }>(
     `select s.id from service_user s
        join role_assignment a on a.service_user_id = s.id and a.organization_id is null and a.role_id = 'account_admin'
@@ -207,7 +207,7 @@ async function ensureAdministratorToken(
   const { keyring } = services;
   const name = 'Administrator token';
   const record = (targetId: string, isRestored: boolean) => {
-    // The service's own act: whoever did it has the host, and no key.
+    // Recorded as an act of the service: the operator on the host has no key.
     const context = { viewer: systemViewer(enterpriseId, []), address: null, now: services.now };
     const data = { kind: 'SERVICE_USER', name, isRestored };
     return audit(context, tx, 'create_service_user_api_key', { organizationId: null, targetId, data });

@@ -1,28 +1,28 @@
 import type { Context } from '../context.ts';
 
-/** What a macro stands for. */
+/** The expansion of a macro. */
 export interface MacroText {
-  /** As it is written there, with its "!". */
+  /** As written there, with its "!". */
   readonly macro: string;
   readonly kind: 'playbook' | 'note';
   readonly title: string;
   readonly body: string;
 }
 
-/** The most macros of one turn; what a text names beyond them is only text. */
+/** Maximum number of macros in one turn; further names are only text. */
 export const maxMacros = 20;
 
-// A word of its own: no part of a longer one (`a!b`, `!important-looking/path`), but a sentence may end behind it. With a
-// backslash before it, it is only text.
+// A separate word: not a part of a longer one (`a!b`, `!important-looking/path`), but a sentence may end after it.
+// After a backslash it is only text.
 const named = /(?<![\w!/.\\-])![A-Za-z0-9_-]{1,99}(?![\w/-])/g;
 
-/** The macros that texts name, each once, in the texts' order, in lower case. They may be none that there are. */
+/** Returns the macros that texts name, without duplicates, in the texts' order, in lower case. They may not exist. */
 export function macrosIn(texts: readonly string[]): string[] {
   const names = texts.flatMap((text) => [...text.matchAll(named)].map(([word]) => word.toLowerCase()));
   return [...new Set(names)];
 }
 
-// The organization's own stands before the enterprise's of the same name.
+// The organization's own macro takes precedence over the enterprise's with the same name.
 const expansion = `
   select distinct on (lower(m.macro), m.kind) m.macro, m.kind, m.title, m.body from (
     select p.macro, 'playbook' as kind, p.title, p.body, p.organization_id, p.enterprise_id from playbook p
@@ -33,8 +33,8 @@ const expansion = `
    order by lower(m.macro), m.kind, m.organization_id is null`;
 
 /**
- * The playbooks and notes that texts call by their macros, in the texts' order. A user who calls a note by its macro has it,
- * whatever notes the session selects.
+ * Returns the playbooks and notes that texts name by their macros, in the texts' order. A note that a user names by its
+ * macro is included even if the session does not select it.
  */
 export async function expandMacros(
   context: { readonly store: Pick<Context['store'], 'query'> },

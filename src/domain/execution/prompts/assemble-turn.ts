@@ -18,17 +18,17 @@ import {
   writeSecretFiles,
 } from './session-files.ts';
 
-/** What a turn is made of. */
+/** The input of a turn. */
 export interface TurnInput {
   readonly sessionId: string;
   readonly plan: LaunchPlan;
-  /** The user's, in order; at least one. */
+  /** The user's messages, in order; at least one. */
   readonly messages: readonly Pick<InboxMessage, 'body'>[];
-  /** Whether the agent's own session is new and knows nothing yet: then it is told all that it works by. */
+  /** True if the agent's own session is new: then the prompt contains all instructions. */
   readonly isFirst: boolean;
   /** The directories as the agent sees them. */
   readonly paths: AgentPaths;
-  /** The names of the reporting tools that the agent has; empty: none. */
+  /** The names of the agent's reporting tools; empty: none. */
   readonly tools: readonly string[];
 }
 
@@ -39,7 +39,8 @@ export interface TurnInput {
 export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
   const facts = await readSessionFacts(context, input.sessionId);
   await createSessionDirectory(input.plan);
-  // In every turn: an agent that takes up its session finds none, they go when its process does.
+  // Written in every turn: an agent that resumes its session finds none, because they are deleted when its process
+  // ends.
   const secretFiles = await writeSecretFiles(input.plan);
   const texts = input.messages.map(({ body }) => body);
   const macros = await expandMacros(context, facts, texts);
@@ -84,7 +85,7 @@ function schemaText(schema: object, hasTool: boolean): string {
   return `# Structured output\n\nBeside what you say, the user wants a JSON object that is valid by this JSON Schema (Draft 7). ${how}\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
 }
 
-// Files that the agent may open, and links to them for agents that take these in by themselves.
+// Files that the agent may open, and links to them for agents that read links themselves.
 async function attachmentBlocks(
   context: Context,
   { sessionId, plan, messages, paths }: TurnInput,

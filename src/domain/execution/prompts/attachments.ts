@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { attachmentsNamedIn } from '../../sessions/attachments/attach.ts';
 import type { StoredAttachment } from './session-files.ts';
 
-/** The attachments of a session's organization that messages name, in their order; at most a hundred. */
+/** Returns the attachments of a session's organization that messages name, in order; at most a hundred. */
 export async function attachmentsOfTurn(
   context: Pick<Context, 'store'>,
   sessionId: string,

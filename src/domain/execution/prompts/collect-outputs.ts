@@ -11,20 +11,20 @@ import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { outputsDirectory, sessionDirectory } from './session-files.ts';
 
-/** The most files that the end of one turn makes attachments of; the others wait for the next. */
+/** Maximum number of files that become attachments at the end of one turn; the others wait for the next. */
 const maxFiles = 100;
-/** How deep folders are looked into. */
+/** Maximum depth of folders. */
 const maxDepth = 5;
-/** How many names are read: an agent may leave a whole tree there. */
+/** Maximum number of names that are read: an agent may leave a very large tree there. */
 const maxNames = 5_000;
 
-/** What was collected, by its path: what the file was like then. Beside the workspace, where the agent has no business. */
+/** The collected files: the state of each by its path. Stored beside the workspace, where the agent has no access. */
 type Collected = Record<string, string>;
 
 /**
- * Makes attachments of what the agent left in `.session/outputs/`; what has not changed since it was collected is not
- * collected again. To be called when a turn has ended, before that is written. FencedError when the run is lost; whatever
- * else goes wrong with a file is a notice in the log. Gives how many there were.
+ * Creates attachments of the files that the agent left in `.session/outputs/`; files that have not changed since are
+ * not collected again. Call it after a turn has ended, before its end is written. Throws FencedError if the run is
+ * lost; any other error with a file becomes a notice in the log. Returns the number of attachments.
  */
 export async function collectOutputs(context: Context, run: ClaimedRun, plan: LaunchPlan, mask: Mask): Promise<number> {
   const { workspaceDir, organizationId } = plan;
@@ -37,7 +37,7 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
   }
   for (const { path, state } of await changedFiles(workspaceDir, files, collected)) {
     const name = mask(posix.relative(root, path).replaceAll('/', '-'));
-    // A worker that dies before it has noted what it kept keeps nothing twice.
+    // A worker that dies before it has recorded a stored file does not store it twice.
     const idempotencyKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
     try {
       await storeAgentFile(context, run, { organizationId, workspaceDir, path, name, idempotencyKey: idempotencyKey });
@@ -46,7 +46,7 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
       if (error instanceof FencedError) throw error;
       if (!(error instanceof AlreadyStoredError)) {
         await appendNotice(context, run, mask(`The file ${path} could not be kept: ${reasonOf(context, error)}`));
-        // What the store could not take this time is tried again after the next turn.
+        // A file that could not be stored is tried again after the next turn.
         if (!(error instanceof DomainError)) continue;
       }
     }
@@ -74,7 +74,8 @@ async function changedFiles(
   return changed;
 }
 
-// Null for a link out of the workspace, and for one to nothing: whether there is something outside is not told.
+// Returns null for a link out of the workspace, and for a broken one: the result does not reveal whether a file exists
+// outside.
 async function behindLink(workspaceDir: string, path: string): Promise<Stats | null> {
   const handle = await openInside(workspaceDir, path);
   if (handle === null) return null;
@@ -107,7 +108,8 @@ async function readCollected(plan: LaunchPlan): Promise<Collected> {
   try {
     return Object.assign(collected, JSON.parse(await readFile(fileOf(plan), 'utf8')));
   } catch {
-    // None yet, or a host that failed has left half of it: nothing that was kept lately is kept again without it.
+    // There is no record yet, or a crash of the host has left half of it. The idempotency keys still prevent a second
+    // attachment of a recent file.
     return collected;
   }
 }

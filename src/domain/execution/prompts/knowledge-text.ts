@@ -3,26 +3,26 @@ import { readNoteBodies, type SessionNote } from './knowledge.ts';
 import type { SessionFacts } from './session-facts.ts';
 import type { FilePaths } from './session-files.ts';
 
-/** The most of notes' texts that a prompt has in full, in bytes. */
+/** Maximum size of the notes that a prompt contains in full, in bytes. */
 const fullBudget = 24_576;
-/** The most of the index of the others, in characters. */
+/** Maximum length of the index of the other notes, in characters. */
 const indexBudget = 12_000;
-/** The most of a trigger that the index has. */
+/** Maximum length of a trigger in the index. */
 const triggerLength = 300;
 
-/** What the agent is to know, and how it reads more. */
+/** The input of the knowledge part of a prompt. */
 export interface KnowledgeInput {
   readonly facts: SessionFacts;
   readonly notes: readonly SessionNote[];
   readonly files: FilePaths;
-  /** The user's words: a note that is pinned to a repository is for who speaks of it. */
+  /** The user's text: a note that is pinned to a repository applies if the text names the repository. */
   readonly userText: string;
   readonly hasTool: boolean;
 }
 
 /**
- * The knowledge of a session as the agent is told of it: in full what is pinned or was named for the session, as far as the
- * budget goes, and the rest as an index. Null when there is none.
+ * Returns the knowledge of a session for the agent: in full what is pinned or was named for the session, up to the
+ * limit, and the rest as an index. Null if there is none.
  */
 export async function knowledgeText(
   context: Pick<Context, 'store'>,
@@ -51,8 +51,8 @@ function inFull(notes: readonly SessionNote[], { knowledgeIds }: SessionFacts, u
   });
 }
 
-// A host is written as in an address, as git's short form has it ("git@host:owner/repo"), or left out. Without it the name
-// must not be the end of a longer one, which may be another host's.
+// The host is written as in a URL, as in git's short form ("git@host:owner/repo"), or omitted. Without it the name must
+// not be the end of a longer one, which may belong to another host.
 function namesRepository(text: string, repository: string): boolean {
   if (text.includes(repository)) return true;
   const [, host, path] = /^([^/]+\.[^/]+|[^/]+:\d+)\/([^/]+\/.+)$/.exec(repository) ?? [];

@@ -6,7 +6,7 @@ import type { SessionFacts } from './session-facts.ts';
 export interface SessionNote {
   readonly id: string;
   readonly name: string;
-  /** When the agent should read it. */
+  /** The description of when the agent should read it. */
   readonly trigger: string;
   /** Null: not pinned; `all`, or `owner/repo`. */
   readonly pinnedRepo: string | null;
@@ -14,10 +14,10 @@ export interface SessionNote {
   readonly size: number;
 }
 
-/** The most notes that one session is told of: pinned ones first, then the newest. */
+/** Maximum number of notes of one session: pinned ones first, then the newest. */
 const maxNotes = 1_000;
 
-// What an organization has and what its enterprise has for all, as far as the session selects it and it is enabled.
+// The notes of an organization and those of its enterprise, if the session selects them and they are enabled.
 const usable = `n.enterprise_id = $1 and (n.organization_id is null or n.organization_id = $2) and n.is_enabled
   and ($3::text[] is null or n.id = any($3::text[]))`;
 
@@ -37,7 +37,7 @@ export async function listSessionNotes(context: Pick<Context, 'store'>, facts: S
   );
 }
 
-/** The texts of notes of a session, by their bare ids; what it may not know is left out. */
+/** Returns the texts of a session's notes, by their unprefixed ids, without those that it may not read. */
 export async function readNoteBodies(
   context: Pick<Context, 'store'>,
   facts: SessionFacts,
@@ -51,7 +51,10 @@ export async function readNoteBodies(
   return new Map(rows.map(({ id, body }) => [id, body]));
 }
 
-/** A note with its text, for an agent that asks for it by its id in any form or by its name; null unless it may know it. */
+/**
+ * Returns a note with its text, for an agent that asks for it by its id in any form or by its name; null unless the
+ * agent may read it.
+ */
 export async function findSessionNote(
   context: Pick<Context, 'store'>,
   facts: SessionFacts,

@@ -1,7 +1,7 @@
 import type { LaunchPlan } from '../runs/launch.ts';
 import { type FilePaths, sessionDirectory } from './session-files.ts';
 
-/** What the preamble speaks of. */
+/** The input of the preamble. */
 export interface PreambleInput {
   /** The workspace's path as the agent sees it. */
   readonly workspace: string;
@@ -12,7 +12,7 @@ export interface PreambleInput {
   readonly secretFiles: FilePaths;
 }
 
-// What each reporting tool is for. A tool that is not here says so itself, in its own description.
+// The purpose of each reporting tool. A tool that is missing here describes itself.
 const toolLines: Readonly<Record<string, string>> = {
   'ask_user': 'You cannot go on without the user: call `ask_user` with your question, then end your turn.',
   'ask_the_user': 'You cannot go on without the user: call `ask_the_user` with your question, then end your turn.',
@@ -23,7 +23,10 @@ const toolLines: Readonly<Record<string, string>> = {
   'start_session': 'A part of the work can be done beside yours: `start_session` starts another agent on it.',
 };
 
-/** What an agent of any kind is told first: where it is, what it has, and how it is heard. Values of secrets are not in it. */
+/**
+ * Builds the introduction for an agent of any kind: its workspace, its tools and files, and how it reports. It contains
+ * no values of secrets.
+ */
 export function preambleOf({ workspace, tools, plan, secretFiles }: PreambleInput): string {
   const own = `${sessionDirectory}/`;
   return [
@@ -54,7 +57,7 @@ function secretsOf(tools: readonly string[], plan: PreambleInput['plan'], files:
   const { leftOut } = plan;
   return [
     ...(has ? [`Secrets that you may use. Never say them, and never write them into a file:\n\n${list(lines)}`] : []),
-    // The user may be looking for them in vain.
+    // Mentioned because the user may expect them.
     ...(leftOut.length > 0
       ? [
           `Secrets that you were not given, because the service sets variables of these names itself: ${leftOut.map(code).join(', ')}.`,
@@ -70,7 +73,7 @@ function list(lines: readonly (string | null)[]): string {
     .join('\n');
 }
 
-// A key may hold anything but control characters.
+// A key may contain anything but control characters.
 function code(name: string): string {
   return `\`${name.replaceAll('`', "'")}\``;
 }

@@ -1,16 +1,16 @@
 import type { Context } from '../../context.ts';
 
-/** What a session says about how its agent is to work. */
+/** The settings of a session that its prompts depend on. */
 export interface SessionFacts {
   readonly organizationId: string;
   readonly enterpriseId: string;
   readonly playbook: { readonly title: string; readonly body: string } | null;
-  /** Of the notes that the agent may know; null: all, empty: none. */
+  /** The notes that the agent may read; null: all, empty: none. */
   readonly knowledgeIds: readonly string[] | null;
   readonly structuredOutputSchema: object | null;
 }
 
-// A playbook that was deleted since is still what the session was started with.
+// A session keeps the playbook that it was started with, even if that has been deleted since.
 const facts = `
   select s.organization_id as "organizationId", o.enterprise_id as "enterpriseId", s.knowledge_ids as "knowledgeIds",
          s.structured_output_schema as "structuredOutputSchema",

@@ -6,45 +6,45 @@ import type { LaunchPlan } from '../runs/launch.ts';
 import { readNoteBodies, type SessionNote } from './knowledge.ts';
 import type { SessionFacts } from './session-facts.ts';
 
-/** The service's own directory in a workspace; the agent reads and writes in it as it likes. */
+/** The service's own directory in a workspace, which the agent may read and write. */
 export const sessionDirectory = '.session';
-/** What the agent leaves for the user. */
+/** Files that the agent leaves for the user. */
 export const outputsDirectory = 'outputs';
-/** The cookies of the run that goes on. */
+/** The cookies of the current run. */
 export const secretsDirectory = 'secrets';
 
-/** The most of the notes' texts, together, in bytes, that are put into files. */
+/** Maximum size of all notes' texts that are written to files, in bytes. */
 const maxKnowledgeBytes = 8_388_608;
-/** How many texts are read at once. */
+/** Number of texts that are read at once. */
 const noteBatch = 20;
-/** The longest name of a file, in bytes: systems allow 255, and a draft has a longer one. */
+/** Maximum length of a file's name, in bytes: systems allow 255, and a temporary file has a longer name. */
 const maxNameBytes = 150;
 
-/** An attachment of a session, where its file is kept, and whether another one of the session has its name. */
+/** An attachment of a session with the key of its file, and whether another attachment of the session has its name. */
 export type StoredAttachment = Pick<AttachmentRecord, 'id' | 'name' | 'contentType' | 'sizeBytes'> & {
   readonly storageKey: string;
   readonly isNameShared: boolean;
 };
 
-/** Where things are, from the workspace on; by the ids of notes and of attachments, and by the keys of secrets. */
+/** Paths relative to the workspace, by the ids of notes and of attachments, and by the keys of secrets. */
 export type FilePaths = ReadonlyMap<string, string>;
 
-/** Makes the service's directory with what is always there. Nothing in it is ever a part of a repository of the agent's. */
+/** Creates the service's directory with its fixed files. The agent's repositories never include it. */
 export async function createSessionDirectory({ workspaceDir }: LaunchPlan): Promise<void> {
   await inDirectory(workspaceDir, [sessionDirectory], (directory) => directory.write('.gitignore', '*\n', 0o644));
   await inDirectory(workspaceDir, [sessionDirectory, outputsDirectory], async () => undefined);
 }
 
 /**
- * Puts the cookies of a run into `.session/secrets`, each in a file that only its owner reads; what was there before is
- * taken away. Gives where they are, by their keys.
+ * Writes the cookies of a run to `.session/secrets`, each to a file that only its owner can read, and removes earlier
+ * files there. Returns their paths by key.
  */
 export function writeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Promise<FilePaths> {
   const paths = new Map<string, string>();
   return inDirectory(workspaceDir, [sessionDirectory, secretsDirectory], async (directory) => {
     for await (const name of directory.names()) await directory.remove(name);
     for (const { key, content } of secretFiles) {
-      // Other secrets' keys differ in what a name cannot have, or in upper and lower case.
+      // The keys of two secrets may differ only in characters that a file name cannot have, or in case.
       const name = fileName(key);
       const free = (await directory.hasFile(name)) ? withMark(name, hashOf(key)) : name;
       await directory.write(free, content);
@@ -54,12 +54,12 @@ export function writeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Pro
   });
 }
 
-/** Takes the secrets out of the workspace again. To be called when the agent has stopped. Never rejects. */
+/** Removes the secrets from the workspace. Call it when the agent has stopped. Never rejects. */
 export async function clearSecretFiles(plan: LaunchPlan): Promise<void> {
   await writeSecretFiles({ ...plan, secretFiles: [] }).catch(() => undefined);
 }
 
-/** Puts notes into `.session/knowledge`, for agents without a tool to read them; others that were there go. */
+/** Writes notes to `.session/knowledge`, for agents without a tool to read them, and removes other files there. */
 export async function writeNotes(
   context: Context,
   plan: LaunchPlan,
@@ -94,8 +94,8 @@ export async function writeNotes(
 }
 
 /**
- * Puts attachments into `.session/attachments`; one that is there already stays as it is, the agent may have changed it. One
- * whose file is gone from the store is left out.
+ * Writes attachments to `.session/attachments`; an existing file does not change, because the agent may have edited it.
+ * Skips an attachment whose file is gone from the store.
  */
 export async function writeAttachments(
   context: Pick<Context, 'files'>,
@@ -118,7 +118,7 @@ export async function writeAttachments(
   return paths;
 }
 
-// A name on any disk: not too long, and of the end of a long one as much as says what it is.
+// Returns a name for any file system: shortened if necessary, with as much of the extension as is significant.
 function fileName(originalName: string): string {
   const name = originalName.replaceAll(/[/\0]/g, '_');
   if (Buffer.byteLength(name) <= maxNameBytes && !/^\.{0,2}$/.test(name)) return name;
@@ -132,7 +132,7 @@ function withMark(name: string, mark: string): string {
   return `${stem}-${mark}${ending}`;
 }
 
-// Words that a file's name can have anywhere; the id behind it makes it unique.
+// Returns words that a file name can have on any system; the id after it makes it unique.
 function slugOf(name: string): string {
   const words = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   return (

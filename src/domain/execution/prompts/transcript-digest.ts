@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 
-/** About how long a digest is, in characters. */
+/** Approximate length of a digest, in characters. */
 const digestLength = 12_000;
-/** The most of one message in it: what is longer is cut in its middle. */
+/** Maximum length of one message in it: the middle of a longer one is cut. */
 const messageLength = 2_000;
-/** How many entries of the log are looked at, newest first. */
+/** Number of entries of the log that are read, newest first. */
 const maxEntries = 400;
 
 interface DigestRow {
@@ -14,7 +14,7 @@ interface DigestRow {
   readonly status: string | null;
 }
 
-// Of a tool call only what became of it: its last entry. The newest entries first.
+// Of a tool call only its last entry, with the result. The newest entries first.
 const entries = `
   select e.message_type as "messageType", e.body, e.data->>'title' as title, e.data->>'status' as status
     from log_entry e
@@ -25,9 +25,9 @@ const entries = `
    order by e.seq desc limit ${maxEntries}`;
 
 /**
- * What happened in a session so far, for an agent that cannot take up its own memory of it: the last messages and the titles
- * of tool calls, about 12,000 characters. `beforeSeq`: without what the log has from that number on, for what the turn gives
- * anyway. Empty when nothing has happened.
+ * Summarizes a session for an agent that cannot resume its own memory of it: the last messages and the titles of tool
+ * calls, about 12,000 characters. `beforeSeq`: without the log's entries from that number on, which the turn contains
+ * anyway. Empty if the session has no entries.
  */
 export async function transcriptDigest(
   context: Pick<Context, 'store'>,

@@ -4,16 +4,16 @@ import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 
-/** A question as it is written: already masked. */
+/** A question to write: already masked. */
 export interface UserQuestion {
   readonly question: string;
   readonly options: readonly string[];
 }
 
 /**
- * Writes a question that the agent ends its turn with: an entry of its own, and the message that people read. It can be
- * answered from now on, unless the agent waits for the answer to another question inside its turn. Gives the id of the
- * question's entry. FencedError.
+ * Writes a question that the agent ends its turn with: an entry of its own, and the message for people. It can be
+ * answered from now on, unless the agent waits for the answer to another question inside its turn. Returns the id of
+ * the question's entry. Throws FencedError.
  */
 export async function askUser(context: Context, run: ClaimedRun, { question, options }: UserQuestion): Promise<string> {
   const id = newId();

@@ -4,17 +4,17 @@ import { appendEntries, type NewEntry } from '../../sessions/log.ts';
 import type { PullRequest } from '../../sessions/session.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 
-/** The most pull requests of a session. */
+/** Maximum number of pull requests of a session. */
 const maxPullRequests = 200;
-/** A tool whose output names more pull requests than this lists those of others. */
+/** Tool output with more pull requests than this is a list of other people's. */
 const maxUrlsPerOutput = 3;
-/** Of a longer text only its end is looked at. */
+/** Only the end of a longer text is searched. */
 const maxCharacters = 100_000;
 
 const host = String.raw`(https?)://(?:[^\s/@"'<>]+@)?([A-Za-z0-9.-]+(?::\d+)?)`;
 const part = String.raw`[^\s/?#"'<>()\[\]{}]+`;
 
-// How the addresses of pull requests look, also on hosts of one's own: GitHub (and Gitea), GitLab, Azure DevOps, Bitbucket.
+// The forms of pull request URLs, also on self-hosted servers: GitHub (and Gitea), GitLab, Azure DevOps, Bitbucket.
 const forms = [
   `${host}/(${part}/${part}/pulls?/\\d+)`,
   `${host}/(${part}(?:/${part}){1,8}/-/merge_requests/\\d+)`,
@@ -23,7 +23,10 @@ const forms = [
   `${host}/((?:projects|users)/${part}/repos/${part}/pull-requests/\\d+)`,
 ].map((form) => new RegExp(form, 'g'));
 
-/** The addresses of pull requests in a text, each once, without whatever stands before the host or after the number. */
+/**
+ * Returns the URLs of pull requests in a text, without duplicates, and without the text before the host or after the
+ * number.
+ */
 export function findPullRequestUrls(text: string): string[] {
   const end = text.slice(-maxCharacters);
   const found = forms.flatMap((form) =>
@@ -32,14 +35,14 @@ export function findPullRequestUrls(text: string): string[] {
   return [...new Set(found)];
 }
 
-/** The address of one pull request as it is kept; null: it is no such address. */
+/** Returns the stored form of a pull request's URL; null if it is not one. */
 export function cleanPullRequestUrl(url: string): string | null {
   return findPullRequestUrls(url.trim())[0] ?? null;
 }
 
 /**
- * Notes the pull requests that a text of the agent names, as open: those that are not known, and that no user's message has
- * named already, for then it is not the session that made them. FencedError.
+ * Records the pull requests that a text of the agent names, as open, without those that are known or that a message of
+ * a user has named already: the session has not created the latter. Throws FencedError.
  */
 export async function recordPullRequestsIn(context: Context, run: ClaimedRun, text: string): Promise<void> {
   const urls = findPullRequestUrls(text);
@@ -54,7 +57,7 @@ export async function recordPullRequestsIn(context: Context, run: ClaimedRun, te
   for (const { url } of rows) await recordPullRequest(context, run, { url, state: 'open' });
 }
 
-/** Notes a pull request, or its new state. False: nothing was new, or there are too many. FencedError. */
+/** Records a pull request, or its new state. False: nothing was new, or there are too many. Throws FencedError. */
 export async function recordPullRequest(context: Context, run: ClaimedRun, pullRequest: PullRequest): Promise<boolean> {
   return context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);

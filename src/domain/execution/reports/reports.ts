@@ -15,23 +15,23 @@ import { type OutputState, settleOutput } from './settle-output.ts';
 import { type ToolContext, toolCalls } from './tool-calls.ts';
 import { type ToolName, toolList } from './tool-list.ts';
 
-/** What the run gives its reports. */
+/** The run's functions for its reports. */
 export interface ReportHooks {
-  /** Blots out the session's secrets: on everything that is stored. */
+  /** Masks the session's secrets in everything that is stored. */
   readonly mask: Mask;
-  /** Whether the agent takes MCP servers. Without, it has no tools, and is read by its text alone. */
+  /** True if the agent supports MCP servers. Otherwise it has no tools, and only its text is read. */
   readonly mcp: boolean;
   /** See AgentProfile. */
   readonly askTool: 'ask_user' | 'ask_the_user';
 }
 
-/** What the agent has reported in this turn about how it ends. */
+/** The agent's reports in this turn on how the turn ends. */
 export interface TurnOutcome {
-  /** It asked the user something, and waits for the next message. */
+  /** True if it asked the user a question, and waits for the next message. */
   readonly isWaiting: boolean;
-  /** The id of the entry of the question that it asked last; null: it asked none. */
+  /** The id of the entry of its last question; null: none. */
   readonly questionId: string | null;
-  /** It said that its work is done. */
+  /** True if it reported that its work is done. */
   readonly isFinished: boolean;
 }
 
@@ -42,39 +42,39 @@ export interface ServedReports {
   close(): Promise<void>;
 }
 
-/** What the agent of one run reports, beside what it does: its tools, and what is read from its words. */
+/** The reports of one run's agent, besides its actions: its tools, and the text that is searched. */
 export interface Reports {
-  /** The names of the tools that the agent has; empty without MCP. */
+  /** The names of the agent's tools; empty without MCP. */
   readonly tools: readonly string[];
-  /** Answers on a socket in the run's directory; null without MCP. */
+  /** Serves a socket in the run's directory; null without MCP. */
   serve(): Promise<ServedReports | null>;
   /**
-   * Looks at what the agent did, after it was recorded: pull requests in the output of its tools. FencedError when the run
-   * is lost.
+   * Inspects a recorded update: pull requests in the output of the agent's tools. Throws FencedError if the run is
+   * lost.
    */
   observe(update: AgentUpdate): Promise<void>;
-  /** What the turn's end makes of the session, beside its stop reason. */
+  /** The effect of the turn's end on the session, besides its stop reason. */
   outcome(): TurnOutcome;
-  /** Before each turn that the user's words begin; not before a {@link Reports.settle} prompt. */
+  /** Called before each turn that a user's message begins, but not before a {@link Reports.settle} prompt. */
   resetTurn(): void;
   /**
-   * After a turn that ended with `end_turn` and asks nothing: the structured output that the session's schema wants, and
-   * pull requests in the final message. Gives the words to prompt the agent with once more (at most three times a turn; what
-   * it says to them is no message), after which this is called again with what it said; null: all is settled and written.
-   * FencedError.
+   * Called after a turn that ended with `end_turn` without a question. Handles the structured output that the session's
+   * schema requires, and pull requests in the final message. Returns a further prompt for the agent (at most three
+   * times per turn; the agent's response is not a message), after which this is called again with the response; null:
+   * everything is written. Throws FencedError.
    */
   settle(finalMessage: string | null): Promise<string | null>;
 }
 
 type Plan = Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'runtimeDir' | 'totpKeys'>;
 
-/** The name that agents know the server by; most put it before the tools' names. */
+/** The server's name for agents; most put it before the tools' names. */
 const serverName = 'session';
 const socketName = 'mcp.sock';
-/** What one turn may call: a model that goes in circles must not fill the log. */
+/** Maximum number of calls in one turn: a model in a loop must not fill the log. */
 const maxCalls = 1_000;
 
-/** The reports of a run that begins. */
+/** Creates the reports of a run. */
 export async function createReports(
   context: Context,
   run: ClaimedRun,
@@ -121,7 +121,7 @@ export async function createReports(
       return refusal('Something went wrong inside of the service. Nothing was done.');
     }
   };
-  // One after another: the log has what an agent reports in its order.
+  // One after another, so that the log has an agent's reports in order.
   let last: Promise<unknown> = Promise.resolve();
   const call: typeof answer = (name, args) => {
     const answered = last.then(() => answer(name, args));
@@ -154,7 +154,7 @@ export async function createReports(
       Object.assign(output, { isFromTool: false, asks: 0, lastProblems: [] });
     },
     async settle(finalMessage) {
-      // Whatever was called before the turn ended is part of it.
+      // Calls from before the end of the turn belong to it.
       await last;
       if (finalMessage !== null) await recordPullRequestsIn(context, run, finalMessage);
       return settleOutput({ context, run, mask, hasTool: mcp }, output, finalMessage);

@@ -9,35 +9,35 @@ import { storeOutput } from './store-output.ts';
 /** The most times that an agent is asked again in a turn (docs/agents.md#what-an-agent-reports). */
 const maxAsks = 3;
 
-/** What is known of a run's structured output. */
+/** The state of a run's structured output. */
 export interface OutputState {
-  /** Null: none is wanted, whatever the agent gives is taken. */
+  /** Null: none is required, and any output of the agent is accepted. */
   readonly schema: unknown;
-  /** The session has one that fits. */
+  /** True if the session has a valid one. */
   isThere: boolean;
-  /** The agent gave one with its tool in this turn. */
+  /** True if the agent sent one with its tool in this turn. */
   isFromTool: boolean;
-  /** Asked again in this turn. */
+  /** Number of further prompts in this turn. */
   asks: number;
-  /** The schema itself cannot be used: to ask again would be in vain. */
+  /** True if the schema itself cannot be used: further prompts would be useless. */
   isSchemaInvalid: boolean;
-  /** What was wrong with the last one that was given in this turn, by the tool or in words. */
+  /** The problems of the last one in this turn, from the tool or from the text. */
   lastProblems: readonly string[];
 }
 
-/** What {@link settleOutput} needs of the run. */
+/** The data of the run that {@link settleOutput} needs. */
 export interface OutputContext {
   readonly context: Context;
   readonly run: ClaimedRun;
   readonly mask: Mask;
-  /** Whether the agent has the tool for it. */
+  /** True if the agent has the tool for it. */
   readonly hasTool: boolean;
 }
 
 /**
- * At the end of a turn: the structured output that the schema wants, from the tool, else from the final message. Gives the
- * words that the agent is to be asked with once more; null: it is there, or there will be none, which a message then says.
- * FencedError.
+ * Determines, at the end of a turn, the structured output that the schema requires, from the tool or else from the
+ * final message. Returns a further prompt for the agent; null: it is stored, or a message states that there is none.
+ * Throws FencedError.
  */
 export async function settleOutput(
   { context, run, mask, hasTool }: OutputContext,
@@ -70,10 +70,10 @@ export async function settleOutput(
   return null;
 }
 
-/** The most of each problem that is told. */
+/** Maximum length of each problem in a prompt. */
 const maxProblemCharacters = 300;
 
-/** Problems to be told. Blotted out before they are cut: half a secret would not be known for one. */
+/** Shortens problems for a prompt. Masks them first: a part of a secret would not be recognized. */
 export function briefProblems(problems: readonly string[], mask: Mask): string[] {
   return problems.map((problem) => mask(problem).slice(0, maxProblemCharacters));
 }

@@ -4,7 +4,7 @@ import { appendEntries } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import { type Mask, maskDeep } from '../runs/masking.ts';
 
-/** Stores a structured output that fits, masked: everybody sees it at once, also while the agent works. FencedError. */
+/** Stores a valid structured output, masked. It is visible at once, even while the agent works. Throws FencedError. */
 export async function storeOutput(context: Context, run: ClaimedRun, output: unknown, mask: Mask): Promise<void> {
   const masked = maskDeep(output, mask);
   await context.store.transact(async (tx) => {

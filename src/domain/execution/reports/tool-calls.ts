@@ -24,16 +24,16 @@ import { briefProblems, type OutputState } from './settle-output.ts';
 import { storeOutput } from './store-output.ts';
 import type { ToolName } from './tool-list.ts';
 
-/** What the tools of one run work on. */
+/** The state that the tools of one run work on. */
 export interface ToolContext {
   readonly context: Context;
   readonly run: ClaimedRun;
   readonly plan: Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'totpKeys'>;
   readonly mask: Mask;
   readonly output: OutputState;
-  /** How the turn ends, as far as it was said. */
+  /** The end of the turn, as far as the agent has reported it. */
   readonly turn: { isWaiting: boolean; questionId: string | null; isFinished: boolean };
-  /** How often each session was started in this turn, by what it was started with. */
+  /** The number of child sessions started in this turn, by their input. */
   readonly started: Map<string, number>;
   /** The workspace as the agent sees it. */
   readonly agentWorkspace: () => string;
@@ -68,7 +68,9 @@ const child = z.object({
   'max_acu_limit': z.int({ error: '"max_acu_limit" must be an integer.' }).nullish(),
 });
 
-/** What each tool does. They refuse by DomainError, in words for the agent; FencedError when the run is lost. */
+/**
+ * The implementation of each tool. They throw DomainError with a message for the agent; FencedError if the run is lost.
+ */
 export const toolCalls = {
   'set_structured_output': async ({ context, run, output, mask }, args) => {
     const newOutput = parseOutput(args);
@@ -154,7 +156,7 @@ export const toolCalls = {
 
 const quoted = (value: string) => JSON.stringify(value.slice(0, 200));
 
-// Models write the object as text, or give its fields as the call's own: both are meant.
+// Models write the object as text, or pass its fields as the call's own arguments: both are accepted.
 function parseOutput(args: Readonly<Record<string, unknown>>): unknown {
   if (!Object.hasOwn(args, 'output')) return Object.keys(args).length > 0 ? args : undefined;
   const { output } = args;

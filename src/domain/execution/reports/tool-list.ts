@@ -1,6 +1,6 @@
 import type { Tool } from '../../../agents/reporting/serve-tools.ts';
 
-/** The tools that an agent may have; `read_knowledge` and `totp_code` only where there is something for them. */
+/** The tools that an agent may have; `read_knowledge` and `totp_code` only if there are notes or keys for them. */
 export const toolNames = [
   'set_structured_output',
   'ask_user',
@@ -11,7 +11,7 @@ export const toolNames = [
   'totp_code',
   'start_session',
 ] as const;
-/** See {@link toolNames}. Of them `ask_user` may be shown to an agent by another name. */
+/** See {@link toolNames}. An agent may see `ask_user` under another name. */
 export type ToolName = (typeof toolNames)[number];
 
 const string = (description: string) => ({ type: 'string', description });
@@ -21,7 +21,7 @@ const object = (properties: Record<string, object>, ...required: string[]): Tool
   required,
 });
 
-/** What the list of tools depends on. */
+/** The values that the list of tools depends on. */
 export interface ToolFacts {
   readonly schema: unknown;
   readonly totpKeys: readonly string[];
@@ -30,7 +30,7 @@ export interface ToolFacts {
   readonly askTool: 'ask_user' | 'ask_the_user';
 }
 
-/** The tools of a run, in the words that a model reads. */
+/** Returns the tools of a run, described for a model. */
 export function toolList({ schema, totpKeys, hasKnowledge, askTool }: ToolFacts): Tool[] {
   const all: Record<ToolName, Tool | null> = {
     'set_structured_output': structuredOutputTool(schema),
@@ -110,8 +110,8 @@ export function toolList({ schema, totpKeys, hasKnowledge, askTool }: ToolFacts)
   return Object.values(all).filter((tool) => tool !== null);
 }
 
-// The schema stands in the words, not in the input's schema: references in it would point elsewhere there, and some models'
-// providers take only a part of JSON Schema.
+// The schema is in the description, not in the input's schema: references in it would have other targets there, and
+// some models' providers accept only a part of JSON Schema.
 function structuredOutputTool(schema: unknown): Tool {
   const type = schema === null ? 'object' : (schema as { type?: unknown }).type;
   const wanted = schema === null ? 'A JSON object.' : `It must fit this JSON Schema: ${JSON.stringify(schema)}`;

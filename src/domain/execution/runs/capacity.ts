@@ -1,19 +1,19 @@
 import { availableParallelism, totalmem } from 'node:os';
 
-/** How much a worker takes on. */
+/** The capacity of a worker. */
 export interface Capacity {
-  /** Sessions with an agent process at once. */
+  /** Number of concurrent sessions with an agent process. */
   readonly slots: number;
-  /** What their agents may take together, in MiB, as their profiles reckon. */
+  /** Memory for all their agents, in MiB, by the estimates of their profiles. */
   readonly memoryMb: number;
 }
 
-/** Of the machine's memory, what is not for agents. */
+/** The part of the machine's memory that is not for agents. */
 const reservedPart = 0.15;
 
 /**
- * What is configured, else twice the cores, and what this machine has. Who says how many sessions, and not how much memory,
- * is taken at that word.
+ * Returns the configured values, or defaults: two sessions per core, and this machine's memory. If only the number of
+ * sessions is configured, memory does not limit them.
  */
 export function capacityOf(configured: {
   readonly maxConcurrentSessions: number | null;

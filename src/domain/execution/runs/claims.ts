@@ -3,7 +3,7 @@ import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
 import { graceMs, type QueueCursor, type QueuePoller, readCandidates } from './fair-queue.ts';
 
-/** A session that this worker holds, under its generation. */
+/** A session that this worker has claimed, with its generation. */
 export interface ClaimedRun {
   readonly sessionId: string;
   readonly generation: number;
@@ -11,11 +11,11 @@ export interface ClaimedRun {
   /** The agent's profile; null: the default. */
   readonly agent: string | null;
   readonly agentSessionId: string | null;
-  /** Another worker held it before, and has its workspace. */
+  /** True if another worker had claimed it before, and has its workspace. */
   readonly isMoved: boolean;
-  /** Its workspace and home were deleted: whatever is left of them must not be used. */
+  /** True if its workspace and home were deleted: remains of them must not be used. */
   readonly isWorkspaceDeleted: boolean;
-  /** A turn was sent by an earlier holder and its end was never written. */
+  /** True if an earlier worker sent a turn whose end was never written. */
   readonly isTurnOpen: boolean;
 }
 

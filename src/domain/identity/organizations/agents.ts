@@ -2,21 +2,21 @@ import type { Context } from '../../context.ts';
 import { DomainError, type Issue } from '../../errors.ts';
 import type { OrganizationRecord } from './use-organization.ts';
 
-/** An agent profile as the doors show it. */
+/** An agent profile as the APIs show it. */
 export interface AgentRecord {
-  /** What sessions and organizations name it by. */
+  /** The id by which sessions and organizations refer to it. */
   readonly id: string;
   readonly name: string;
-  /** Whether it is taken where neither a session nor its organization names one. */
+  /** True for the agent of sessions if neither they nor their organization name one. */
   readonly isDefault: boolean;
 }
 
-/** The agents that sessions may be given, in the order of the configuration; the same for every viewer. */
+/** Lists the agents that sessions may use, in the order of the configuration; the same for every viewer. */
 export function listAgents({ agentProfiles, defaultAgent }: Context): AgentRecord[] {
   return [...agentProfiles.values()].map((profile) => toRecord(profile, defaultAgent));
 }
 
-/** The agent of an id; null for none, and for one that is not configured. */
+/** Returns the agent of an id; null if the id is null or the agent is not configured. */
 export function findAgent({ agentProfiles, defaultAgent }: Context, id: string | null): AgentRecord | null {
   const profile = id === null ? undefined : agentProfiles.get(id);
   return profile ? toRecord(profile, defaultAgent) : null;
@@ -28,7 +28,7 @@ const toRecord = ({ id, name }: { readonly id: string; readonly name: string }, 
   isDefault: id === defaultAgent,
 });
 
-/** What is wrong with an agent that an input names, at that path; nothing with one that is left out. */
+/** Returns the issue of an unknown agent in an input, at that path; none if the input omits the agent. */
 export function agentIssues({ agentProfiles }: Context, name: string, agent: string | null | undefined): Issue[] {
   if (agent == null || agentProfiles.has(agent)) return [];
   const known = [...agentProfiles.keys()].join(', ');
@@ -37,15 +37,16 @@ export function agentIssues({ agentProfiles }: Context, name: string, agent: str
   ];
 }
 
-/** UNKNOWN_REFERENCE for an agent that there is not. */
+/** Throws UNKNOWN_REFERENCE for an agent that does not exist. */
 export function requireAgent(context: Context, name: string, agent: string | null | undefined): void {
   const issues = agentIssues(context, name, agent);
   if (issues[0]) throw new DomainError('UNKNOWN_REFERENCE', issues[0].message, issues);
 }
 
 /**
- * The agent of an organization's session that names none. UNKNOWN_REFERENCE when the organization's is not configured any
- * more: it may have been chosen for where its words go, so that no other takes its place unasked.
+ * Returns the agent of an organization's session that names none. Throws UNKNOWN_REFERENCE if the organization's agent
+ * is no longer configured: it may have been chosen for where it sends its data, so no other agent replaces it
+ * implicitly.
  */
 export function defaultAgentOf(context: Context, { defaultAgent }: Pick<OrganizationRecord, 'defaultAgent'>): string {
   if (defaultAgent === null) return context.defaultAgent;

@@ -5,24 +5,24 @@ import { newId } from '../../ids.ts';
 import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 import { attachmentLink, attachmentPath, parseAttachmentReference } from './links.ts';
 
-/** The most attachments of one message; what a text names beyond them is only text. */
+/** Maximum number of attachments of one message; further references in its text are only text. */
 export const maxAttachments = 100;
-/** How long a link is good that an agent is given. Every turn has new ones. */
+/** Lifetime of the links in an agent's prompt. Every turn has new ones. */
 const agentLinkLifetimeMs = 7 * 24 * 60 * 60_000;
 
 // The line of a prompt that names an attachment (docs/wire/v1.md#attachments).
 const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?$/gm;
 
-/** The bare ids that a text's lines name, each once: they may be of anything. */
+/** Returns the unprefixed ids in a text's attachment lines, without duplicates. They are not checked. */
 export function attachmentsNamedIn(text: string): string[] {
   const ids = [...text.matchAll(line)].map(([, url]) => parseAttachmentReference(url as string));
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
 /**
- * Gives attachments to a session: those that are referred to, by ids in any form or by any of their addresses, and those
- * that the text names already. Gives the text with a line for each that it does not name. UNKNOWN_REFERENCE for what is no
- * attachment of the organization; what the text alone names may be anything.
+ * Adds attachments to a session: those of the input, by ids in any form or by any of their URLs, and those in the text.
+ * Returns the text with a line for each attachment that it does not name. Throws UNKNOWN_REFERENCE for an attachment in
+ * the input that is not the organization's; unknown ids in the text are ignored.
  */
 export async function attach(
   context: Context,
@@ -61,7 +61,7 @@ function lineOf(url: string): string {
   return `ATTACHMENT:"${url}"`;
 }
 
-/** What is another session's already is this one's too, under an id of its own: the file is the same. */
+/** An attachment of another session is added to this session under a new id, with the same file. */
 async function bind(
   context: Context,
   tx: Transaction,
@@ -83,8 +83,8 @@ async function bind(
 }
 
 /**
- * Messages as an agent is given them: where a line names an attachment of the session's organization, it has an address
- * from which the agent gets it without a key, for a week.
+ * Returns messages as the agent receives them: a line for an attachment of the session's organization gets a URL from
+ * which the agent can download it without a key, for a week.
  */
 export async function withAgentLinks<T extends { readonly body: string }>(
   context: Context,

@@ -10,15 +10,15 @@ import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 import { getSession } from '../find-session.ts';
 
-/** A file that a user gave to a session, or an agent made. */
+/** A file from a user or from an agent. */
 export interface AttachmentRecord {
   readonly id: string;
   readonly organizationId: string;
-  /** Null: not used by any session yet. */
+  /** Null: no session uses it yet. */
   readonly sessionId: string | null;
   /** Without path parts and control characters, at most 255 characters. */
   readonly name: string;
-  /** By its first bytes, not by what its sender said. */
+  /** Detected from its first bytes, not taken from the sender. */
   readonly contentType: string;
   readonly sizeBytes: number;
   readonly source: 'user' | 'agent';
@@ -29,7 +29,9 @@ export interface AttachmentRecord {
 export const attachmentColumns = `a.id, a.organization_id as "organizationId", a.session_id as "sessionId", a.name,
   a.content_type as "contentType", a.size_bytes as "sizeBytes", a.source, a.created_at as "createdAt"`;
 
-/** Those of these bare ids that the viewer may use, in the ids' order; null for each other. */
+/**
+ * Returns the attachments of these unprefixed ids that the viewer may use, in the ids' order; null for each other id.
+ */
 export function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
   const table = { table: 'attachment', row: 'a', columns: attachmentColumns };
   return findInOrganizations<AttachmentRecord>(
@@ -41,14 +43,17 @@ export function findAttachments(context: Context, ids: readonly string[]): Promi
   );
 }
 
-/** Which attachment: its id in any form, its name as its address has it, and the organization of the path, if any. */
+/** Identifies an attachment: its id in any form, its name as in its URL, and the organization of the path, if any. */
 export interface AttachmentRef {
   readonly attachmentId: string;
   readonly name: string;
   readonly organizationId?: string | undefined;
 }
 
-/** FORBIDDEN for a caller who may use no attachments; NOT_FOUND unless there is one of that id and that name for the viewer. */
+/**
+ * Returns an attachment. Throws FORBIDDEN for a caller who may use no attachments; NOT_FOUND unless the viewer can use
+ * one with that id and that name.
+ */
 export async function getAttachment(context: Context, ref: AttachmentRef): Promise<AttachmentRecord> {
   requireAnyPermission(
     context.viewer,
@@ -64,7 +69,7 @@ export async function getAttachment(context: Context, ref: AttachmentRef): Promi
   return attachment;
 }
 
-/** The attachments of a session, oldest first. NOT_FOUND, and the errors of {@link pageWindow}. */
+/** Lists the attachments of a session, oldest first. Throws NOT_FOUND, and the errors of {@link pageWindow}. */
 export async function listSessionAttachments(
   context: Context,
   session: { readonly sessionId: string; readonly organizationId?: string | undefined },
@@ -93,8 +98,8 @@ export interface AttachmentFilter extends Omit<ListFilter, 'createdBy'> {
 }
 
 /**
- * The attachments of a session as one of many such lists, oldest first unless ordered otherwise. FORBIDDEN without the
- * permission to view the session; INVALID_INPUT.
+ * Returns the attachments of a session as a nested list, oldest first unless the input has another order. Throws
+ * FORBIDDEN without the permission to view the session; INVALID_INPUT.
  */
 export function attachmentsOf(
   context: Context,

@@ -1,14 +1,14 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** What nothing more is known of. */
+/** The type of a file that is not recognized. */
 const unknown = 'application/octet-stream';
 
 /**
- * The type of a file by its first bytes, whatever its sender says: by what only files of one type begin with; else, for
- * text, `text/html` for what a browser might take for markup and `text/plain` for all other.
+ * Detects the type of a file from its first bytes, and ignores the type that the sender declared. A file without a
+ * known signature is `text/html` if a browser might take its text for markup, `text/plain` if it is other text.
  */
 export async function sniffContentType(head: Uint8Array): Promise<string> {
-  // A parser of foreign bytes: whatever it stumbles over, it then does not know the file.
+  // The parser gets untrusted bytes: after an error the type counts as unknown.
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
   if (found) return found.mime;
   const text = asText(head);
@@ -16,10 +16,10 @@ export async function sniffContentType(head: Uint8Array): Promise<string> {
   return /^\s*</.test(text) ? 'text/html' : 'text/plain';
 }
 
-/** UTF-8 without the control characters that text does not have; null for anything else. */
+/** Decodes UTF-8 without control characters that text does not have; null for anything else. */
 function asText(head: Uint8Array): string | null {
   try {
-    // As a stream: the last character may be cut in two.
+    // As a stream, because the last character may be incomplete.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
     return /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/.test(text) ? null : text;

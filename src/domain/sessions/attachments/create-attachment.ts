@@ -6,7 +6,7 @@ import { useOrganization } from '../../identity/organizations/use-organization.t
 import type { AttachmentRecord } from './attachments.ts';
 import { storeFile } from './store-file.ts';
 
-/** A file as it comes in: any name, and its content, which is read to its end or destroyed. */
+/** A received file: any name, and its content, which is read to its end or destroyed. */
 export interface CreateAttachmentInput {
   readonly organizationId: string;
   readonly name: string;
@@ -14,9 +14,9 @@ export interface CreateAttachmentInput {
 }
 
 /**
- * Keeps a file for an organization; a session that names it later has it. Nothing is left behind when it is refused or its
- * content breaks off. ORGANIZATION_NOT_USABLE, FORBIDDEN; LIMIT_EXCEEDED at `file` beyond what the service takes;
- * what `admit` throws, which comes first in the transaction that makes it.
+ * Stores a file for an organization; a session that names it later owns it. Leaves nothing behind if it is refused or
+ * its content breaks off. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN; LIMIT_EXCEEDED at `file` beyond the maximum size;
+ * the errors of `admit`, which runs first in the transaction.
  */
 export async function createAttachment(
   context: Context,

@@ -3,15 +3,15 @@ import { DomainError, notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 
-/** How long a link is good that a door gives out. */
+/** Lifetime of the links that the APIs return. */
 const linkLifetimeMs = 60 * 60_000;
 
-/** An attachment's address below the service's own: it needs a key, or a signature. */
+/** Returns an attachment's path below the service's base URL: it needs a key, or a signature. */
 export function attachmentPath({ id, name }: Pick<AttachmentRecord, 'id' | 'name'>): string {
   return `/attachments/${id}/${encodeURIComponent(name)}`;
 }
 
-/** An address from which anybody may have the attachment, without a key, for an hour unless said otherwise. */
+/** Creates a URL from which anyone can download the attachment without a key, by default for an hour. */
 export function attachmentLink(
   context: Pick<Context, 'keyring' | 'baseUrl' | 'now'>,
   attachment: Pick<AttachmentRecord, 'id' | 'name'>,
@@ -22,20 +22,20 @@ export function attachmentLink(
   return `${context.baseUrl}${attachmentPath(attachment)}?expires=${expires}&signature=${signature}`;
 }
 
-/** How long a signed address is good, and that we gave it out. */
+/** The expiry of a signed URL, and the proof that the service created it. */
 export interface Signature {
   /** In seconds since 1970. */
   readonly expires: string;
   readonly signature: string;
 }
 
-/** When a signed address ends that is made now. */
+/** Returns the expiry of a signed URL that is created now. */
 export function expiryOf(context: Pick<Context, 'now'>, lifetimeMs: number): { expires: string; expiresAt: Date } {
   const seconds = Math.floor((context.now().getTime() + lifetimeMs) / 1_000);
   return { expires: String(seconds), expiresAt: new Date(seconds * 1_000) };
 }
 
-/** FORBIDDEN for a signed address that is forged or has expired; `text` is what was signed of it. */
+/** Throws FORBIDDEN for a signed URL that is forged or has expired; `text` is its signed text. */
 export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: string, link: Signature): void {
   if (!services.keyring.verify(text, link.signature)) {
     throw new DomainError('FORBIDDEN', 'This link is not valid: its signature does not match its address.');
@@ -45,15 +45,15 @@ export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: s
   }
 }
 
-/** What a link says: all of it comes from whoever calls. */
+/** The parts of a link. All of them come from the caller and are untrusted. */
 export interface LinkParts extends Signature {
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * What a link is good for: the attachment and the key of its file. FORBIDDEN for a link that is forged or has expired;
- * NOT_FOUND when the attachment, or its organization, is gone.
+ * Returns the target of a link: the attachment and the key of its file. Throws FORBIDDEN for a link that is forged or
+ * has expired; NOT_FOUND if the attachment, or its organization, is gone.
  */
 export async function openAttachmentLink(
   services: Pick<Services, 'keyring' | 'store' | 'now'>,
@@ -70,12 +70,12 @@ export async function openAttachmentLink(
   return { attachment, storageKey };
 }
 
-// One line each: none of them has a line break, so that no two different links sign the same text.
+// One line per part: no part contains a line break, so that no two different links have the same signed text.
 function signed({ id, name, expires }: Pick<LinkParts, 'id' | 'name' | 'expires'>): string {
   return ['attachment', id, expires, encodeURIComponent(name.toWellFormed())].join('\n');
 }
 
-/** The bare id that an attachment is referred to by: an id in any form, or any address that an attachment has. */
+/** Returns the unprefixed id in a reference to an attachment: an id in any form, or any URL of an attachment. */
 export function parseAttachmentReference(text: string): string | null {
   const path = /^(?:https?:\/\/[^?#]*)?\/attachments\/([^/?#]+)\/[^/?#]+(?:[?#].*)?$/.exec(text.trim());
   return parseId('attachment', path?.[1] ?? text);

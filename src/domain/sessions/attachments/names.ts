@@ -1,9 +1,10 @@
-/** The longest name of a file, in characters. */
+/** Maximum length of a file's name, in characters. */
 const maxLength = 255;
 
 /**
- * A file's name as it is kept: the last part of a path, whichever system's, also with its separators encoded; no control
- * characters and none that turn text around; at most 255 characters, of which the ending stays. It names nothing on disk.
+ * Returns the stored form of a file's name: the last part of a path of any system, even with encoded separators;
+ * without control characters and characters that change the text direction; at most 255 characters, including the
+ * extension. It is not used as a name on disk.
  */
 export function cleanFileName(name: string): string {
   const last = name

@@ -1,19 +1,19 @@
 import type { Services } from '../../context.ts';
 
-/** How long an attachment is kept that no session uses. */
+/** Retention time of an attachment that no session uses. */
 const unusedLifetimeMs = 30 * 24 * 60 * 60_000;
-/** After which time a file that was not finished is taken for what a crash left behind: none comes in for so long. */
+/** Age after which an unfinished file is taken for the remains of a crash: no upload lasts so long. */
 const unfinishedMs = 60 * 60_000;
-/** How many attachments are read at once. */
+/** Number of attachments that are read at once. */
 const batchSize = 200;
 
-/** What the sweep works with. */
+/** The services of the clean-up. */
 type SweepServices = Pick<Services, 'store' | 'files' | 'now'>;
 
 /**
- * Deletes what nobody can have any more: attachments that no session has used within 30 days, those of deleted
- * organizations, and files that a crash of this process left without their row. Gives how many files are gone. May run in
- * several processes at once.
+ * Deletes attachments that nobody can use any more: those that no session has used within 30 days, those of deleted
+ * organizations, and files that a crash of this process left without their row. Returns the number of deleted files.
+ * May run in several processes at once.
  */
 export async function deleteOrphanedAttachments(services: SweepServices, isStopped: () => boolean): Promise<number> {
   return (await deleteUnused(services, isStopped)) + (await deleteUnfinished(services, isStopped));
@@ -44,7 +44,7 @@ async function deleteUnusedBatch(
   for (const { id, storageKey } of rows) {
     if (isStopped()) break;
     const fileId = storageKey.slice(storageKey.lastIndexOf('/') + 1);
-    // Noted first, so that a crash between the row's end and the file's is made good by the next sweep.
+    // Recorded first, so that the next clean-up deletes the file if a crash occurs after its row is deleted.
     await files.unsettle(fileId);
     await store.execute(
       `delete from attachment a using organization o where a.id = $1 and o.id = a.organization_id
@@ -65,7 +65,7 @@ async function deleteUnfinished(services: SweepServices, isStopped: () => boolea
   return count;
 }
 
-// A file may be several sessions' attachment.
+// Several sessions may share a file.
 async function discardUnlessUsed({ store, files }: SweepServices, fileId: string, storageKey: string): Promise<number> {
   const used = await store.query('select 1 from attachment where storage_key = $1 limit 1', [storageKey]);
   if (used.length > 0) {

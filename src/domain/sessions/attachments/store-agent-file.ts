@@ -11,22 +11,23 @@ import { storeFile } from './store-file.ts';
 /** A file in a session's workspace. */
 export interface AgentFile {
   readonly organizationId: string;
-  /** On this host. */
+  /** The path on this host. */
   readonly workspaceDir: string;
   /** Relative to the workspace. */
   readonly path: string;
-  /** What it is called; left out: as on disk. */
+  /** The attachment's name; if omitted: the name on disk. */
   readonly name?: string | undefined;
-  /** Of one state of the file: under it an attachment is made once; left out: each time. */
+  /** Identifies one state of the file, of which only one attachment is created; if omitted: one for each call. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** There is an attachment under the file's key already. */
+/** Thrown if an attachment with the file's key already exists. */
 export class AlreadyStoredError extends Error {}
 
 /**
- * Makes an attachment of a file that an agent made. INVALID_INPUT at `path` for what is no file inside of the workspace, also
- * behind a link; LIMIT_EXCEEDED beyond what the service takes; FencedError; AlreadyKeptError. Nothing is left behind then.
+ * Creates an attachment of a file that an agent wrote. Throws INVALID_INPUT at `path` if it is not a file inside the
+ * workspace, even through a link; LIMIT_EXCEEDED beyond the maximum size; FencedError; AlreadyStoredError. Leaves
+ * nothing behind then.
  */
 export async function storeAgentFile(context: Context, run: ParentRun, file: AgentFile): Promise<AttachmentRecord> {
   const handle = file.path.includes('\u0000') ? null : await openInside(file.workspaceDir, file.path);

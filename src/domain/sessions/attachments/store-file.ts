@@ -7,17 +7,18 @@ import type { AttachmentRecord } from './attachments.ts';
 import { sniffContentType } from './content-type.ts';
 import { cleanFileName } from './names.ts';
 
-/** A file that comes in, and what is known of it beforehand. */
+/** A file to receive, and its known properties. */
 export interface IncomingFile extends Pick<AttachmentRecord, 'organizationId' | 'sessionId' | 'source'> {
-  /** Any: it is cleaned. */
+  /** Any name: it is sanitized. */
   readonly name: string;
   /** Read to its end, or destroyed. */
   readonly content: Readable;
 }
 
 /**
- * Keeps a file: its content first, then its rows, which `write` makes in one transaction. Nothing is left behind when either
- * fails. LIMIT_EXCEEDED at `path`, with `expected` before the size, beyond what the service takes; the errors of `write`.
+ * Stores a file: its content first, then its rows, which `write` creates in one transaction. Leaves nothing behind if
+ * either fails. Throws LIMIT_EXCEEDED at `path` beyond the maximum size, with `expected` before the size; the errors of
+ * `write`.
  */
 export async function storeFile(
   context: Context,

@@ -9,33 +9,34 @@ import type { AttachmentRecord } from './attachments.ts';
 import { type CreateAttachmentInput, createAttachment } from './create-attachment.ts';
 import { expiryOf, requireLink, type Signature } from './links.ts';
 
-/** How long an address is good that takes a file: a browser asks for one when it has the file already. */
+/** Lifetime of an upload URL: a browser requests one when it already has the file. */
 const uploadLifetimeMs = 10 * 60_000;
-/** Below which all such addresses are. No attachment has this for an id. */
+/** The path of all upload URLs. No attachment has this id. */
 export const uploadsPath = '/attachments/uploads';
 const operation = 'uploadAttachment';
 
-/** An address that takes one file, without a key. */
+/** A URL that accepts one file, without a key. */
 export interface AttachmentUploadRecord {
   readonly url: string;
   readonly expiresAt: Date;
-  /** The largest file that it takes. */
+  /** Maximum size of the file. */
   readonly maxBytes: number;
 }
 
-/** What the address says: all of it comes from whoever calls. */
+/** The parts of the URL. All of them come from the caller and are untrusted. */
 export interface UploadParts extends Signature {
   readonly id: string;
   readonly organizationId: string;
   readonly apiKeyId: string;
-  /** Empty for a key that is not used by the console. */
+  /** Empty for a key that the console does not use. */
   readonly consoleSessionId: string;
 }
 
 /**
- * Gives an address to which whoever has it may upload one file, in the viewer's name, for ten minutes and no longer than the
- * viewer's key is good. The organization that the key is bound to when none is named. Under the same idempotency key the
- * address takes the same one file, and is good for ten minutes from each call. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * Creates a URL to which anyone may upload one file in the viewer's name, for ten minutes and no longer than the
+ * viewer's key is valid. Without an organization, the one that the key is bound to. Calls with the same idempotency key
+ * return URLs for the same single file, each valid for ten minutes. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN,
+ * INVALID_INPUT.
  */
 export async function createAttachmentUpload(
   context: Context,
@@ -56,8 +57,8 @@ export async function createAttachmentUpload(
 }
 
 /**
- * In whose name such an address is used. FORBIDDEN for one that is forged, has expired or has taken a file;
- * UNAUTHENTICATED when the key that asked for it has ended, or may not be used from where the file comes.
+ * Returns the context in whose name an upload URL is used. Throws FORBIDDEN for a URL that is forged, has expired or
+ * has been used; UNAUTHENTICATED if the key that requested it has ended, or may not be used from the sender's address.
  */
 export async function openAttachmentUpload(
   services: Services,
@@ -77,7 +78,10 @@ export async function openAttachmentUpload(
   return { ...services, viewer, address };
 }
 
-/** Keeps the file that came to an address; of two that come at once, one. FORBIDDEN; the errors of {@link createAttachment}. */
+/**
+ * Stores the file that was sent to an upload URL; of two concurrent uploads, one. Throws FORBIDDEN; the errors of
+ * {@link createAttachment}.
+ */
 export function uploadAttachment(
   context: Context,
   { id, organizationId }: Pick<UploadParts, 'id' | 'organizationId'>,
@@ -91,7 +95,7 @@ export function uploadAttachment(
 
 const used = () => new DomainError('FORBIDDEN', 'This address has taken a file already: ask for a new one.');
 
-// One line each, as for links: what is of another kind begins with another line.
+// One line per part, as for links. The first line distinguishes the kinds of signed texts.
 function signed(parts: Omit<UploadParts, 'signature'>): string {
   const { id, organizationId, apiKeyId, consoleSessionId, expires } = parts;
   return ['attachment-upload', id, organizationId, apiKeyId, consoleSessionId, expires]

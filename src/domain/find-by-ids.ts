@@ -2,23 +2,23 @@ import type { RolePermission } from '../auth/permissions.ts';
 import { organizationsWith } from '../auth/viewer.ts';
 import type { Context } from './context.ts';
 
-/** The rows of these bare ids, in the ids' order, as loaders want them; null for an id without one. */
+/** Orders rows by these unprefixed ids, as loaders need them; null for an id without a row. */
 export function inOrderOf<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): (T | null)[] {
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 }
 
-/** A row with the place of its key among those that were asked for: 1 for the first. */
+/** A row with the position of its key among the requested ones: 1 for the first. */
 export type WithKeyPosition<T> = T & { readonly keyPosition: number };
 
-/** Rows of so many keys, in the keys' order, as loaders want them; null for a key without one. */
+/** Orders the rows of `count` keys by key, as loaders need them; null for a key without a row. */
 export function inOrderOfKeys<T>(count: number, rows: readonly WithKeyPosition<T>[]): (T | null)[] {
   const found = new Array<T | null>(count).fill(null);
   for (const { keyPosition, ...row } of rows) found[keyPosition - 1] ??= row as T;
   return found;
 }
 
-/** Where rows with an `organization_id` are: the alias of their table, and their columns of it. */
+/** A table with an `organization_id`: its alias, and the columns to select. */
 interface OrganizationTable {
   readonly table: string;
   readonly row: string;
@@ -26,8 +26,8 @@ interface OrganizationTable {
 }
 
 /**
- * Those of these bare ids that are in organizations where the viewer has any of the permissions, in the ids' order; null for
- * each other.
+ * Returns the rows of these unprefixed ids in organizations where the viewer has any of the permissions, in the ids'
+ * order; null for each other id.
  */
 export async function findInOrganizations<T extends { readonly id: string }>(
   { viewer, store }: Context,

@@ -3,7 +3,7 @@ import type { Transaction } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { DomainError, refuse } from './errors.ts';
 
-/** How long a key is remembered. */
+/** Retention time of a key. */
 export const idempotencyRetentionMs = 24 * 60 * 60 * 1_000;
 
 /** JSON with sorted keys and without undefined members: equal inputs give equal text. */
@@ -20,7 +20,7 @@ export const idempotencyKeyLimits = { minLength: 1, maxLength: 255, pattern: '^[
 
 const keySyntax = new RegExp(idempotencyKeyLimits.pattern);
 
-/** INVALID_INPUT unless the key keeps {@link idempotencyKeyLimits}. */
+/** Throws INVALID_INPUT unless the key satisfies {@link idempotencyKeyLimits}. */
 export function checkIdempotencyKey(key: string): void {
   const { minLength, maxLength } = idempotencyKeyLimits;
   if (key.length < minLength || key.length > maxLength || !keySyntax.test(key)) {
@@ -35,8 +35,8 @@ export interface IdempotencyClaim {
 
 /**
  * Claims (organization, principal, operation, key) for this transaction, with `resultId` as the result. A second caller
- * waits in the unique index until the first has committed, and then gets its result, or IDEMPOTENCY_CONFLICT when its
- * input differs. The input is stored as an HMAC under the pepper, since it can hold secrets.
+ * waits in the unique index until the first has committed, and then gets its result, or IDEMPOTENCY_CONFLICT if its
+ * input differs. The input is stored as an HMAC under the pepper, since it can contain secrets.
  */
 export async function claimIdempotencyKey(
   context: Context,
@@ -68,16 +68,17 @@ export async function claimIdempotencyKey(
   return { replay: first.resultId };
 }
 
-/** How a thing is made, beside what it is made from. */
+/** Options of a creation, besides its input. */
 export interface CreateOptions {
   readonly idempotencyKey?: string | null | undefined;
-  /** Is told whether the key's first call had been carried out before. Not called without a key. */
+  /** Called with true if the key's first call had been executed before. Not called without a key. */
   readonly onClaim?: ((wasReplayed: boolean) => void) | undefined;
 }
 
 /**
- * First in the transaction of a creation that may have a key: the id of what the first call under it has made; null when this
- * is the first, or without a key. `scope`: the organization, or the enterprise. INVALID_INPUT, IDEMPOTENCY_CONFLICT.
+ * Call this first in the transaction of a creation with an optional key. Returns the id of the object that the key's
+ * first call created; null if this is the first call, or without a key. `scope`: the organization, or the enterprise.
+ * Throws INVALID_INPUT, IDEMPOTENCY_CONFLICT.
  */
 export async function findReplay(
   context: Context,
@@ -92,7 +93,7 @@ export async function findReplay(
   return replay;
 }
 
-/** Deletes the keys that are past {@link idempotencyRetentionMs}; gives how many. */
+/** Deletes the keys that are older than {@link idempotencyRetentionMs}. Returns their number. */
 export async function forgetIdempotencyKeys(services: Pick<Context, 'store' | 'now'>): Promise<number> {
   const rows = await services.store.execute(
     'delete from idempotency_key where created_at < $1 returning 1 as deleted',

@@ -30,17 +30,19 @@ const kinds = {
   auditEntry: { prefix: 'audit_log-', type: 'AuditLogEntry' },
 } as const satisfies Record<string, { prefix: string; type: string }>;
 
-/** What an id can be of. */
+/** The kinds of objects with ids. */
 export type IdKind = keyof typeof kinds;
 
 const bytesEach = 16;
-/** Random bytes for the next ids: asked for one by one they cost more than all else of an id. */
+/** Random bytes for the next ids: single requests would cost more than the rest of an id. */
 const random = Buffer.alloc(256 * bytesEach);
 let used = random.length;
-/** Of the last id: those of one millisecond are counted up, from anywhere in the lower half of 32 bits (RFC 9562, 6.2). */
+/**
+ * The last id: ids of the same millisecond count up from a random number in the lower half of 32 bits (RFC 9562, 6.2).
+ */
 const last = { msecs: 0, seq: 0 };
 
-/** A new id: in the order of time, and within a process of their making; 32 hex digits. */
+/** Creates an id: 32 hex digits, sorted by time, and within a process by creation. */
 export function newId(): string {
   if (used === random.length) {
     randomFillSync(random);
@@ -50,41 +52,41 @@ export function newId(): string {
   used += bytesEach;
   const now = Date.now();
   const isLater = now > last.msecs;
-  // The bytes that `seq` takes the place of.
+  // The bytes that `seq` replaces.
   last.seq = isLater ? own.readUInt32BE(6) & 0x7fffffff : (last.seq + 1) | 0;
   if (isLater) last.msecs = now;
   else if (last.seq === 0) last.msecs += 1;
   return v7({ random: own, msecs: last.msecs, seq: last.seq }, Buffer.allocUnsafe(bytesEach)).toString('hex');
 }
 
-/** The form that REST writes: prefix and hex. */
+/** Returns the id as REST writes it: prefix and hex. */
 export function prefixedId(kind: IdKind, id: string): string {
   return kinds[kind].prefix + id;
 }
 
-/** The Relay global id: base64 of `Type:id`. */
+/** Returns the Relay global id: base64 of `Type:id`. */
 export function globalId(kind: IdKind, id: string): string {
   return Buffer.from(`${kinds[kind].type}:${id}`).toString('base64');
 }
 
-/** The type that global ids of a kind name. */
+/** Returns the type in the global ids of a kind. */
 export const typeOfKind = (kind: IdKind): string => kinds[kind].type;
 
-/** A global id's type and bare id; null when it is none of ours. */
+/** Returns a global id's type and unprefixed id; null if it is not one of ours. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
   if (!/^[A-Za-z0-9+/_-]{8,200}={0,2}$/.test(text)) return null;
   const match = /^([A-Za-z]{1,40}):([A-Za-z0-9._-]{1,64})$/.exec(Buffer.from(text, 'base64').toString('latin1'));
   return match ? { type: match[1] as string, id: match[2] as string } : null;
 }
 
-/** Kinds by their prefix. Of several with the same one: "key-" is an API key's, "event-" that of any entry of a log. */
+/** Kinds by their prefix. If several share one: "key-" is an API key's, "event-" that of any log entry. */
 const kindsOfPrefixes = new Map(
   (Object.keys(kinds) as IdKind[])
     .filter((kind) => kinds[kind].prefix !== '' && kind !== 'message' && kind !== 'serviceKey')
     .map((kind) => [kinds[kind].prefix as string, kind]),
 );
 
-/** The type and the bare id of an id with the prefix of its kind, as REST writes it; null for any other text. */
+/** Returns the type and the unprefixed id of a prefixed id, as REST writes it; null for any other text. */
 export function parsePrefixedId(text: string): { type: string; id: string } | null {
   const [prefix] =
     /^[a-z]+(?:[-_][a-z]+)*[-_](?=[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$)/i.exec(text.trim()) ?? [];

@@ -3,9 +3,9 @@ import { invalidInput } from './errors.ts';
 import { withLimits } from './value-limits.ts';
 
 /**
- * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; a door
- * that has other names replaces the quoted one. Limits are in characters; a text of spaces only counts as its length unless
- * `isBlankRefused` is set, which is for texts that an agent is to act on.
+ * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; an
+ * API with other names replaces the quoted one. Limits are in characters; a text of spaces only counts as its length
+ * unless `isBlankRefused` is set, which is for texts that an agent acts on.
  */
 export function text(
   name: string,
@@ -25,7 +25,7 @@ export function text(
   return withLimits(schema, { minLength: min, maxLength: limits.max });
 }
 
-/** The longest title of a session or a playbook, and the longest name of a note, in characters. */
+/** Maximum length of the title of a session or a playbook, and of the name of a note, in characters. */
 export const maxTitleLength = 10_000;
 
 /** A whole number of ACUs up to 2^53 - 1, the largest integer that JSON numbers hold exactly. */
@@ -35,7 +35,9 @@ export const wholeAcus = (name: string) =>
       code === 'too_big' ? `"${name}" must be at most ${Number.MAX_SAFE_INTEGER}.` : `"${name}" must be an integer.`,
   });
 
-/** Whether PostgreSQL can store a JSON value: as {@link text}, for every text and every name in it, at any depth. */
+/**
+ * Tells if PostgreSQL can store a JSON value: {@link text} for every string and every member name in it, at any depth.
+ */
 export function isStorable(json: unknown): boolean {
   const open: unknown[] = [json];
   while (open.length > 0) {
@@ -47,7 +49,7 @@ export function isStorable(json: unknown): boolean {
   return true;
 }
 
-/** Parses an input by the domain's rules; INVALID_INPUT with one issue per complaint, its path below `at`. */
+/** Parses an input by the domain's rules; throws INVALID_INPUT with one issue per problem, its path below `at`. */
 export function parseInput<T>(schema: z.ZodType<T>, input: unknown, at: readonly string[] = []): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;

@@ -1,4 +1,6 @@
-/** How deep the JSON of a request may nest. Parsing takes as long as it is deep: 1 MiB of brackets would block for 0.4 s. */
+/**
+ * Maximum depth of the JSON of a request. Parsing time grows with the depth: 1 MiB of brackets would block for 0.4 s.
+ */
 export const maxJsonDepth = 128;
 
 const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];

@@ -19,14 +19,14 @@ export interface ClaimedRun {
   readonly isTurnOpen: boolean;
 }
 
-/** The most sessions of one claim. */
+/** Maximum number of sessions of one claim. */
 const batchSize = 8;
 
-// One claim at a time, over all processes: each counts what the one before it took, so that no limit is exceeded.
+// One claim at a time, over all processes: each counts the sessions of the one before it, so that no limit is exceeded.
 const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:claims'))`;
 
-// Takes all locks of a session at once, in the order that holds everywhere, and passes over a session that is locked: a
-// claim waits for no session, and so holds up no other claim.
+// Takes all locks of a session at once, in the usual lock order, and skips a session that is locked: a claim never
+// waits for a session, and so does not delay other claims.
 const lockCandidates = `
   select r.session_id as "sessionId", r.generation + 1 as generation, r.home_worker_id as "homeWorkerId", s.agent,
          r.workspace_deleted_at is not null or r.workspace_deletion_requested_at is not null as "isWorkspaceDeleted"
@@ -35,8 +35,8 @@ const lockCandidates = `
     join session_head h on h.session_id = r.session_id join session s on s.id = r.session_id
    where r.queued_at is not null order by c.rank for update of r, h, s skip locked`;
 
-// The lease is the arbiter: a second worker may have read `lease` before the first one committed, so the condition is
-// asked again here, on the row itself.
+// The lease decides: a second worker may have read `lease` before the first one committed, so the condition is checked
+// again here, on the row itself.
 const takeLease = `
   insert into lease as l (session_id, worker_id, generation, expires_at)
   values ($1, $2, $3, now() + $4::int * interval '1 millisecond')
@@ -50,8 +50,8 @@ const takeRun = `
    where session_id = $1
   returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
 
-// A worker counts as alive as long as the leases that it took or extended last, whether it still has them or not: one that
-// has nothing to do writes nothing.
+// A worker counts as alive until the end of the leases that it last took or extended, whether it still has them or not:
+// an idle worker writes nothing.
 const liveOn = `
   insert into worker (id, expires_at) values ($1, now() + $2::int * interval '1 millisecond')
   on conflict (id) do update set expires_at = excluded.expires_at`;
@@ -64,23 +64,23 @@ interface LockedCandidate {
   isWorkspaceDeleted: boolean;
 }
 
-/** A worker that claims, and what it has room for. */
+/** A worker that claims, and its free capacity. */
 export interface Claimant {
   readonly workerId: string;
   readonly leaseMs: number;
-  /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
+  /** Time that a session waits for a dead worker with its workspace before another worker may claim it. */
   readonly affinityMs: number;
-  /** Left out: every claim begins at the beginning of the queue. */
+  /** If omitted: every claim starts at the beginning of the queue. */
   readonly cursor?: QueueCursor;
 }
 
-/** What a worker has room for. */
+/** The free capacity of a worker. */
 export interface Room {
   readonly slots: number;
   readonly memoryMb: number;
-  /** Whether it runs nothing: then the first session fits, however large it is. */
+  /** True if it runs nothing: then the first session fits, however large it is. */
   readonly isEmpty: boolean;
-  /** What a session with this agent takes. */
+  /** Returns the memory of a session with this agent. */
   memoryOf(agent: string | null): number;
 }
 
@@ -97,20 +97,20 @@ const deletedNotice: NewEntry = {
 /** The result of a claim. */
 export interface Claim {
   readonly claimed: ClaimedRun[];
-  /** The next session needs more memory than there is, and those after it wait with it. */
+  /** The next session needs more memory than is free, and the sessions after it wait with it. */
   readonly isShort: boolean;
-  /** There may be more to claim at once. */
+  /** More sessions can be claimed at once. */
   readonly hasMore: boolean;
 }
 
 /**
- * Claims waiting sessions by fair shares, as far as there is room, with a lease by the database's clock. A claim moves the
- * generation, so that nothing an earlier holder still writes is accepted.
+ * Claims waiting sessions by fair shares, up to the free capacity, with a lease by the database's clock. A claim
+ * increments the generation, so that later writes of an earlier worker are refused.
  */
 export async function claimRuns(context: Context, { leaseMs, ...poller }: Claimant, room: Room): Promise<Claim> {
   const { workerId } = poller;
   const max = Math.min(room.slots, batchSize);
-  // Mostly nothing waits: that is found out without a lock.
+  // Usually no session waits, which is checked without a lock.
   const after = poller.cursor?.after ?? null;
   if ((await readCandidates(context, context.store.query, poller, 1)).length === 0)
     return { claimed: [], isShort: false, hasMore: false };
@@ -149,8 +149,9 @@ export async function claimRuns(context: Context, { leaseMs, ...poller }: Claima
       leftMb -= needsMb;
       if (run) claimed.push({ ...run, workerId, agent, isMoved, isWorkspaceDeleted });
     }
-    // Last of all: renewals write the same row, after the leases. Whoever held it here while another has a session locked
-    // would hold them up until all leases have run out, and two that wait for each other's would be a deadlock.
+    // Done last: renewals write the same row, after the leases. If it were locked earlier while another transaction has
+    // a session locked, it would delay the renewals until all leases have expired, and two such transactions would be a
+    // deadlock.
     if (claimed.length > 0) await tx.query(liveOn, [workerId, leaseMs]);
     return { claimed, isShort, hasMore: candidates.length === max && max < room.slots };
   });
@@ -162,8 +163,8 @@ export async function countWaiting(context: Context, poller: QueuePoller, max: n
 }
 
 /**
- * Extends this worker's leases, and how long it counts as alive, and says which sessions it still holds; one that is missing
- * was taken, put to sleep or ended, or its organization was deleted.
+ * Extends this worker's leases and the time for which it counts as alive. Returns the sessions that it still leases; a
+ * missing one was claimed by another worker, suspended or ended, or its organization was deleted.
  */
 export async function renewLeases(
   context: Context,
@@ -184,8 +185,8 @@ export async function renewLeases(
 }
 
 /**
- * Gives a session back, unless it was already taken or ended. The agent must have been stopped before. What is left to do
- * waits for this worker from now on, before another takes it.
+ * Releases a session, unless another worker has claimed it or it has ended. The agent must have been stopped before.
+ * Its remaining work waits for this worker first, before another may claim it.
  */
 export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
   await context.store.execute(
@@ -198,15 +199,15 @@ export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sess
 }
 
 /**
- * At a worker's start its own leases are void at once: it lives in a locked directory, so no other process holds them. Workers
- * that nobody has heard of for a day are forgotten.
+ * Deletes a worker's own leases at its start: its data directory is locked, so no other process holds them. Also
+ * deletes workers that have not been alive for a day.
  */
 export async function voidOwnLeases(context: Context, workerId: string): Promise<void> {
   await context.store.execute('delete from lease where worker_id = $1', [workerId]);
   await context.store.execute(`delete from worker where expires_at < now() - interval '1 day'`);
 }
 
-/** A worker that stops says so: what waits for its workspaces waits from now on as for one that has died. */
+/** Records that a worker stops: sessions with their workspaces on it wait from now on as for a worker that has died. */
 export async function leaveQueue(context: Context, workerId: string): Promise<void> {
   await context.store.execute('update worker set expires_at = now() where id = $1 and expires_at > now()', [workerId]);
 }

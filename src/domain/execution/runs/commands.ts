@@ -6,46 +6,49 @@ import { readAnswer, readWaitingMessages, recordAnswer, takeBackAnswer } from '.
 import type { Recorder } from './recorder.ts';
 import { isStillLeased } from './turns.ts';
 
-/** What a ring is obeyed with. */
+/** The parts of a run that commands act on. */
 export interface CommandParts {
   readonly profile: AgentProfile;
   readonly recorder: Recorder;
   readonly meter: Meter;
 }
 
-/** Obeys what comes while the agent works. */
+/** Handles commands while the agent works. */
 export interface Commands {
-  /** Something may have happened: the session was ended or taken, or the user spoke. Looks, one time after another. */
+  /**
+   * Polls after a notification: the session may have been ended or claimed, or the user may have written. One poll at a
+   * time.
+   */
   poll(): void;
-  /** From now on a prompt is in flight, or none. */
+  /** Records if a prompt is in flight. */
   setPrompting(isPrompting: boolean): void;
-  /** Resolves when all that was rung for is obeyed. */
+  /** Resolves when all commands so far have been handled. */
   settled(): Promise<void>;
 }
 
-/** Commands for a run; until `parts` gives something only a loss is noticed. */
+/** Creates the commands of a run; until `parts` returns a value only the loss of the session is detected. */
 export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts | null): Commands {
   const { context, run } = leasedRun;
   let done: Promise<void> = Promise.resolve();
   let isPrompting = false;
   let isSteering = false;
 
-  // The user's answer to a question that is open inside the turn.
+  // Delivers the user's answer to a question that is open inside the turn.
   const answer = async ({ recorder, meter }: CommandParts) => {
     const question = recorder.openQuestion();
     if (question === null) return;
     const userAnswer = await readAnswer(context, run.sessionId, question.entryId);
     if (userAnswer === null) return;
     await recordAnswer(context, run, userAnswer);
-    // The agent may have given it up meanwhile, and asked another.
+    // The agent may have cancelled it meanwhile, and asked another.
     if (recorder.openQuestion() === question) recorder.closeQuestion();
     const isTaken = leasedRun.agent?.answer(question.id, { text: userAnswer.body, optionId: userAnswer.optionId });
     if (isTaken !== true) await takeBackAnswer(context, run, userAnswer);
     meter.waitingChanged();
   };
 
-  // A message ends the turn, and is the next one's: always when it has cancelled a question, else where the profile says so. It
-  // waits when the agent does not obey.
+  // A message ends the turn, and belongs to the next one: always if it has cancelled a question, else if the profile
+  // has this setting. It waits if the agent does not react.
   const steer = async ({ profile, recorder }: CommandParts) => {
     if (!isPrompting || isSteering) return;
     const messages = await readWaitingMessages(context, run.sessionId);
@@ -58,7 +61,7 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
 
   const handle = async () => {
     if (leasedRun.isLost) return;
-    // Also while it ends by itself: its agent may take long to stop.
+    // Checked even while it ends by itself, because its agent may need long to stop.
     if (!(await isStillLeased(context, run))) return leasedRun.lose(new FencedError(run.sessionId));
     if (leasedRun.isOver) return;
     const currentParts = parts();

@@ -3,19 +3,20 @@ import { toBytes } from './encoded-characters.ts';
 import { formsOf, minMaskedLength } from './masked-forms.ts';
 import { escapedGaps } from './projection.ts';
 
-/** Text that was encoded more often is not decoded to its end. */
+/** Maximum number of decoding passes; text that was encoded more often is not decoded completely. */
 const maxPasses = 3;
 
 /**
- * What is left out of decoded texts and forms, in bytes: line breaks with the indentation after them, which encoders put into long
- * lines; all white space, as in a secret with spaces a line break may stand for one, or beside one, that is then lost with it; or
- * line breaks that stay encoded, because a letter behind a backslash may also be the first of a secret.
+ * The gaps that are removed from decoded texts and forms, in bytes: line breaks with the indentation after them, which
+ * encoders insert into long lines; all white space, because in a secret with spaces a line break may replace a space or
+ * swallow one beside it; or line breaks that stay encoded, because a letter after a backslash may also be the first of
+ * a secret.
  */
 export const decodedGaps: readonly RegExp[] = [/[\r\n][ \t\r\n]*/g, /[ \t\r\n]+/g, escapedGaps];
 
 /**
- * The forms of secrets as they read after decoding: as they are, and decoded themselves, for a secret may have what looks
- * encoded. In bytes, as {@link DecodedText}.
+ * Returns the decoded forms of secrets: as they are, and decoded themselves, because a secret may look encoded. In
+ * bytes, as {@link DecodedText}.
  */
 export function decodedForms(values: readonly string[]): Set<string> {
   const forms = new Set<string>();
@@ -26,11 +27,11 @@ export function decodedForms(values: readonly string[]): Set<string> {
   return forms;
 }
 
-/** Forms without gaps; those that are too short then are left out. */
+/** Returns the forms without gaps, except those that become too short. */
 export const bareForms = (forms: Iterable<string>, gaps: RegExp): string[] =>
   [...forms].map((form) => form.replaceAll(gaps, '')).filter((form) => form.length >= minMaskedLength);
 
-/** A text decoded once, twice and so on, up to {@link maxPasses}; empty where nothing in it is encoded. */
+/** Decodes a text once, twice and so on, up to {@link maxPasses}; empty if nothing in it is encoded. */
 export function decodings(text: string): DecodedText[] {
   const passes: DecodedText[] = [];
   for (let pass = decode(text); pass !== null && passes.length < maxPasses; ) {

@@ -1,25 +1,25 @@
 import { bytesOf, encoded, mayBeEncoded, toBytes } from './encoded-characters.ts';
 
-/** A text with encoded characters decoded. */
+/** A text with its encoded characters decoded. */
 export interface DecodedText {
   /** UTF-8, one character for each byte; `+` is a space, as in forms. */
   readonly bytes: string;
-  /** The first index in the original of what a byte stands for. */
+  /** The first index in the original of the character that a byte belongs to. */
   startOf(index: number): number;
-  /** The index behind it. */
+  /** The index after that character. */
   endOf(index: number): number;
-  /** The first byte that stands for what begins at this index of the original, or behind it. */
+  /** The first byte of the character at this index of the original, or after it. */
   byteAt(original: number): number;
 }
 
 /**
- * Decodes a text, in time linear in its length; null where nothing in it is encoded. `isBytes`: it is a decoded one already, to be
- * decoded once more.
+ * Decodes a text, in time linear in its length; null if nothing in it is encoded. `isBytes`: it has been decoded
+ * before.
  */
 export function decode(text: string, isBytes = false): DecodedText | null {
   if (!mayBeEncoded.test(text)) return null;
   const parts: string[] = [];
-  // Segments of bytes: plain ones count on in step with the original, as long as they are ASCII.
+  // Segments of bytes: plain ones advance in step with the original while they are ASCII.
   const byteStarts: number[] = [];
   const starts: number[] = [];
   const ends: number[] = [];
@@ -63,7 +63,7 @@ export function decode(text: string, isBytes = false): DecodedText | null {
   if (done < text.length) addPlain(done, text.length);
 
   const segmentOf = (index: number) => floorIndex(byteStarts, index);
-  // In a plain segment each byte stands for one character; an encoded one is one segment.
+  // In a plain segment each byte represents one character; an encoded one is one segment.
   const isPlain = (n: number) => (ends[n] as number) - (starts[n] as number) === (parts[n] as string).length;
   return {
     bytes: parts.join('').replaceAll('+', ' '),

@@ -4,12 +4,12 @@ import { unfinishedAt } from './encoded-characters.ts';
 import { escapedGaps, hasEscapedGaps, project } from './projection.ts';
 import { createFinder, type Finder, type Span } from './secret-finder.ts';
 
-/** Longest rest of an encoded character that a piece may begin with: `00041;` of `&#00041;`. */
+/** Maximum length of the rest of an encoded character that a piece may begin with: `00041;` of `&#00041;`. */
 const maxRest = 12;
 
 /**
- * Finds secrets in a text of which any characters are encoded, each in another way; null: there is nothing to look for. `ends`
- * are the places of a piece before which a part of a secret counts.
+ * Finds secrets in a text of which any characters are encoded, each in another way; null: there is nothing to find.
+ * `ends`: the indices in a piece before which a part of a secret counts.
  */
 export function createDecodedView(
   values: readonly string[],
@@ -36,7 +36,7 @@ function spansOf({ gaps, finder }: View, original: string, decoded: DecodedText,
   const spans = finder.all(text).map(([from, to]) => spanOf(from, to));
   const rests = restsOf(original, text);
   for (const end of ends) {
-    // A piece may also end in the middle of an encoded character, or where one only seems to go on.
+    // A piece may also end in the middle of an encoded character, or where one only seems to continue.
     for (const whole of new Set([end, unfinishedAt(original.slice(0, end))].map((at) => decoded.byteAt(at)))) {
       const cut = project(decoded.bytes.slice(0, whole), gaps).text;
       for (const [from, to] of finder.atBorders(cut, [cut.length])) {
@@ -55,7 +55,8 @@ function spansOf({ gaps, finder }: View, original: string, decoded: DecodedText,
   return spans;
 }
 
-// So many characters at the beginning of a piece may belong to an encoded one that the piece before it ends in.
+// The numbers of characters at the start of a piece that may belong to an encoded character at the end of the piece
+// before it.
 function restsOf(original: string, text: string): Set<number> {
   const named = text.slice(0, maxRest).indexOf(';') + 1;
   return new Set([1, 2, ...(/^["'\\]/.test(original) ? [3, 4] : []), ...(named > 0 ? [named] : [])]);

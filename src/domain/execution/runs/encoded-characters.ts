@@ -1,9 +1,9 @@
 const hex = '[0-9a-fA-F]';
-/** Zeros before a number are bounded, so that a match is short. */
+/** The number of leading zeros is bounded, so that a match is short. */
 const zeros = '0{0,64}';
-/** A quotation mark as shells write it between quotation marks, or doubled, as in SQL, CSV and YAML. */
+/** A quotation mark inside quotation marks, as shells write it, or doubled, as in SQL, CSV and YAML. */
 const quote = `'(?:\\\\''|"'"'|'(?!\\\\''|"'"'))|""`;
-/** UTF-8 of one character outside of ASCII, its bytes in hexadecimal or in octal, as Git and shells write it. */
+/** UTF-8 of one non-ASCII character, its bytes in hexadecimal or in octal, as Git and shells write it. */
 const utf8 = [
   [String.raw`\\x[cdCD]${hex}`, String.raw`\\x[eE]${hex}`, String.raw`\\x[fF][0-7]`, String.raw`\\x[89abAB]${hex}`],
   [String.raw`\\3[0-3][0-7]`, String.raw`\\3[45][0-7]`, String.raw`\\36[0-7]`, String.raw`\\2[0-7]{2}`],
@@ -23,7 +23,7 @@ export const encoded = new RegExp(
     '&(?<name>amp|lt|gt|quot|apos);',
     `(?<utf8>${utf8})`,
     String.raw`\\(?:u(?<unicode>${hex}{4})|u\{(?<braced>${hex}{1,6})\}|U(?<long>${hex}{8})|x(?<short>${hex}{2}))`,
-    // Ruby escapes letters outside of ASCII too.
+    // Ruby also escapes non-ASCII letters.
     String.raw`\\(?<mark>[ -/:-@[-\x60{-~]|[\uD800-\uDBFF][\uDC00-\uDFFF]|[^\0-\x7f])`,
     `(?<quote>${quote})`,
   ].join('|'),
@@ -33,7 +33,7 @@ export const encoded = new RegExp(
 /** Cheap test for {@link encoded}: most texts have none of it. */
 export const mayBeEncoded = /%[0-9a-fA-F]{2}|&(?:#|amp|lt|gt|quot|apos)|\\[^0145-9A-TV-Za-tvwyz]|''|""|'"'"'/;
 
-/** The beginning of a character at the end of a text, or a whole encoded one that more digits may follow. */
+/** The beginning of a character at the end of a text, or a complete encoded one that more digits may follow. */
 const unfinished = new RegExp(
   `(?:${[
     `%${hex}?`,
@@ -48,14 +48,14 @@ const unfinished = new RegExp(
 /** Longer than any match of {@link unfinished}. */
 const maxUnfinished = 80;
 
-/** A quotation mark and the beginning of what a shell writes behind it for a mark inside of quotation marks. */
+/** A quotation mark and the beginning of the sequence with which a shell writes a mark inside quotation marks. */
 const unfinishedQuote = /'(?:\\'?|"(?:'"?)?)$/;
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
- * The bytes that one encoded character stands for, as {@link toBytes} gives them: by the groups of {@link encoded}. `isBytes`: the text
- * around it is bytes already.
+ * Returns the bytes of one encoded character, as {@link toBytes} does: by the groups of {@link encoded}. `isBytes`: the
+ * text around it is bytes already.
  */
 export function bytesOf(whole: string, groups: Readonly<Record<string, string | undefined>>, isBytes: boolean): string {
   const { percent, decimal, name, utf8: bytes, mark, quote: marks } = groups;
@@ -78,7 +78,10 @@ export function bytesOf(whole: string, groups: Readonly<Record<string, string | 
 export const toBytes = (text: string): string =>
   /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text.toWellFormed()).toString('latin1');
 
-/** Where an encoded character begins that a text ends in the middle of; its length where there is none. */
+/**
+ * Returns the index of an encoded character that is incomplete at the end of a text; the text's length if there is
+ * none.
+ */
 export function unfinishedAt(text: string): number {
   const tail = text.slice(-maxUnfinished);
   const found = tail.search(unfinished);
@@ -86,8 +89,8 @@ export function unfinishedAt(text: string): number {
 }
 
 /**
- * The index behind a quotation mark that a text ends with, where the beginning of a shell's way to write this mark follows it; the
- * length of the text where there is none. What precedes the index reads as it does once the rest has come.
+ * Returns the index after a quotation mark at the end of a text that the beginning of a shell's escape for this mark
+ * follows; the length of the text if there is none. The text before the index does not change when the rest arrives.
  */
 export function unfinishedQuoteAt(text: string): number {
   const found = text.slice(-4).search(unfinishedQuote);

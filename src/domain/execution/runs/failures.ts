@@ -1,8 +1,8 @@
 import { AgentCrash, type CrashCause } from '../../../agents/agent.ts';
 
-/** A failure of an agent as it is told to users and clients. */
+/** A failure of an agent, for users and clients. */
 export interface Failure {
-  /** For the log of the session: which kind it was. */
+  /** The kind of failure, for the log of the session. */
   readonly code:
     | 'agent_failed'
     | 'agent_not_found'
@@ -11,7 +11,7 @@ export interface Failure {
     | 'agent_settings_refused'
     | 'internal';
   readonly message: string;
-  /** Whether another try may end better. */
+  /** True if a retry may succeed. */
   readonly isRetryable: boolean;
 }
 
@@ -42,7 +42,7 @@ const permanentFailures = {
   },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
 
-/** A session names an agent that this worker has no profile of. */
+/** Thrown if a session names an agent that this worker has no profile of. */
 export class MissingProfile extends Error {
   constructor(agent: string) {
     super(`There is no agent "${agent}" here any more: the worker has no profile of that name.`);
@@ -50,7 +50,10 @@ export class MissingProfile extends Error {
   }
 }
 
-/** What is told of an error that ended a run. The words of errors that are no agent's stay in the service's own log. */
+/**
+ * Returns the failure for an error that ended a run. The messages of errors other than the agent's stay in the
+ * service's own log.
+ */
 export function failureOf(error: unknown): Failure {
   if (error instanceof MissingProfile) return { code: 'agent_not_found', message: error.message, isRetryable: false };
   if (!(error instanceof AgentCrash)) {

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 
-/** How long after its end a lease still counts: its worker must have stopped its agents by then. */
+/** Time after its end in which a lease still counts: its worker must have stopped its agents by then. */
 export const graceMs = 5_000;
 
-/** The most lanes that one look at the queue reads, and the most looks of one claim. */
+/** Maximum number of queue groups that one poll reads, and of polls of one claim. */
 const maxGroups = 256;
 const maxPolls = 8;
 
@@ -15,7 +15,10 @@ interface QueueGroup {
   readonly home: string;
 }
 
-/** Where the next look at the queue begins. One for each worker; it matters only with more than {@link maxGroups} lanes. */
+/**
+ * The start of the next poll of the queue. One for each worker; it matters only with more than {@link maxGroups} queue
+ * groups.
+ */
 export interface QueueCursor {
   after: QueueGroup | null;
 }
@@ -23,21 +26,22 @@ export interface QueueCursor {
 /** A session that may be claimed now. */
 export interface Candidate {
   readonly sessionId: string;
-  /** As of the look. */
+  /** The generation at the time of the poll. */
   readonly generation: number;
 }
 
-/** The worker that looks at the queue. */
+/** The worker that polls the queue. */
 export interface QueuePoller {
   readonly workerId: string;
-  /** How long a session waits for the worker that has its workspace, and is not alive, before another may take it. */
+  /** Time that a session waits for a dead worker with its workspace before another worker may claim it. */
   readonly affinityMs: number;
   readonly cursor?: QueueCursor;
 }
 
 const groupColumns = `organization_id, principal_id, coalesce(home_worker_id, '')`;
 
-// A loose index scan: each step goes straight to the next lane in the index, over all the rows of the lane before.
+// A loose index scan: each step goes directly to the next queue group in the index, past all other rows of the current
+// one.
 const readGroups = `
   with recursive lane(o, p, h) as (
     (select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > ($1, $2, $3) order by ${groupColumns} limit 1)
@@ -48,28 +52,31 @@ const readGroups = `
   select o as "organizationId", p as "principalId", h as home from lane limit $4`;
 
 /**
- * The running sessions of each user in each organization. A session counts while a worker holds it and it has work: also
- * when it waits for the answer to a question, since its agent keeps its slot, but not when its agent is only kept warm.
- * $2: {@link graceMs}.
+ * The running sessions of each user in each organization. A session counts while a worker leases it and it has work:
+ * also while it waits for the answer to a question, since its agent keeps its slot, but not while its agent is only
+ * kept warm. $2: {@link graceMs}.
  */
 export const runningSessions = `
   select r.organization_id, r.principal_id, count(*)::int as n from lease l join run r on r.session_id = l.session_id
    where l.expires_at >= now() - $2::int * interval '1 millisecond' and r.queued_at is not null group by 1, 2`;
 
-/** An organization's limit: its own, where 0 means none, or else that of the variable, an expression. */
+/**
+ * Returns an organization's limit: its own, where 0 means none, or else the default in the SQL expression `variable`.
+ */
 export const organizationLimit = (variable: string): string =>
   `nullif(coalesce(o.max_concurrent_sessions, ${variable}), 0)`;
 
-// A session whose question is open and not answered has no work for an agent: it may be claimed once there is an answer.
+// A session with an unanswered question has no work for an agent: it may be claimed once there is an answer.
 const isForUserToAnswer = `
   s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval')
   and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
     and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
 
-// Each session is ranked as if those before it ran already: first within its user, by age, then within its organization,
-// by the rank within its user. So the order is that of choosing, again and again, the organization with the fewest running
-// sessions, in it the user with the fewest, and of that user the oldest session. The oldest session decides a tie.
-// Another worker's sessions are taken only when that worker is not alive, and only after the time that they wait for it.
+// Each session is ranked as if those before it ran already: first within its user, by age, then within its
+// organization, by the rank within its user. The result is the order of choosing, again and again, the organization
+// with the fewest running sessions, in it the user with the fewest, and of that user the oldest session. Age decides
+// between equals. Sessions of another worker are selected only if that worker is dead, and only after the time that
+// they wait for it.
 const ranked = `
   with running as materialized (${runningSessions}),
   organization_running as (select organization_id, sum(n)::int as n from running group by 1),
@@ -108,8 +115,8 @@ const ranked = `
 
 /**
  * Reads sessions that the worker may claim now, at most `max`, in the order of fair shares and within the limits of
- * concurrent sessions. One look reads at most {@link maxGroups} times `max` waiting sessions, however many wait, beside those
- * that run or whose question is open.
+ * concurrent sessions. One poll reads at most {@link maxGroups} times `max` waiting sessions, however many wait,
+ * besides those that run or have a pending question.
  */
 export async function readCandidates(
   context: Context,
@@ -131,7 +138,7 @@ export async function readCandidates(
             ...[context.now(), graceMs, workerId, affinityMs, ...columns],
             ...[max, perOrganization, perUser],
           ]);
-    // Nothing follows, and nothing was left out at the beginning.
+    // Nothing follows, and the poll started at the beginning.
     if (found.length > 0 || (cursor.after === null && after === null)) return found;
   }
   return [];

@@ -12,12 +12,12 @@ export interface GitIdentity {
 const fileName = 'gitconfig';
 
 /**
- * The variables that lead Git to {@link writeGitConfig}'s file, by its name in the runtime directory. It is Git's system
- * configuration, which everything else goes before: the agent's own `git config --global` and each repository's.
+ * The variables that make Git read the file of {@link writeGitConfig}, by its name in the runtime directory. It is
+ * Git's system configuration, which all others override: the agent's own `git config --global` and each repository's.
  */
 export const gitVariables: Readonly<Record<string, string>> = { GIT_CONFIG_SYSTEM: fileName };
 
-/** The domain of addresses that no mail can be sent to (RFC 2606). */
+/** A domain whose addresses can't receive mail (RFC 2606). */
 const noreplyDomain = 'noreply.switchyard.invalid';
 
 const systemIdentity: GitIdentity = { name: 'Switchyard', email: `switchyard@${noreplyDomain}` };
@@ -30,8 +30,9 @@ interface AuthorRow {
 }
 
 /**
- * Reads who commits: the author of the message with this number, or who created the session where the message has no author, or
- * there is no message. A service user gets an address that no mail can be sent to; where nobody asked, the service commits.
+ * Reads the author of commits: the author of the message with this number, or the creator of the session if the message
+ * has no author, or there is no message. A service user gets an address that can't receive mail; without an author, the
+ * service commits.
  */
 export async function readGitIdentity(context: Context, sessionId: string, seq: number | null): Promise<GitIdentity> {
   const [row] = await context.store.query<AuthorRow>(
@@ -51,17 +52,17 @@ export async function readGitIdentity(context: Context, sessionId: string, seq: 
 }
 
 /**
- * Writes an identity into the runtime directory of a run, as Git's system configuration. The host's own one is included after
- * it. Rejects when the file cannot be written.
+ * Writes an identity into the runtime directory of a run, as Git's system configuration. It includes the host's own one
+ * after the identity. Rejects if the file cannot be written.
  */
 export async function writeGitConfig(runtimeDir: string, identity: GitIdentity): Promise<void> {
-  // The agent may write in this directory too: a link that it laid in the way is replaced, not followed.
+  // The agent may write in this directory too: the rename replaces a link at this path and does not follow it.
   const draft = join(runtimeDir, `.gitconfig-${randomUUID()}`);
   await writeFile(draft, gitConfigOf(identity), { flag: 'wx', mode: 0o644 });
   await rename(draft, join(runtimeDir, fileName));
 }
 
-/** The configuration that sets an identity, made from names that users chose. */
+/** Returns the configuration that sets an identity, made from names that users chose. */
 export function gitConfigOf(identity: GitIdentity): string {
   const email = plain(identity.email).replaceAll(' ', '') || systemIdentity.email;
   const name = plain(identity.name) || plain(email.replace(/@.*$/, '')) || systemIdentity.name;
@@ -70,8 +71,8 @@ export function gitConfigOf(identity: GitIdentity): string {
 
 const maxCharacters = 200;
 
-// Git refuses a name of nothing but these characters, and drops some of them wherever they stand. Control characters, line
-// breaks and marks that turn the direction of writing have no place in a commit.
+// Removes characters that Git refuses or drops in names, and control characters, line breaks and marks that change the
+// text direction.
 function plain(text: string): string {
   const line = text.replace(/[\p{C}\s<>]+/gu, ' ');
   return [...line.replace(edges, '')].slice(0, maxCharacters).join('').replace(edges, '');

@@ -6,17 +6,17 @@ import { discardDirectory, sessionsIn } from '../workspaces/session-directories.
 import type { ClaimedRun } from './claims.ts';
 import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
-/** What a session's agent is started with. It holds secrets: never log it. */
+/** The launch data of a session's agent. It contains secrets: never log it. */
 export interface LaunchPlan extends RunSecrets {
   readonly organizationId: string;
   readonly agent: string;
   readonly workspaceDir: string;
   readonly homeDir: string;
-  /** For the unix sockets of this run; whoever runs it removes it. */
+  /** For the unix sockets of this run, which removes it. */
   readonly runtimeDir: string;
 }
 
-/** Where the agent works, in the directory of its session. */
+/** Returns the agent's working directory in the directory of its session. */
 export function workspaceIn(sessionDir: string): string {
   return join(sessionDir, 'ws');
 }
@@ -24,14 +24,14 @@ export function workspaceIn(sessionDir: string): string {
 interface PlanRow {
   organizationId: string;
   agent: string | null;
-  /** Of the organization's secrets; null: all. */
+  /** Ids of the organization's secrets; null: all. */
   secretIds: string[] | null;
   secrets: SessionSecretRow[];
 }
 
 /**
- * Reads what a session needs to start, and makes its directories: the workspace, the agent's home, which persists with it,
- * and one for this run alone.
+ * Reads the launch data of a session, and creates its directories: the workspace, the agent's home, which persists with
+ * it, and one for this run alone.
  */
 export async function planLaunch(
   context: Context,

@@ -3,48 +3,51 @@ import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
 
-/** A session that this process holds, as the parts of its run share it: whether they may go on, and what wakes them. */
+/**
+ * A session that this process leases, with the state that the parts of its run share: whether they may continue, and
+ * their wake-ups.
+ */
 export class LeasedRun {
   readonly context: Context;
   readonly run: ClaimedRun;
-  /** Set once it is launched. */
+  /** Set after the launch. */
   agent: AgentProcess | null = null;
-  /** A limit was reached, or the run is given back, ended or lost: nothing more is begun. */
+  /** A limit was reached, or the run is released, ended or lost: no further work begins. */
   isOver = false;
-  /** It is somebody else's, or nobody's: nothing may be written. */
+  /** The session is no longer this worker's: nothing may be written. */
   isLost = false;
-  /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
+  /** The time since which its agent has been idle, by the monotonic clock; null: busy. */
   idleSince: number | null = null;
   readonly #onIdle: () => void;
   readonly #revoking = new AbortController();
   #endIdle: (() => void) | null = null;
   #isWoken = false;
 
-  /** `onIdle` is called whenever its agent begins to have nothing to do. */
+  /** `onIdle` is called whenever its agent becomes idle. */
   constructor(context: Context, run: ClaimedRun, onIdle: () => void) {
     this.context = context;
     this.run = run;
     this.#onIdle = onIdle;
   }
 
-  /** Aborts once the agent must not call its model any more. */
+  /** Aborts when the agent must not call its model any more. */
   get revoked(): AbortSignal {
     return this.#revoking.signal;
   }
 
-  /** Ends the calls of its model at once, before the agent is stopped, which takes as long as its profile grants. */
+  /** Ends the calls of its model at once, before the agent is stopped, which can take as long as its profile allows. */
   revoke(): void {
     this.#revoking.abort();
   }
 
-  /** Ends it: the agent is stopped, and what was open stays open for the next holder. */
+  /** Ends the run: the agent is stopped, and an open turn stays open for the next worker. */
   end(): void {
     this.isOver = true;
     this.wake();
     void this.agent?.stop();
   }
 
-  /** {@link end} when it may be somebody else's at any moment: the agent is killed at once. */
+  /** {@link end} if another worker may claim it at any moment: the agent is killed at once. */
   abandon(): void {
     this.revoke();
     this.isOver = true;
@@ -53,7 +56,7 @@ export class LeasedRun {
     void this.agent?.kill();
   }
 
-  /** The session is no longer this worker's, or cannot be written: the agent must not go on. */
+  /** The session is no longer this worker's, or cannot be written: the agent must stop. */
   lose(error: unknown): void {
     if (this.isLost) return;
     this.isLost = true;
@@ -65,18 +68,18 @@ export class LeasedRun {
     this.end();
   }
 
-  /** Something happened: {@link LeasedRun.idle} ends, also when it has not begun yet. */
+  /** Ends the current {@link LeasedRun.idle}, or the next one. */
   wake(): void {
     this.#isWoken = true;
     this.#endIdle?.();
   }
 
-  /** Whatever rings from here on is heard by the next {@link LeasedRun.idle}. */
+  /** Every later wake-up ends the next {@link LeasedRun.idle}. */
   listen(): void {
     this.#isWoken = this.isOver;
   }
 
-  /** True: rung, or over. False: nothing came for the whole time, or the warm agent ended, which harms nobody. */
+  /** True: woken, or over. False: the time has passed, or the warm agent ended, which is harmless. */
   idle(ms: number): Promise<boolean> {
     if (this.#isWoken) return Promise.resolve(true);
     this.idleSince = performance.now();

@@ -5,20 +5,20 @@ import { secretsDirectory, sessionDirectory } from '../prompts/session-files.ts'
 import { sessionsIn } from '../workspaces/session-directories.ts';
 import { workspaceIn } from './launch.ts';
 
-/** How long a file is spared while its session may just have been taken up. */
+/** Minimum age of a file that is removed while its session may just have been claimed. */
 const freshMs = 60_000;
 
-/** Which files of secrets are nobody's. */
+/** Options for removing the files of secrets without a run. */
 export interface LeftSecretsOptions {
-  /** Whether this worker runs the session. */
+  /** True if this worker runs the session. */
   isLeased(sessionId: string): boolean;
-  /** Whether sessions may be taken up meanwhile: then what is new stays, it may be of such a run. */
+  /** True if sessions may be claimed meanwhile: then new files stay, because they may belong to such a run. */
   readonly isClaiming: boolean;
 }
 
 /**
- * Takes away the files of secrets (cookies) that runs which were killed have left in the workspaces of a data directory. Gives
- * how many. Rejects when a directory cannot be read.
+ * Removes the files of secrets (cookies) that killed runs have left in the workspaces of a data directory. Returns
+ * their number. Rejects if a directory cannot be read.
  */
 export async function clearLeftSecrets(dataDir: string, { isLeased, isClaiming }: LeftSecretsOptions): Promise<number> {
   const root = sessionsIn(dataDir);
@@ -29,7 +29,7 @@ export async function clearLeftSecrets(dataDir: string, { isLeased, isClaiming }
   let taken = 0;
   for await (const { name } of sessions) {
     const beforeMs = isClaiming ? Date.now() - freshMs : Number.POSITIVE_INFINITY;
-    // Beside the sessions lie what is being deleted and a note of the owner.
+    // Beside the sessions are directories that are being deleted, and the file that names the owner.
     if (name.startsWith('.') || isLeased(name)) continue;
     taken += await emptyDirectory(workspaceIn(join(root, name)), [sessionDirectory, secretsDirectory], beforeMs);
   }

@@ -1,11 +1,12 @@
-/** Values shorter than this would blot out ordinary words. */
+/** Shorter values would mask ordinary words. */
 export const minMaskedLength = 6;
-/** Lines of a secret of several lines (a private key, a file of settings) are secrets of their own from this length on. */
+/** Lines of a secret with several lines (a private key, a settings file) are masked separately from this length on. */
 const minLineLength = 12;
 
 /**
- * The ways in which a program may write a secret down: as it is, each of its lines, what a JSON document keeps under a telling name, in base64 wherever it stands in what was
- * encoded, in hexadecimal, and escaped as in addresses, forms, JSON, HTML, programming languages and shells. The shortest are left out.
+ * Returns the forms in which a program may write a secret: as it is, each of its lines, the values under secret names
+ * in a JSON document, in base64 at any offset, in hexadecimal, and escaped as in URLs, forms, JSON, HTML, programming
+ * languages and shells. Too short forms are left out.
  */
 export function formsOf(value: string): Set<string> {
   const forms = new Set<string>();
@@ -18,12 +19,12 @@ export function formsOf(value: string): Set<string> {
   return forms;
 }
 
-// What begins a block (`-----BEGIN …`) is in every key.
+// The first line of a block (`-----BEGIN …`) is in every key.
 function isDistinctive(line: string): boolean {
   return line.trim().length >= minLineLength && !line.startsWith('-----');
 }
 
-/** Names under which credentials that are JSON documents keep what is secret in them. */
+/** Member names of the secret values in credentials that are JSON documents. */
 const secretNamePattern = /pass|pwd|secret|token|key|credential|auth|private/i;
 
 // A program that has read such a document writes its parts, not the document.
@@ -35,7 +36,7 @@ function secretsInside(value: string): string[] {
       if (typeof inner === 'string' && secretNamePattern.test(name) && !/^https?:/.test(inner)) found.push(inner);
     });
   } catch {
-    // It only looks like one.
+    // The value only looks like JSON.
   }
   return found;
 }
@@ -44,7 +45,8 @@ function escaped(value: string): string[] {
   const whole = value.toWellFormed();
   const addresses = [
     encodeURIComponent(whole),
-    // As others do: with "/" left alone, with the marks escaped that JavaScript leaves alone, and as forms are sent.
+    // Other encoders: with "/" unescaped, with the characters escaped that JavaScript leaves unescaped, and as in
+    // forms.
     encodeURI(whole),
     encodeURIComponent(whole).replaceAll('%2F', '/'),
     encodeURIComponent(whole).replaceAll(/[!'()*~]/g, percent),
@@ -64,8 +66,8 @@ function escaped(value: string): string[] {
   ];
 }
 
-// Between quotation marks, or without any, as programming languages and shells write it, and SQL and CSV. Of a value without marks
-// these are all the same.
+// With or without quotation marks, as in programming languages, shells, SQL and CSV. For a value without special
+// characters all of these are equal.
 function quoted(value: string): string[] {
   const behindBackslash = [/[\\']/g, /[\\"]/g, /["\\$`]/g, /[^\w@%+=:,./\n-]/gu];
   return [
@@ -84,8 +86,8 @@ function encoded(bytes: Buffer): string[] {
   return [hex, hex.toUpperCase(), ...base64Forms(bytes)].filter((form) => form.length >= minMaskedLength);
 }
 
-// Three bytes are four characters: with one or two bytes before it, or more after it, a value reads otherwise. Characters
-// at either end that hold bits of its neighbours are left out of those forms.
+// Base64 encodes three bytes as four characters: the form of a value depends on its offset. The forms leave out
+// characters at either end that contain bits of neighbouring bytes.
 function base64Forms(bytes: Buffer): string[] {
   const forms: string[] = [];
   for (const alphabet of ['base64', 'base64url'] as const) {

@@ -1,20 +1,19 @@
 import type { Span } from './secret-finder.ts';
 import { createSpanFinder } from './secret-spans.ts';
 
-/** What stands where a secret was. */
+/** The replacement of a secret. */
 const replacement = '********';
 
 /**
- * Blots out secrets in text. `isPiece`: the text is a part of a longer one, so that at its borders also a part of a secret is
- * blotted out. Joined text is better: a secret that straddles two texts is only seen in the whole.
+ * Masks secrets in text. `isPiece`: the text is a part of a longer one, so that a part of a secret at its borders is
+ * masked too. Mask joined text if possible: a secret that spans two texts is only recognized in the whole.
  */
 export type Mask = (text: string, isPiece?: boolean) => string;
 
 /**
- * A {@link Mask} for these values, in all the ways of {@link formsOf}, also where line breaks have been put into them, and where any of
- * their characters are encoded for addresses, HTML or JSON. Values
- * under six characters are left alone: they would blot out ordinary words. One pass, however many there are. `findSpans`: of the same
- * values, where there is one already.
+ * Creates a {@link Mask} for these values, in all {@link formsOf} them, even with inserted line breaks, and with any
+ * characters encoded for URLs, HTML or JSON. Values under six characters are not masked: they would mask ordinary
+ * words. One pass, however many values there are. `findSpans`: an existing finder of the same values.
  */
 export function createMask(values: readonly string[], findSpans = createSpanFinder(values)): Mask {
   if (findSpans === null) return (text) => text;
@@ -37,12 +36,13 @@ function replaceSpans(text: string, spans: Span[]): string {
   return masked + text.slice(done);
 }
 
-// What may be a part of something longer: messages are cut where an agent pauses, output and diffs where they are too long.
+// Fields that may contain a part of a longer text: messages are split when an agent pauses, and long output and diffs
+// are cut.
 const pieces = new Set(['text', 'output', 'oldText', 'newText']);
 
 /**
- * A {@link Mask} on every string inside a value, the names of its fields included. A number that holds a secret becomes null:
- * nothing else fits where a number stands.
+ * Applies a {@link Mask} to every string inside a value, including field names. A number that contains a secret becomes
+ * null, because a number cannot be masked.
  */
 export function maskDeep<T>(value: T, mask: Mask, name = ''): T {
   if (typeof value === 'string') return mask(value, pieces.has(name)) as T;

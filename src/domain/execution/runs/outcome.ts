@@ -13,7 +13,7 @@ const stopMessages: Partial<Record<string, string>> = {
   refusal: 'The agent refused to go on.',
 };
 
-/** What the end of a turn makes of a session, unless messages wait, and what is said about it. */
+/** Returns the effect of a turn's end on its session, unless messages wait, and the notice about it. */
 export function outcomeOf(
   stopReason: string,
   reported: TurnOutcome,

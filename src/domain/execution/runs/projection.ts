@@ -1,12 +1,12 @@
 /**
- * The gaps that are left out of texts and forms before they are compared: line breaks with the indentation after them, which
- * encoders, terminals and mail put into long lines; or all white space, for forms that have some: a line break may replace a
- * space, or stand beside one that is then lost.
+ * The gaps that are removed from texts and forms before they are compared: line breaks with the indentation after them,
+ * which encoders, terminals and mail insert into long lines; or all white space, for forms that contain some: a line
+ * break may replace a space, or swallow one beside it.
  */
 export const textGaps: readonly [RegExp, RegExp] = [/[\r\n]\s*/g, /\s+/g];
 
 /**
- * Line breaks, also as JSON inside JSON writes them, with the indentation and the mark of a diff or a quotation after them. The
+ * Line breaks, also as in JSON inside JSON, with the indentation and the mark of a diff or a quotation after them. The
  * number of backslashes is bounded, so that a match takes linear time.
  */
 export const markedGaps = /(?:[\r\n]|\\{1,4}[rn])(?:\s|\\{1,4}[rn])*(?:[+>-] ?)?/g;
@@ -15,26 +15,26 @@ export const markedGaps = /(?:[\r\n]|\\{1,4}[rn])(?:\s|\\{1,4}[rn])*(?:[+>-] ?)?
 export const hasMarkedGaps = /\\[rn]|[\r\n][ \t]*[+>-]/;
 
 /**
- * All white space, also as programming languages write it or behind the backslash of a continued line; without marks, since base64 may
- * begin a line with one of them.
+ * All white space, also escaped as in programming languages or after the backslash of a continued line; without diff
+ * marks, since a line of base64 may begin with one of them.
  */
 export const escapedGaps = /(?:\s|\\{1,4}[\r\nrnt])+/g;
 
 /** Cheap test for the gaps that only {@link escapedGaps} finds. */
 export const hasEscapedGaps = /\\[\r\nrnt]/;
 
-/** A text without the backslashes at its end, that the letter of a line break may follow. */
+/** Removes the backslashes at the end of a text, which may belong to an escaped line break. */
 export const withoutOpenMark = (text: string): string => text.replace(/\\{1,4}$/, '');
 
 /** A text without its gaps. */
 export interface Projection {
-  /** What is left. */
+  /** The remaining text. */
   readonly text: string;
-  /** Where a character of it stands in the original. */
+  /** Returns the index of a character in the original. */
   readonly at: (index: number) => number;
 }
 
-/** Leaves the gaps of a text out. `gaps` is a global expression. */
+/** Removes the gaps of a text. `gaps` is a global expression. */
 export function project(text: string, gaps: RegExp): Projection {
   if (text.search(gaps) < 0) return { text, at: (index) => index };
   const ranges: [from: number, to: number][] = [];

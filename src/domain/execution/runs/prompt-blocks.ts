@@ -5,15 +5,15 @@ import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
 import type { InboxMessage } from './turns.ts';
 
-/** What a turn of a run is made of. */
+/** The input of a run's turn. */
 export interface PromptInput {
   readonly plan: LaunchPlan;
   readonly messages: readonly InboxMessage[];
   /** The turn was sent before, and its end was never written. */
   readonly isInterrupted: boolean;
-  /** The agent's own session is new and knows nothing yet. */
+  /** The agent's own session is new. */
   readonly isFirst: boolean;
-  /** What the session has done before is unknown to the agent: its own memory of that could not be taken up. */
+  /** The agent has no memory of the session's earlier turns, because it could not be restored. */
   readonly isForgetful: boolean;
   /** The user stopped the turn before this one by suspending the session. */
   readonly isAfterSuspension: boolean;
@@ -27,7 +27,7 @@ const interruptedText =
 const suspendedText =
   'The user suspended the session and so stopped your previous turn before its end. That turn is over: do not continue it unless the user asks you to. The workspace is as the turn left it.';
 
-/** The blocks of a turn: what the agent must know, then the user's words. */
+/** Builds the blocks of a turn: the instructions, then the user's text. */
 export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Promise<PromptBlock[]> {
   const { plan, messages, isFirst, paths, tools } = input;
   const { sessionId } = leasedRun.run;

@@ -5,9 +5,9 @@ import { FencedError, type NewEntry } from '../../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
 import { endTurn, type InboxMessage, isUsers, lockRun, waiting, working } from './turns.ts';
 
-/** A user's answer to an open question, which the agent has not been given yet. */
+/** A user's answer to an open question, which has not been delivered to the agent yet. */
 export interface Answer extends InboxMessage {
-  /** Null: the words are the answer. */
+  /** Null: the text is the answer. */
   readonly optionId: string | null;
 }
 
@@ -16,14 +16,16 @@ const answerTo = `
     from log_entry q join log_entry e on e.session_id = q.session_id and e.seq > q.seq join run r on r.session_id = e.session_id
    where q.session_id = $1 and q.id = $2 and ${waiting} and e.data->>'questionId' = q.id order by e.seq limit 1`;
 
-/** Reads the answer to a question, by the id of its entry. Null: there is none, or the agent was given it. */
+/**
+ * Reads the answer to a question, by the id of its entry. Null: there is none, or it has been delivered to the agent.
+ */
 export async function readAnswer(context: Context, sessionId: string, questionId: string): Promise<Answer | null> {
   const answers = await context.store.query<Answer>(answerTo, [sessionId, questionId]);
   const [answer] = await withAgentLinks(context, sessionId, answers);
   return answer ?? null;
 }
 
-/** Notes that the agent is given an answer to a question that is open inside a turn. FencedError. */
+/** Records that an answer to a question that is open inside a turn was delivered to the agent. Throws FencedError. */
 export async function recordAnswer(context: Context, run: ClaimedRun, { seq }: Answer): Promise<void> {
   await context.store.transact(async (tx) => {
     await lockRun(tx, run);
@@ -37,7 +39,9 @@ export async function recordAnswer(context: Context, run: ClaimedRun, { seq }: A
   });
 }
 
-/** Takes an answer back from a question that was not open any more: its words are the next turn's. FencedError. */
+/**
+ * Detaches an answer from a question that was no longer open: its text belongs to the next turn. Throws FencedError.
+ */
 export async function takeBackAnswer(context: Context, run: ClaimedRun, { seq }: Answer): Promise<void> {
   const rows = await context.store.execute(
     `update run set answered_seqs = array_remove(answered_seqs, $3::int), turn_seqs = array_remove(turn_seqs, $3::int)
@@ -47,9 +51,9 @@ export async function takeBackAnswer(context: Context, run: ClaimedRun, { seq }:
   if (rows.length === 0) throw new FencedError(run.sessionId);
 }
 
-// The same question, with the same options, that was open when the turn was interrupted: it still stands, and so does an
-// answer to it that the agent was not given. A question whose answer the agent was given does not stand: who asks for a
-// permission once more must not be given the earlier one.
+// An equal question, with equal options, that was open when the turn was interrupted stays open, and so does an
+// undelivered answer to it. A question whose answer was delivered does not count: a repeated permission request must
+// not get the earlier answer.
 const stillOpen = `
   select q.id, exists (select 1 from log_entry e where e.session_id = $1 and e.seq > q.seq and ${isUsers}
            and q.id in (e.data->>'questionId', e.data->>'cancelledQuestionId')) as "isClosed"
@@ -63,12 +67,13 @@ const stillOpen = `
            where r.session_id = $1 and e.seq = any(r.answered_seqs) and e.data->>'questionId' = q.id)
    order by q.seq desc limit 1`;
 
-/** A question as it is written: its entry, with its id, and the message that people read. Both have a body. */
+/** The two entries of a question: the question itself, with its id, and the message for people. Both have a body. */
 export type QuestionEntries = readonly [question: NewEntry & { readonly id: string }, message: NewEntry];
 
 /**
- * Writes a question that the agent waits for, inside its turn; one that was open when the turn was interrupted is not written
- * again. From here on the session's answer is one to this question. Gives the id of the question's entry. FencedError.
+ * Writes a question that the agent waits for, inside its turn; one that was open when the turn was interrupted is not
+ * written again. From now on the session's answer belongs to this question. Returns the id of the question's entry.
+ * Throws FencedError.
  */
 export async function recordQuestion(
   context: Context,
@@ -88,11 +93,11 @@ export async function recordQuestion(
   });
 }
 
-/** The messages that wait while a turn runs, as far as they bear on it. */
+/** The effect of waiting messages on the current turn. */
 export interface WaitingMessages {
-  /** One of them has cancelled a question of the turn, which therefore ends. */
+  /** True if one of them has cancelled a question of the turn, which therefore ends. */
   readonly areInterrupting: boolean;
-  /** One of them is no answer to a question. */
+  /** True if one of them is not an answer to a question. */
   readonly areThere: boolean;
 }
 
@@ -101,15 +106,15 @@ const waitingMessages = `
          coalesce(bool_or(e.data->>'questionId' is null), false) as "areThere"
     from log_entry e join run r on r.session_id = e.session_id where e.session_id = $1 and ${waiting}`;
 
-/** Reads what the messages that wait are to a turn that runs. */
+/** Reads the effect of waiting messages on the current turn. */
 export async function readWaitingMessages(context: Context, sessionId: string): Promise<WaitingMessages> {
   const [messages] = await context.store.query<WaitingMessages>(waitingMessages, [sessionId]);
   return messages ?? { areInterrupting: false, areThere: false };
 }
 
 /**
- * Ends an interrupted turn, which is then not resumed, where a message has cancelled its question. True: it has ended, and the
- * message is the next turn's. FencedError.
+ * Ends an interrupted turn, without a resumption, if a message has cancelled its question. True: it has ended, and the
+ * message belongs to the next turn. Throws FencedError.
  */
 export async function endCancelledTurn(context: Context, run: ClaimedRun): Promise<boolean> {
   const { areInterrupting } = await readWaitingMessages(context, run.sessionId);

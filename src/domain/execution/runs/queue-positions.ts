@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts';
 
-// The sessions that wait in the queue, as those with a reason of queue-reasons.ts: a partial index, short however many there are.
+// The sessions in the queue, with the condition of queue-reasons.ts: a partial index that contains only these.
 const waiting = `
   from run r join session s on s.id = r.session_id
  where r.queued_at is not null and s.status in ('new', 'resuming')`;
 
 /**
- * The places of these sessions among those of their organization that wait in the queue, by age and from 1, by bare id. A session
- * that does not wait there is left out. Reads the queues of their organizations once.
+ * Returns the positions of these sessions in the queue of their organization, by age and from 1, by unprefixed id. A
+ * session that does not wait is left out. Reads the queues of their organizations once.
  */
 export async function readQueuePositions(
   { store }: Pick<Context, 'store'>,
@@ -24,7 +24,10 @@ export async function readQueuePositions(
   return new Map(rows.map(({ id, position }) => [id, position]));
 }
 
-/** Counts the sessions of these organizations that wait in the queue, by bare id; an organization without any is left out. */
+/**
+ * Counts the sessions of these organizations that wait in the queue, by unprefixed id; an organization without any is
+ * left out.
+ */
 export async function countWaitingSessions(
   { store }: Pick<Context, 'store'>,
   organizationIds: readonly string[],

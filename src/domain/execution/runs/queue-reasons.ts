@@ -4,7 +4,7 @@ import { graceMs, organizationLimit, runningSessions } from './fair-queue.ts';
 /** The reasons why a session waits in the queue. */
 export type QueueReason = 'organization_limit' | 'user_limit' | 'no_worker';
 
-// Sessions in the queue that no worker holds, of the given ones or of an enterprise.
+// Sessions in the queue without a worker, among the given ones or of an enterprise.
 const reasonOf = (condition: string) => `
   with running as materialized (${runningSessions}),
   organization_running as (select organization_id, sum(n)::int as n from running group by 1)
@@ -22,7 +22,9 @@ const reasonOf = (condition: string) => `
 
 const ofSessions = reasonOf(`r.session_id = any($1::text[]) and s.status in ('new', 'resuming')`);
 
-/** The reasons why these sessions wait in the queue, by bare id. A session that does not wait there is left out. */
+/**
+ * Returns the reasons why these sessions wait in the queue, by unprefixed id. A session that does not wait is left out.
+ */
 export async function readQueueReasons(
   context: Context,
   ids: readonly string[],
@@ -34,7 +36,7 @@ export async function readQueueReasons(
   return new Map(rows.map(({ id, reason }) => [id, reason]));
 }
 
-// Of each user as many as still may run, and of those of an organization as many as still may: all others wait for a limit.
+// The sessions beyond the remaining number of each user, and of each organization, wait for a limit.
 const countLimited = `
   with waiting as (${reasonOf(`o.enterprise_id = $1 and s.status in ('new', 'resuming')`)}),
   by_user as (

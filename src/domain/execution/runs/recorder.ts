@@ -8,21 +8,21 @@ import { type Mask, maskDeep } from './masking.ts';
 import { type QuestionEntries, recordQuestion } from './questions.ts';
 import { recordTitle } from './turns.ts';
 
-/** A question that an agent waits for: its id for the agent, and that of its entry in the log. */
+/** A question that an agent waits for: its id for the agent, and the id of its log entry. */
 export interface OpenQuestion {
   readonly id: string;
   readonly entryId: string;
 }
 
-/** Where an agent's updates go: into the log, masked, in order. */
+/** Writes an agent's updates to the log, masked, in order. */
 export interface Recorder {
   record(update: AgentUpdate): Promise<void>;
-  /** A prompt begins. `isHidden`: what the agent says to it is no message, only a thought in the log. */
+  /** A prompt begins. `isHidden`: the agent's response to it is not a message, only a thought in the log. */
   begin(isHidden: boolean): void;
-  /** The question that the agent waits for an answer to, if any. */
+  /** The question whose answer the agent waits for, if any. */
   openQuestion(): OpenQuestion | null;
   closeQuestion(): void;
-  /** The last message since {@link Recorder.begin}, whole. */
+  /** The complete last message since {@link Recorder.begin}. */
   lastMessage(): string | null;
 }
 
@@ -42,7 +42,7 @@ const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }
 type QuestionUpdate = Extract<AgentUpdate, { type: 'question' }>;
 type PermissionUpdate = Extract<AgentUpdate, { type: 'permission' }>;
 
-// The meaning of an answer depends on ids, kinds and decisions: these stay as they are, whatever a secret's value is.
+// The meaning of an answer depends on ids, kinds and decisions: these are never masked.
 function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   const update = maskDeep(raw, mask);
   const named = (option: QuestionOption) => ({ ...option, name: mask(option.name) });
@@ -53,7 +53,10 @@ function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
 }
 
-/** A recorder for one run. `onQuestion` is called once a question is in the log. Throws FencedError when the run is lost. */
+/**
+ * Creates the recorder of one run. `onQuestion` is called once a question is in the log. Throws FencedError if the run
+ * is lost.
+ */
 export function createRecorder(
   context: Context,
   run: ClaimedRun,
@@ -81,7 +84,7 @@ export function createRecorder(
   const loggedAs = (update: Loggable): Loggable => {
     if (isHidden && update.type === 'message') return { ...update, type: 'thought' };
     if (update.type !== 'permission') return update;
-    // The log knows a question by its entry; one that was never put to the user has none.
+    // The log identifies a question by its entry; a question that was never shown to the user has none.
     return { ...update, questionId: lastQuestion?.id === update.questionId ? (lastQuestion?.entryId ?? null) : null };
   };
 

@@ -4,17 +4,17 @@ import type { Context } from '../../context.ts';
 import { type OpenSecret, readSecrets, secretAssociatedData } from '../../library/secrets/secrets.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 
-/** The secrets of one run. Never for a log, an error or a door. */
+/** The secrets of one run. Never write them to a log, an error or an API response. */
 export interface RunSecrets {
   /** For the environment of the agent's process. */
   readonly env: Readonly<Record<string, string>>;
-  /** The variables that were not given, because they are the profile's to set. */
+  /** The variables that were left out, because the profile sets them. */
   readonly leftOut: readonly string[];
   /** Cookies: files for the agent, by the secrets' keys. */
   readonly secretFiles: readonly SecretFile[];
-  /** The keys of the seeds of one-time passwords, for which the agent may ask for codes; it never has the seeds. */
+  /** The keys of the seeds of one-time passwords, for which the agent may request codes; it never has the seeds. */
   readonly totpKeys: readonly string[];
-  /** The values to blot out of everything that is stored. */
+  /** The values to mask in everything that is stored. */
   readonly secretValues: readonly string[];
 }
 
@@ -31,20 +31,20 @@ export interface SessionSecretRow {
   readonly isSensitive: boolean;
 }
 
-/** Whose secrets, and for which agent. */
+/** The session and the agent whose secrets are read. */
 export interface SecretsOfRun {
   readonly sessionId: string;
   readonly organizationId: string;
-  /** Of the organization's secrets; null: all, empty: none. */
+  /** Ids of the organization's secrets; null: all, empty: none. */
   readonly secretIds: readonly string[] | null;
   readonly own: readonly SessionSecretRow[];
-  /** Null: it is not known here, so that nothing will be started. */
+  /** Null: unknown to this worker, which then starts nothing. */
   readonly profile: AgentProfile | null;
 }
 
 /**
- * Opens the secrets that a run has: those of the organization that the session selects, and over them the session's own. None
- * takes the place of a variable that the agent's profile sets, or that holds its provider's key.
+ * Opens the secrets of a run: those of the organization that the session selects, overridden by the session's own. None
+ * replaces a variable that the agent's profile sets, or that contains its provider's key.
  */
 export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Promise<RunSecrets> {
   const { sessionId, organizationId, secretIds, profile } = wanted;
@@ -75,7 +75,7 @@ export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Pr
   };
 }
 
-// Two keys may come to one name (`api-key`, `api_key`): the one that is written so wins, then the older.
+// Two keys may map to one name (`api-key`, `api_key`): the key that equals the name wins, then the older.
 function environmentOf(secrets: readonly OpenSecret[]): Map<string, string> {
   const env = new Map<string, string>();
   for (const { key, value } of secrets) {
@@ -85,12 +85,12 @@ function environmentOf(secrets: readonly OpenSecret[]): Map<string, string> {
   return env;
 }
 
-/** The variables that are the profile's to set. */
+/** Returns the variables that the profile sets. */
 function namesOf({ env, provider }: AgentProfile): string[] {
   return [...Object.keys(env), ...(provider?.variables ?? []), ...Object.keys(provider?.gateway?.env ?? {})];
 }
 
-/** What the profile itself has to be kept quiet about: its provider's keys, and what is named like one. */
+/** Returns the values of the profile to mask: its provider's keys, and values with names like keys. */
 function keysOf({ env, provider }: AgentProfile): string[] {
   const isKey = (name: string) =>
     provider?.variables.includes(name) === true || /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name);
@@ -98,14 +98,14 @@ function keysOf({ env, provider }: AgentProfile): string[] {
   return [...set.map(([, value]) => value), ...(provider?.key ? [provider.key] : [])];
 }
 
-/** The texts that must not be seen of a secret. */
+/** Returns the texts to mask for a secret. */
 function maskedOf({ type, value }: OpenSecret): string[] {
   if (type === 'cookie') return [value, ...cookieValues(value)];
   if (type === 'totp') return [value, ...seedsOf(value)];
   return [value];
 }
 
-// A seed is read with its groups joined; an address holds it among words that are no secret.
+// Reads a seed with its groups joined; a URL contains it among words that are not secret.
 function seedsOf(value: string): string[] {
   const url = parseUrl(value);
   const seed = url === null ? value : (url.searchParams.get('secret') ?? '');
@@ -137,7 +137,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// [{name, value, domain …}], or {name: value}: of the former only the values, a domain is no secret.
+// [{name, value, domain …}], or {name: value}: of the former only the values, because a domain is not secret.
 function stringsIn(json: unknown): string[] {
   const list = Array.isArray(json) ? json : [json];
   return list.flatMap((item: unknown) => {

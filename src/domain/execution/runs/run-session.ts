@@ -23,29 +23,29 @@ import { createSpanFinder } from './secret-spans.ts';
 import { runTurns } from './turn-loop.ts';
 import { recordAgentSession, recordCrash } from './turns.ts';
 
-/** One session at work in this process, as the worker sees it. */
+/** One active session in this process, as the worker sees it. */
 export interface ActiveRun extends ClaimedRun {
-  /** Since when its agent has had nothing to do, by the monotonic clock; null: busy. */
+  /** The time since which its agent has been idle, by the monotonic clock; null: busy. */
   idleSince(): number | null;
-  /** Ends it: the agent is stopped, and what was open stays open for the next holder. Resolves when all is done. */
+  /** Ends it: the agent is stopped, and an open turn stays open for the next worker. Resolves when all is done. */
   end(): Promise<void>;
-  /** {@link end} for a session that this worker no longer holds: its agent calls its model no more from now on. */
+  /** {@link end} for a session that this worker has lost: its agent can't call its model any more. */
   revoke(): Promise<void>;
-  /** {@link end} for a session that may be somebody else's at any moment: the agent is killed at once. */
+  /** {@link end} for a session that another worker may claim at any moment: the agent is killed at once. */
   abandon(): Promise<void>;
   /** Resolves when it has ended by itself, through {@link end} or {@link abandon}. Never rejects. */
   readonly done: Promise<void>;
 }
 
-/** What {@link runSession} is given beside the context. */
+/** The options of {@link runSession}. */
 export interface RunOptions {
   readonly agents: Agents;
   readonly dataDir: string;
-  /** The agent begins to have nothing to do: it may give way to another. */
+  /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
 
-/** Starts to work on a claimed session: its agent, its turns, until it is idle for long, over, lost or crashed. */
+/** Runs a claimed session: its agent and its turns, until it is idle for long, over, lost or crashed. */
 export function runSession(context: Context, run: ClaimedRun, options: RunOptions): ActiveRun {
   const leasedRun = new LeasedRun(context, run, () => options.onIdle());
   const done = new SessionRun(leasedRun, options).conduct();
@@ -69,16 +69,16 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
   };
 }
 
-/** How long an agent that is stopped for a limit may still say what it was at: the session stops within ten seconds. */
+/** Time in which an agent that is stopped for a limit may still report: the session stops within ten seconds. */
 const interruptGraceMs = 2_000;
 
-/** How much of what an agent wrote last to its stderr is told. */
+/** Maximum length of the end of an agent's stderr in an error. */
 const maxStderrCharacters = 2_000;
 
-/** The waits before new tries where no profile says them. */
+/** Waits before retries if the profile has none. */
 const defaultRetryDelaysMs = [5_000, 15_000, 60_000];
 
-/** What is made of a launch plan. */
+/** The parts of a run that are built from its launch plan. */
 interface Parts {
   readonly profile: AgentProfile;
   readonly mask: Mask;
@@ -96,7 +96,7 @@ class SessionRun {
   #parts: Parts | null = null;
   #mask: Mask = (text) => text;
   #halting: Promise<void> = Promise.resolve();
-  /** It is known that figures of this run's agent are left out. */
+  /** True if a refused usage report of this run's agent has been logged. */
   #hasRefusedUsage = false;
 
   constructor(leasedRun: LeasedRun, options: RunOptions) {
@@ -109,7 +109,7 @@ class SessionRun {
   async conduct(): Promise<void> {
     const { context, run } = this.#leasedRun;
     const unsubscribe = context.notifier.subscribe(`command:${run.sessionId}`, () => this.#commands.poll());
-    // In the reverse of their order, once the agent has stopped.
+    // Run in reverse order, after the agent has stopped.
     const cleanups: (() => unknown)[] = [];
     try {
       const plan = await planLaunch(context, run, this.#options.dataDir);
@@ -189,7 +189,7 @@ class SessionRun {
     leasedRun.agent = agent;
     if (leasedRun.isOver) return;
     const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
-    // An id that holds a secret is not kept: the agent begins anew next time.
+    // An id that contains a secret is not stored: the agent starts without its memory next time.
     const hasSecret = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
     await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);
     await meter.opened(opened.how);
@@ -198,7 +198,8 @@ class SessionRun {
   }
 
   async #take({ recorder, reports, meter }: Parts, rawUpdate: AgentUpdate): Promise<void> {
-    // What a call used that was cut is used, whoever holds the session now. An agent's own words need a run to stand in.
+    // The usage of a call that was cut off still counts, even if the session is lost. The agent's own reports need a
+    // run to be recorded in.
     if (this.#leasedRun.isLost) {
       if (rawUpdate.type === 'usage' && rawUpdate.source === 'gateway') meter.usage(this.#checkUsage(rawUpdate));
       return;
@@ -219,14 +220,15 @@ class SessionRun {
     if (refused.length > 0 && !this.#hasRefusedUsage) {
       this.#hasRefusedUsage = true;
       const { context, run } = this.#leasedRun;
-      // Once for a run, and without the figures: an agent may say them often, and anything by them.
+      // Logged once for a run, and without the figures: an agent may report them often, with any content.
       const fields = { sessionId: run.sessionId, source: rawUsage.source, refused };
       context.log.warn(fields, 'An agent says that it used what nothing can have used; that is left out.');
     }
     return usage;
   }
 
-  // A limit was reached in the middle of a turn. What the agent at work still says in a moment is kept; the turn stays open.
+  // Handles a limit that was reached in the middle of a turn. The agent's output of the next moment is kept; the turn
+  // stays open.
   async #halt(reached: LimitReached): Promise<void> {
     const leasedRun = this.#leasedRun;
     if (leasedRun.isOver) return;
@@ -234,7 +236,7 @@ class SessionRun {
     const timeoutController = new AbortController();
     const timeout = wait(interruptGraceMs, undefined, { signal: timeoutController.signal }).catch(() => undefined);
     const interrupted = leasedRun.agent?.interrupt();
-    // It is told first, so that it takes the end of its calls for that of its turn.
+    // The agent is interrupted first, so that it takes the end of its calls for the end of its turn.
     leasedRun.revoke();
     await Promise.race([interrupted, timeout]);
     timeoutController.abort();

@@ -5,19 +5,26 @@ import { escapedGaps, hasEscapedGaps, markedGaps, project, textGaps, withoutOpen
 import { pieceLength } from './secret-finder.ts';
 import { createSpanFinder } from './secret-spans.ts';
 
-/** An encoded character rarely takes more than this: how far back encoded secrets are looked for. */
+/** Typical maximum length of an encoded character, which determines how far back encoded secrets are searched. */
 const maxEncodedLength = 16;
 
-/** Marks between the lines of a secret are not white space: so many times its length is searched, which fits lines of eight. */
+/**
+ * Marks between the lines of a secret are not white space: this multiple of its length is searched, which suffices for
+ * lines of eight characters.
+ */
 const maxMarkShare = 2;
 
-/** So many characters before the end of what is stored a whole secret is looked for, or the last piece of a long one. */
+/**
+ * The number of characters before the end of the stored text in which a complete secret, or the last piece of a long
+ * one, is searched.
+ */
 const maxPieceLength = pieceLength * maxEncodedLength;
 
 /**
- * Tells how much of a text may be stored while the rest of it is still to come: what it ends with may be the beginning of a
- * secret, in any of its forms, with any of its characters encoded, and would no longer be recognised in two pieces. Nor does it end
- * inside of a whole secret, whose end may be the beginning of another one. `findSpans`: of the same values, where there is one already.
+ * Tells how much of an incomplete text may be stored. Its end may be the beginning of a secret, in any of its forms and
+ * with any of its characters encoded, which could not be recognized in two pieces. The stored part does not end inside
+ * a complete secret either, because the end of that may be the beginning of another one. `findSpans`: an existing
+ * finder of the same values.
  */
 export function createSafeLength(
   values: readonly string[],
@@ -29,14 +36,14 @@ export function createSafeLength(
   const maxLength = Math.max(0, ...forms.map((form) => form.length));
   if (maxLength === 0 || findSpans === null) return (text) => text.length;
   const lengthOf = (text: string) => {
-    // More may follow what begins like an encoded character.
+    // The rest of an encoded character may follow.
     const whole = unfinishedAt(text);
     const start = startOfLast(text.slice(0, whole), maxLength * maxEncodedLength);
     const starts = decodings(text.slice(start, whole)).flatMap((pass) =>
       views.map(({ gaps, find }) => {
         const open = gaps === escapedGaps ? withoutOpenMark(pass.bytes) : pass.bytes;
         const { text: bytes, at } = project(open, gaps);
-        // What was encoded twice may be unfinished too.
+        // Text that was encoded twice may be incomplete too.
         const inner = unfinishedAt(bytes);
         const tail = find(bytes.slice(0, inner)) ?? inner;
         return tail < bytes.length ? start + pass.startOf(at(tail)) : whole;
@@ -58,8 +65,8 @@ export function createSafeLength(
 }
 
 /**
- * Finds where the end of a text begins that may be the first part of a secret, its gaps aside: before the first of its lines.
- * Null: there is none.
+ * Finds the index in a text from which its end may be the first part of a secret, ignoring gaps: before the first of
+ * its lines. Null: there is none.
  */
 function createPlainTail(values: readonly string[]): (text: string) => number | null {
   const forms = [...new Set(values.flatMap((value) => [...formsOf(value)]))];
@@ -73,7 +80,7 @@ function createPlainTail(values: readonly string[]): (text: string) => number | 
       if (maxLength === 0) return [];
       const start = startOfLast(text, isMarked ? maxLength * maxMarkShare : maxLength);
       if (gaps === escapedGaps && !hasEscapedGaps.test(text.slice(start))) return [];
-      // A line break as JSON writes it may follow the backslashes.
+      // An escaped line break, as in JSON, may follow the backslashes.
       const end = isMarked ? withoutOpenMark(text.slice(start)) : text.slice(start);
       const { text: bare, at } = project(end, gaps);
       const tail = find(bare);
@@ -83,20 +90,20 @@ function createPlainTail(values: readonly string[]): (text: string) => number | 
   };
 }
 
-/** The index of the first of the last `count` characters that are not white space: gaps may be of any length. */
+/** Returns the index of the first of the last `count` characters that are not white space: gaps may have any length. */
 function startOfLast(text: string, count: number): number {
   let index = text.length;
   for (let left = count; index > 0 && left > 0; ) if (!isSpace(text, --index)) left--;
   return index;
 }
 
-// Control characters count as white space here: to look a little further back does no harm.
+// Control characters count as white space here: searching a little further back is harmless.
 const isSpace = (text: string, index: number) => {
   const code = text.charCodeAt(index);
   return code <= 0x20 || (code >= 0xa0 && /\s/.test(text.charAt(index)));
 };
 
-/** Finds where the longest end of a text begins that is the beginning of one of these forms; null: there is none. */
+/** Finds the index of the longest end of a text that is the beginning of one of these forms; null: there is none. */
 function createTailFinder(forms: Iterable<string>): (text: string) => number | null {
   const byFirst = new Map<string, string[]>();
   let maxLength = 0;

@@ -1,12 +1,12 @@
 import { minMaskedLength } from './masked-forms.ts';
 
-/** Longer forms are looked for in pieces of this length, so that a part of one is seen too. */
+/** Longer forms are searched in pieces of this length, so that a part of one is found too. */
 export const pieceLength = 64;
 
-/** A text that lies wholly inside a form is found from this length on: shorter ones are too often ordinary words. */
+/** Minimum length of a text that is found as a part of a form: shorter texts are often ordinary words. */
 const minInside = 8;
 
-/** A span of text: its first character, and the one after its last. */
+/** A span of text: the index of its first character, and the index after its last. */
 export type Span = readonly [number, number];
 
 // A long form is found by its pieces, the last of which overlaps the one before it.
@@ -21,13 +21,13 @@ function piecesOf(forms: Iterable<string>): Set<string> {
   return pieces;
 }
 
-/** Pieces that begin alike, or a level deeper: by their next characters once they are many. */
+/** A trie of pieces with a common beginning: many pieces are split by their next characters. */
 interface Branch {
   readonly pieces: readonly string[];
   readonly next: ReadonlyMap<string, Branch> | null;
 }
 
-/** So few are tried one by one. */
+/** Up to this number, pieces are tried one by one. */
 const fewPieces = 8;
 
 function branchOf(pieces: readonly string[], depth: number): Branch {
@@ -41,7 +41,7 @@ function branchOf(pieces: readonly string[], depth: number): Branch {
   return { pieces: pieces.filter((piece) => piece.length < end), next };
 }
 
-/** How long the longest piece is that stands at this place; 0: none. Pieces are longest first. */
+/** Returns the length of the longest piece at this index; 0: none. Pieces are sorted by length, longest first. */
 function lengthAt(text: string, index: number, branch: Branch, depth: number): number {
   const end = depth + minMaskedLength;
   const deeper = branch.next?.get(text.slice(index + depth, index + end));
@@ -49,32 +49,34 @@ function lengthAt(text: string, index: number, branch: Branch, depth: number): n
   return length > 0 ? length : (branch.pieces.find((piece) => text.startsWith(piece, index))?.length ?? 0);
 }
 
-/** Finds the places of secrets. */
+/** Finds secrets in text. */
 export interface Finder {
-  /** Every place, with the longest piece of a secret there. */
+  /** Returns every occurrence, each with the longest piece of a secret there. */
   all(text: string): Span[];
   /**
-   * The longest end of a piece at the start of a text, and the longest start of one before each of these indices. A text may
-   * begin with the indentation of a line.
+   * Returns the longest end of a piece at the start of a text, and the longest start of one before each of these
+   * indices. A text may begin with the indentation of a line.
    */
   atBorders(text: string, ends: readonly number[]): Span[];
   /**
-   * A text that is a part of a form, white space around it aside; null: it is not. A longer text than a piece has the border
-   * of one, and so is found by `all` and `atBorders`.
+   * Returns the span of a text that is a part of a form, without white space around it; null: it is not. A text that is
+   * longer than a piece contains the border of one, so `all` and `atBorders` find it.
    */
   inside(text: string): Span | null;
 }
 
-/** A {@link Finder} of these texts without line breaks, each of at least {@link minMaskedLength} characters. */
+/**
+ * Creates a {@link Finder} of these texts without line breaks, each with at least {@link minMaskedLength} characters.
+ */
 export function createFinder(forms: Iterable<string>): Finder {
   const all = [...forms];
-  // Joined by what none of them has: one search looks into all.
+  // Joined by a character that none of them contains: one search covers all.
   const joined = all.join('\n');
   const pieces = [...piecesOf(all)].sort((a, b) => b.length - a.length);
   const byStart = grouped(pieces, (piece) => piece.slice(0, minMaskedLength));
   const byEnd = grouped(pieces, (piece) => piece.slice(-minMaskedLength));
   const branches = new Map([...byStart].map(([start, same]) => [start, branchOf(same, minMaskedLength)]));
-  // A number of the first characters tells for nearly every place of a text that no piece begins there.
+  // A hash of the first characters excludes nearly every index of a text at which no piece begins.
   const shift = 32 - Math.min(22, 5 + Math.ceil(Math.log2(branches.size + 1)));
   const isStart = new Uint8Array(2 ** (32 - shift));
   for (const start of branches.keys()) isStart[hashAt(start, 0) >>> shift] = 1;

@@ -5,11 +5,12 @@ import { escapedGaps, hasEscapedGaps, hasMarkedGaps, markedGaps, project, textGa
 import { createFinder, type Span } from './secret-finder.ts';
 
 /**
- * Finds the places of secrets in a text, in no order; they may overlap. `isPiece`: also of parts of secrets at the borders of the text.
+ * Finds the secrets in a text, in no order; the spans may overlap. `isPiece`: also finds parts of secrets at the
+ * borders of the text.
  */
 export type FindSpans = (text: string, isPiece: boolean) => Span[];
 
-/** Creates a {@link FindSpans} for these values; null where none of them is long enough. */
+/** Creates a {@link FindSpans} for these values; null if none of them is long enough. */
 export function createSpanFinder(values: readonly string[]): FindSpans | null {
   const forms = new Set(values.flatMap((value) => [...formsOf(value)]));
   const views = [
@@ -33,7 +34,7 @@ export function createSpanFinder(values: readonly string[]): FindSpans | null {
   };
 }
 
-/** Where secrets stand in a text, when both are looked at without their gaps. Null: there is nothing to look for. */
+/** Finds secrets in a text after the gaps of both are removed. Null: there is nothing to find. */
 function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece: boolean) => Span[]) | null {
   const bare = [...forms].map((form) => project(form, gaps).text).filter((form) => form.length >= minMaskedLength);
   if (bare.length === 0) return null;
@@ -50,7 +51,7 @@ function viewOf(forms: Iterable<string>, gaps: RegExp): ((text: string, isPiece:
   };
 }
 
-// Where tool output is cut, words of the service follow (agents/acp/updates.ts).
+// The service's mark for cut tool output (agents/acp/updates.ts).
 const cutMark = '… (';
 
 function endsOf(text: string, mark: string): number[] {

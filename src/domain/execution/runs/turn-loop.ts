@@ -15,7 +15,7 @@ import { isOverLimit } from './queue-reasons.ts';
 import type { Recorder } from './recorder.ts';
 import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessages, startTurn } from './turns.ts';
 
-/** What the turns of a run are made with. */
+/** The parts of a run that its turns use. */
 export interface TurnParts {
   readonly plan: LaunchPlan;
   readonly profile: AgentProfile;
@@ -29,7 +29,7 @@ export interface TurnParts {
   readonly how: 'new' | 'resume' | 'load';
 }
 
-/** Gives the agent what waits for it, turn by turn, until it was idle for long or the run is over. Rejects with AgentCrash. */
+/** Runs the turns of a session, until the agent was idle for long or the run is over. Rejects with AgentCrash. */
 export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<void> {
   const { context, run } = leasedRun;
   const { plan, agent, reports, meter, profile } = parts;
@@ -46,7 +46,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
       if (!(await leasedRun.idle(profile.warmTtlMs))) return;
       continue;
     }
-    // A claim has looked at the limits; a message to a warm agent comes without one.
+    // A claim has checked the limits; a message to a warm agent comes without a claim.
     if (isWarm && (await isOverLimit(context, run.sessionId))) return;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
@@ -68,7 +68,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   }
 }
 
-// Commits of a turn are those of whoever asked for it. Without an identity the agent can still do everything else.
+// The author of a turn's commits is the author of its message. Without an identity the agent can still do everything
+// else.
 async function setGitIdentity({ context, run }: LeasedRun, plan: LaunchPlan, seq: number | null): Promise<void> {
   const { sessionId } = run;
   const identity = await readGitIdentity(context, sessionId, seq);
@@ -77,7 +78,7 @@ async function setGitIdentity({ context, run }: LeasedRun, plan: LaunchPlan, seq
   });
 }
 
-// One turn, until its end is written; gives how it stopped. Null: the run was over before.
+// Runs one turn, until its end is written. Returns its stop reason. Null: the run was over before.
 async function runTurn(leasedRun: LeasedRun, parts: TurnParts, blocks: readonly PromptBlock[]): Promise<string | null> {
   const { context, run } = leasedRun;
   const { plan, profile, reports, meter, commands } = parts;
@@ -103,7 +104,7 @@ async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden
   recorder.begin(isHidden);
   const ended = agent.prompt(blocks);
   commands.setPrompting(true);
-  // A message that came just before may be one to steer by.
+  // A message may have arrived just before.
   commands.poll();
   try {
     return (await ended).stopReason;
@@ -113,7 +114,7 @@ async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden
   }
 }
 
-// What is still missing of the structured output is asked for; users see none of that.
+// Prompts the agent for the missing structured output; users see none of that.
 async function settle(leasedRun: LeasedRun, parts: TurnParts): Promise<void> {
   const { reports, recorder } = parts;
   if (reports.outcome().isWaiting) return;

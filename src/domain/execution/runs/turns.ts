@@ -7,22 +7,22 @@ import { openToolCalls } from '../../sessions/open-tool-calls.ts';
 import type { ClaimedRun } from './claims.ts';
 import type { Failure } from './failures.ts';
 
-/** A user's message that the agent has not been given yet. */
+/** A user's message that has not been delivered to the agent yet. */
 export interface InboxMessage {
   readonly seq: number;
   readonly body: string;
 }
 
-/** The most messages that one turn takes. */
+/** Maximum number of messages in one turn. */
 const inboxLimit = 100;
 
-/** SQL: of a `log_entry` aliased `e`, that it is a user's message. */
+/** SQL condition: a `log_entry` aliased `e` is a user's message. */
 export const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
 
-/** SQL: {@link isUsers}, and of the session's `run` aliased `r`, that its agent has not been given the message. */
+/** SQL condition: {@link isUsers}, and the session's `run` aliased `r` has not delivered it to the agent. */
 export const waiting = `${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)`;
 
-// With the permission that a message was the answer to.
+// With the permission request that a message answered.
 const messages = `
   select e.seq, e.body, q.body as permission from log_entry e join run r on r.session_id = e.session_id
     left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
@@ -31,10 +31,10 @@ const messages = `
 const undelivered = `${messages} ${waiting} order by e.seq limit $2`;
 const ofTurn = `${messages} ${isUsers} and e.seq = any(r.turn_seqs) order by e.seq limit $2`;
 
-// "Allow once" by itself would be leave for anything.
+// "Allow once" alone would read as a permission for anything.
 async function readMessages(context: Context, sql: string, sessionId: string): Promise<InboxMessage[]> {
   const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, [sessionId, inboxLimit]);
-  // Before the agent's own words stand there: it must not name files that it was not given.
+  // Before the agent's own text is added, which must not name files that the agent has no access to.
   const linked = await withAgentLinks(context, sessionId, rows);
   return linked.map(({ seq, body, permission }) => ({
     seq,
@@ -42,7 +42,7 @@ async function readMessages(context: Context, sql: string, sessionId: string): P
   }));
 }
 
-/** The user's messages that wait, in order, as the agent is given them. */
+/** Reads the waiting messages of the user, in order, as the agent receives them. */
 export function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
   return readMessages(context, undelivered, sessionId);
 }
@@ -59,7 +59,7 @@ interface RunRow {
   lastCrashAt: Date | null;
 }
 
-/** Locks the row of a run that a worker holds: first of a session's rows. FencedError. */
+/** Locks the row of a run that a worker leases: the first of a session's rows in the lock order. Throws FencedError. */
 export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
   const [row] = await tx.query<RunRow>(
     'select generation, turn_count as "turnCount", crash_count as "crashCount", last_crash_at as "lastCrashAt" from run where session_id = $1 for update',
@@ -89,7 +89,7 @@ export interface TurnStart {
   readonly isAfterSuspension: boolean;
 }
 
-/** Records a turn before it is sent: after a crash it is known to have been open. */
+/** Records a turn before it is sent, so that it is known to be open after a crash. */
 export async function startTurn(
   context: Context,
   run: ClaimedRun,
@@ -107,11 +107,11 @@ export async function startTurn(
               turn_count = $3, is_turn_open = true where session_id = $1`,
       [run.sessionId, messages.at(-1)?.seq ?? 0, turn, messages.map((message) => message.seq)],
     );
-    // Who ran it, for whoever looks for a turn that two have run.
+    // Records the worker, so that a turn that two workers have run can be found.
     const { generation, workerId } = run;
     const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterSuspension: true }) };
     const started: NewEntry = { kind: 'TURN', data };
-    // A question that an interrupted turn waited with still stands.
+    // The question that an interrupted turn waited with is still pending.
     const pendingQuestionId = messages.length > 0 ? null : session.pendingQuestionId;
     const change = { ...working, pendingQuestionId, isFresh: session.status === 'resuming' || session.isFresh };
     await changeSession(context, tx, session, change, [started]);
@@ -127,7 +127,7 @@ export const working = {
 } as const satisfies StatusChange;
 
 /**
- * Writes the end of a turn. With messages waiting the session stays at work, otherwise it becomes what `change` says and
+ * Writes the end of a turn. If messages wait, the session stays active, otherwise it changes as `change` says and
  * leaves the queue. True: there is more to do.
  */
 export async function endTurn(
@@ -148,7 +148,7 @@ export async function endTurn(
     );
     // Another session of the same user or organization may have waited for this one.
     if (!hasMore) tx.afterCommit(() => context.notifier.notify('runs'));
-    // What was cancelled says no more of its tools.
+    // The agent no longer reports on the tools of a cancelled turn.
     const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
     const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
     const isFresh = session.status === 'resuming' || session.isFresh;
@@ -158,7 +158,7 @@ export async function endTurn(
   });
 }
 
-/** What became of a crash: when the session is tried again, or null when its budget is spent. */
+/** The result of a crash: the time of the retry, or null if no retries are left. */
 export interface CrashOutcome {
   readonly retryAt: Date | null;
 }
@@ -200,7 +200,7 @@ export async function recordCrash(
       await changeSession(context, tx, session, {}, [...interrupted, { kind: 'NOTICE', body, data }]);
     } else {
       const error: NewEntry = { kind: 'ERROR', body: message, data };
-      // What a new try would not help with says by itself what would.
+      // The message of a failure that is not retryable contains its own advice.
       const advice = isRetryable ? ' Send a message to try again.' : '';
       const errorMessage: NewEntry = {
         kind: 'MESSAGE',
@@ -215,12 +215,12 @@ export async function recordCrash(
   });
 }
 
-// That the turn is tried again was said by noteCrash, with the reason; a refusal has interrupted nothing.
+// recordCrash has written that the turn is retried, with the reason; a refusal has interrupted nothing.
 const retryNotice = `
   select 1 from log_entry n where n.session_id = $1 and n.kind = 'NOTICE' and n.data->>'code' is not null
      and n.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0) limit 1`;
 
-/** Closes the tool calls of an interrupted turn, for a worker that takes it over. */
+/** Closes the tool calls of an interrupted turn, for the next worker. */
 export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {
   await context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
@@ -231,7 +231,7 @@ export async function closeInterrupted(context: Context, run: ClaimedRun): Promi
   });
 }
 
-/** Remembers the agent's own session id, for load or resume. Null: there is none to be taken up. */
+/** Stores the agent's own session id, for load or resume. Null: none to resume. */
 export async function recordAgentSession(
   context: Context,
   run: ClaimedRun,
@@ -244,7 +244,7 @@ export async function recordAgentSession(
   if (rows.length === 0) throw new FencedError(run.sessionId);
 }
 
-/** The agent's own title, where the session's is only the prompt's first line. */
+/** Stores the agent's own title, if the session's title is only the prompt's first line. */
 export async function recordTitle(context: Context, run: ClaimedRun, title: string): Promise<void> {
   await context.store.execute(
     `update session set title = $3, is_title_derived = false from session_head h
@@ -253,7 +253,7 @@ export async function recordTitle(context: Context, run: ClaimedRun, title: stri
   );
 }
 
-/** Whether the run is still this worker's. */
+/** True if the run is still this worker's. */
 export async function isStillLeased(context: Context, run: ClaimedRun): Promise<boolean> {
   const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [
     run.sessionId,

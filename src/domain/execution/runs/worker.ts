@@ -6,48 +6,48 @@ import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from 
 import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
 
-/** How a worker works. */
+/** Options of a worker. */
 export interface WorkerOptions {
-  /** Lives in the worker's locked data directory. */
+  /** Stored in the worker's locked data directory. */
   readonly workerId: string;
   readonly agents: Agents;
   readonly dataDir: string;
-  /** Sessions with an agent process at once, warm ones included. */
+  /** Number of concurrent sessions with an agent process, including warm ones. */
   readonly slots: number;
-  /** What their agents may take together, by their profiles. */
+  /** Memory for all their agents, by their profiles. */
   readonly memoryMb: number;
-  /** How long a session waits for the worker that has its workspace. */
+  /** Time that a session waits for the worker with its workspace. */
   readonly affinityMs: number;
-  /** How long a claim holds without a heartbeat; a heartbeat comes about every quarter of it. */
+  /** Duration of a lease without a heartbeat; a heartbeat comes about every quarter of it. */
   readonly leaseMs: number;
-  /** How often the queue is looked at without a ring. */
+  /** Interval of the polls of the queue without a notification. */
   readonly pollMs: number;
-  /** When sessions lose their workspaces. */
+  /** Times after which sessions lose their workspaces. */
   readonly workspaceTimes: WorkspaceTimes;
 }
 
 /** Claims waiting sessions and runs their agents, until it is stopped. */
 export interface Worker {
   start(): Promise<void>;
-  /** Stops every agent and gives the sessions back. Safe to call twice. */
+  /** Stops every agent and releases the sessions. Safe to call twice. */
   stop(): Promise<void>;
   /** Sessions with an agent process in this worker. */
   active(): number;
 }
 
-/** How often secrets that runs could not take away are looked for. */
+/** Interval of the search for secrets that runs could not remove. */
 const sweepMs = 10 * 60_000;
 
 /** A worker on the context's store; the context's viewer is the service itself. */
 export function createWorker(context: Context, options: WorkerOptions): Worker {
   const runs = new Map<string, ActiveRun>();
-  /** Those that give way: each of them makes room for one that waits. */
+  /** Runs that are being evicted: each makes room for a waiting session. */
   const leaving = new Set<ActiveRun>();
   const { log, agentProfiles, defaultAgent } = context;
   const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
   const claimant = { ...options, cursor: { after: null } };
   let isStopping = false;
-  // Some may wait for which there is no room: the first agent that has nothing to do gives way.
+  // Sessions may wait for which there is no room: the first idle agent is evicted.
   let isFull = false;
   let isAgain = false;
   let claiming: Promise<void> | null = null;
@@ -73,7 +73,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     });
   };
 
-  // Warm agents give way, longest idle first, as soon as a session waits and there is no room for it.
+  // Warm agents are evicted, longest idle first, as soon as a session waits and there is no room for it.
   const evict = () => {
     const idle = [...runs.values()].filter((run) => run.idleSince() !== null);
     idle.sort((a, b) => (a.idleSince() ?? 0) - (b.idleSince() ?? 0));
@@ -90,7 +90,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       isFull = slots <= 0;
       if (slots <= 0) {
         const waiting = await countWaiting(context, claimant, leaving.size + 1);
-        // Meanwhile one may have left: then there is room.
+        // A run may have ended meanwhile: then there is room.
         if (runs.size >= options.slots && waiting > leaving.size) evict();
         continue;
       }
@@ -137,8 +137,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     }
   };
 
-  // Self-fencing: a worker that could not renew for a whole lease, or was not even answered, must assume that its sessions
-  // are somebody else's in a moment.
+  // Self-fencing: a worker that could not renew for a whole lease, or got no response, must assume that another worker
+  // is about to claim its sessions.
   const fence = () => {
     if (runs.size === 0 || performance.now() - lastRenewedAt <= options.leaseMs) return;
     log.error({ sessions: runs.size }, 'The leases have run out without being renewed: their agents are killed.');

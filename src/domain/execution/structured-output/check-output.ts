@@ -1,24 +1,27 @@
 import { createThreadPool, ThreadError, type ThreadFailure, threadProgram } from '../../../threads/thread-pool.ts';
 
 /**
- * What is wrong with an output, in words for who wrote it, which quote it, at any length; none: it fits. `isHopeless`: no
- * output can ever fit.
+ * The problems of an output, as messages for its author, which quote it at any length; none: it is valid. `isHopeless`:
+ * no output can be valid.
  */
 export interface OutputValidation {
   readonly problems: readonly string[];
   readonly isSchemaInvalid: boolean;
 }
 
-/** The most that an output may take as JSON. */
+/** Maximum size of an output as JSON. */
 const maxOutputBytes = 256 * 1_024;
-/** How deep it may nest: what reads it further on is recursive. */
+/** Maximum depth of an output: the code that reads it later is recursive. */
 const maxDepth = 100;
-/** How long the check may take, from the moment when its thread is ready. */
+/** Time limit of the check, from the moment when its thread is ready. */
 const checkMs = 2_000;
-/** Threads at once; each may take a core for as long. */
+/** Maximum number of threads; each may use a core for the whole time limit. */
 const maxThreads = 2;
 
-/** Checks an output against a JSON Schema (Draft 7), null: none, in a thread of its own with limits of time and memory. */
+/**
+ * Checks an output against a JSON Schema (Draft 7) or, with null, without one, in a separate thread with limits of time
+ * and memory.
+ */
 export async function checkOutput(schema: unknown, output: unknown): Promise<OutputValidation> {
   const problem = shapeProblem(output);
   if (problem !== null) return { problems: [problem], isSchemaInvalid: false };
@@ -29,7 +32,7 @@ export async function checkOutput(schema: unknown, output: unknown): Promise<Out
   return checkInThread({ schema: JSON.stringify(schema), output: JSON.stringify(output) });
 }
 
-/** What no output may be, whatever the schema: a value that cannot be stored, or read again. */
+/** Returns the problem of an output that no schema allows: a value that cannot be stored, or read again. */
 function shapeProblem(output: unknown): string | null {
   if (output === undefined) return 'it is missing';
   const open: { value: unknown; depth: number }[] = [{ value: output, depth: 1 }];
@@ -54,10 +57,10 @@ export interface CheckQuestion {
   readonly output: string;
 }
 
-/** `broken`: why the schema cannot be used at all. */
+/** `broken`: the reason why the schema cannot be used at all. */
 export type CheckAnswer = { readonly problems: readonly string[] } | { readonly broken: string };
 
-// A new thread for each check: a schema leaves nothing behind for the next one.
+// A new thread for each check: a schema must not affect the next one.
 const threads = createThreadPool<CheckAnswer>({
   program: threadProgram('check-thread', import.meta.url),
   maxThreads: maxThreads,

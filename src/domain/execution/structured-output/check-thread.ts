@@ -1,5 +1,5 @@
 // The program of a thread that checks one output against one schema and ends. A user's schema is only ever compiled and
-// run here: its patterns could take for ever, and its size all memory.
+// run here: its patterns could take forever, and its size all memory.
 import { Ajv, type ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { serveTasks } from '../../../threads/serve-tasks.ts';
@@ -10,7 +10,7 @@ addFormats.default(ajv);
 serveTasks(check);
 
 function check({ schema, output }: CheckQuestion): CheckAnswer {
-  // Whatever it says it is, it is read as Draft 7, and its name is nobody's.
+  // Always read as Draft 7, whatever `$schema` it has, and without its `$id`.
   const { $schema: _schema, $id: _id, ...rest } = JSON.parse(schema) as Record<string, unknown>;
   let isValid: ReturnType<typeof ajv.compile>;
   try {

@@ -1,15 +1,17 @@
 import { nestsDeeper } from '../../json-depth.ts';
 
-/** Of a longer text only its end is looked at: what is meant as the answer stands last. */
+/** Only the end of a longer text is searched: the answer is at the end. */
 const maxCharacters = 300_000;
-/** How many characters the search for objects may look at in all: unbalanced braces would make it quadratic. */
+/**
+ * Maximum number of characters that the search for objects examines in all: unbalanced braces would make it quadratic.
+ */
 const maxSteps = 5_000_000;
 
 const fence = /```[ \t]*(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
 
 /**
- * The JSON that a message gives as its result, best first: its last fenced block that is JSON, its last balanced object.
- * For agents that report by their text alone.
+ * Returns the JSON results in a message, best first: its last fenced block that is JSON, its last balanced object. For
+ * agents that report by their text alone.
  */
 export function readOutputs(message: string): unknown[] {
   const text = message.slice(-maxCharacters);
@@ -32,7 +34,7 @@ function lastObject(text: string): unknown {
   return last;
 }
 
-/** Where the object that begins at `from` ends; null: it does not. */
+/** Returns the end of the object that begins at `from`; null: it is not complete. */
 function endOfObject(text: string, from: number): number | null {
   let depth = 0;
   let isString = false;

@@ -2,8 +2,8 @@ import type { Services } from '../../context.ts';
 import { DomainError } from '../../errors.ts';
 
 /**
- * Makes a worker the one that has the workspaces of former workers, of which its data directory has copies. Returns for how many
- * sessions. INVALID_STATE while a former worker holds a session.
+ * Assigns the workspaces of former workers, of which a worker's data directory has copies, to this worker. Returns the
+ * number of sessions. Throws INVALID_STATE while a former worker leases a session.
  */
 export async function adoptWorkspaces(
   { store }: Pick<Services, 'store'>,

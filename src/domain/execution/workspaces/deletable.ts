@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 
-/** When sessions lose their workspaces, in ms without a change; null: never. */
+/** Times without a change after which sessions lose their workspaces, in ms; null: never. */
 export interface WorkspaceTimes {
   /** Of a session that is over: terminated, expired, archived, or of a deleted organization. */
   readonly workspaceRetentionMs: number | null;
@@ -8,7 +8,7 @@ export interface WorkspaceTimes {
   readonly workspaceInactiveMs: number | null;
 }
 
-/** How long after its end a lease is still respected: the agents of its worker must have stopped by then. */
+/** Time after its end in which a lease is still respected: the agents of its worker must have stopped by then. */
 const graceMs = 5_000;
 
 const isUnused = `
@@ -17,7 +17,7 @@ const isUnused = `
 
 const isOver = `(s.ended_by in ('terminated', 'expired') or s.is_archived or o.deleted_at is not null)`;
 
-// A workspace that was already deleted on the worker that had it last is a stale copy on another one.
+// A workspace that was already deleted on the last worker is a stale copy on another one.
 const isDue = `(
   r.workspace_deletion_requested_at is not null or r.workspace_deleted_at is not null
   or (${isOver} and greatest(s.updated_at, o.deleted_at) < $2::timestamptz)
@@ -28,8 +28,8 @@ const due = `
     join session s on s.id = r.session_id join organization o on o.id = s.organization_id
    where r.session_id = any($1::text[]) and ${isUnused} and ${isDue} for update of r skip locked`;
 
-// Recorded before anything is deleted: a session that is resumed after a crash in between knows that its workspace is gone.
-// Only the worker that had the session last has the workspace that the record is about.
+// Recorded before anything is deleted: a session that is resumed after a crash in between knows that its workspace is
+// gone. Only the session's last worker has the workspace that the record refers to.
 const takeDue = `
   with due as (${due}), marked as (
     update run r set workspace_deleted_at = $4::timestamptz, workspace_deletion_requested_at = null
@@ -40,7 +40,7 @@ const takeDue = `
 /** A workspace that is to be deleted now. */
 export interface DueWorkspace {
   readonly sessionId: string;
-  /** This worker had the session last: the database says now that the workspace is deleted. */
+  /** True if this worker had the session last: the database now records that the workspace is deleted. */
   readonly isHome: boolean;
 }
 
@@ -62,7 +62,7 @@ export function takeDueWorkspaces(
   ]);
 }
 
-/** Takes back what {@link takeDueWorkspaces} recorded, for a directory that could not be moved away. */
+/** Reverts the record of {@link takeDueWorkspaces}, for a directory that could not be moved away. */
 export async function keepWorkspace(context: Context, sessionId: string): Promise<void> {
   await context.store.execute(
     'update run set workspace_deleted_at = null, workspace_deletion_requested_at = $2::timestamptz where session_id = $1',
@@ -70,7 +70,7 @@ export async function keepWorkspace(context: Context, sessionId: string): Promis
   );
 }
 
-/** The sessions last run by this worker whose workspaces somebody wants deleted. */
+/** Lists the sessions last run by this worker whose workspaces have been requested to be deleted. */
 export async function listRequestedWorkspaces(context: Context, workerId: string): Promise<string[]> {
   const rows = await context.store.query<{ id: string }>(
     `select session_id as id from run where workspace_deletion_requested_at is not null and home_worker_id = $1 limit 1000`,
@@ -79,7 +79,7 @@ export async function listRequestedWorkspaces(context: Context, workerId: string
   return rows.map(({ id }) => id);
 }
 
-/** The ids, of those given, that are of no session in this database. */
+/** Returns those of the given ids that belong to no session in this database. */
 export async function findUnknownSessions(context: Context, ids: readonly string[]): Promise<string[]> {
   const rows = await context.store.query<{ id: string }>(
     'select w.id from unnest($1::text[]) w(id) where not exists (select 1 from session s where s.id = w.id)',

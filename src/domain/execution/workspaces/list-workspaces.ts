@@ -6,7 +6,7 @@ import { isSessionDirectory, sessionsIn } from './session-directories.ts';
 /** A workspace and home in a data directory. */
 export interface ListedWorkspace {
   readonly sessionId: string;
-  /** Space on the disk. What cannot be read is left out. */
+  /** Space on the disk, without files that cannot be read. */
   readonly bytes: number;
   /** Null: the database does not know the session. */
   readonly status: string | null;

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { sessionsIn } from './session-directories.ts';
 
-/** The file that names the enterprise whose sessions a data directory holds. */
+/** The file that names the enterprise of the sessions in a data directory. */
 const ownerFile = '.enterprise';
 
 /**
- * Returns true if directories of unknown sessions may be deleted: the directory must belong to this database's enterprise. One that names
- * none yet does so from the first time that it holds a session of the database, or no session at all.
+ * Returns true if directories of unknown sessions may be deleted: the directory must belong to this database's
+ * enterprise. A directory without an owner gets this one when it contains a session of the database, or no session at
+ * all.
  */
 export async function isOwnDirectory(
   { viewer }: Pick<Context, 'viewer'>,

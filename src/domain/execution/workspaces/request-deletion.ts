@@ -10,15 +10,15 @@ import { lockRunAndSession } from '../../sessions/suspend-session.ts';
 const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 'resuming']);
 
 /**
- * Requests that the worker which has a session's workspace and its agent's home deletes them now. Its log stays. A session
- * that is resumed later starts with an empty workspace. Does nothing if there is none, or if it was requested before.
- * NOT_FOUND, FORBIDDEN, and INVALID_STATE for a session that is at work.
+ * Requests that the worker with a session's workspace and its agent's home deletes them now. Its log stays. If the
+ * session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
+ * before. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a running session.
  */
 export async function requestWorkspaceDeletion(context: Context, input: SessionTarget): Promise<SessionRecord> {
   return requestDeletionSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
 }
 
-/** {@link requestWorkspaceDeletion} for the domain's own use: it asks for no permission. */
+/** {@link requestWorkspaceDeletion} for the domain's own use, without a permission check. */
 export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
   return context.store.transact(async (tx) => {
     const session = await lockRunAndSession(tx, id);
@@ -33,7 +33,7 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       [id, context.now()],
     );
     if (requested.length === 0) return session;
-    // A finished session may still have a warm agent: it is stopped.
+    // A finished session may still have a warm agent, which is stopped.
     await tx.query(
       `with r as (update run set generation = generation + 1 where session_id = $1 returning generation)
        update session_head h set generation = r.generation from r where h.session_id = $1 returning h.session_id`,
@@ -51,9 +51,9 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
 
 /** State of a session's workspace. */
 export interface WorkspaceState {
-  /** When its deletion was requested; null: it was not, or it is done. */
+  /** The time of the request to delete it; null: none, or it is done. */
   readonly deletionRequestedAt: Date | null;
-  /** When it was deleted; null: it was not, or an agent has started with a new one since. */
+  /** The time of its deletion; null: not deleted, or an agent has started with a new one since. */
   readonly deletedAt: Date | null;
 }
 

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns the directory in which a data directory keeps what belongs to sessions: one directory for each, named by its bare id. */
+/**
+ * Returns the directory of a data directory that contains one directory for each session, named by its unprefixed id.
+ */
 export function sessionsIn(dataDir: string): string {
   return join(dataDir, 'sessions');
 }
@@ -12,14 +14,17 @@ export function isSessionDirectory(name: string): boolean {
   return /^[0-9a-f]{32}$/.test(name);
 }
 
-/** Returns the directory to which deleted directories are moved. It lies beside them, because a move must stay on one file system. */
+/**
+ * Returns the directory to which deleted directories are moved. It is beside them, because a move must stay on one file
+ * system.
+ */
 export function deletedIn(dataDir: string): string {
   return join(sessionsIn(dataDir), '.deleted');
 }
 
 /**
- * Moves the directory of a session to {@link deletedIn}, from where a sweep deletes it. Does nothing if there is none. It
- * blocks, for two calls, so that nothing can happen to the session between the caller's check and the move.
+ * Moves the directory of a session to {@link deletedIn}, from where a sweep deletes it. Does nothing if there is none.
+ * It is synchronous, so that the session cannot change between the caller's check and the move.
  */
 export function discardDirectory(dataDir: string, sessionId: string): boolean {
   const target = deletedIn(dataDir);

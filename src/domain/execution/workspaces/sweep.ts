@@ -6,7 +6,7 @@ import { findUnknownSessions, keepWorkspace, takeDueWorkspaces, type WorkspaceTi
 import { isOwnDirectory, isUntouchedSince } from './orphans.ts';
 import { deletedIn, discardDirectory, isSessionDirectory, sessionsIn } from './session-directories.ts';
 
-/** Directories that one statement is about. */
+/** Maximum number of directories in one statement. */
 const batchSize = 100;
 
 /** Options of a sweep. */
@@ -17,7 +17,7 @@ export interface SweepOptions extends WorkspaceTimes {
   isLeased(sessionId: string): boolean;
 }
 
-/** Moves away the directories, of the sessions given, that are due. Returns how many. */
+/** Moves away those of the given sessions' directories that are due. Returns their number. */
 export async function discardDue(
   context: Context,
   options: SweepOptions,
@@ -27,7 +27,8 @@ export async function discardDue(
   const idle = sessionIds.filter((id) => !isLeased(id));
   const due = await takeDueWorkspaces(context, workerId, options, idle);
   let count = 0;
-  // No waiting between the check and the move: a session that is resumed meanwhile has discarded its directory itself.
+  // Synchronous between the check and the move: a session that was resumed meanwhile has discarded its directory
+  // itself.
   const failed = due.filter(({ sessionId }) => {
     if (isLeased(sessionId)) return false;
     try {
@@ -44,7 +45,7 @@ export async function discardDue(
 
 /**
  * Deletes the workspaces and homes in a worker's data directory whose sessions are over, and those whose sessions the
- * database does not know. Returns how many. Rejects when the directory or the database cannot be read.
+ * database does not know. Returns their number. Rejects if the directory or the database cannot be read.
  */
 export async function sweepWorkspaces(
   context: Context,
@@ -71,14 +72,14 @@ export async function sweepWorkspaces(
     for (const id of unknown) {
       if (isStopped()) return count;
       if (isLeased(id) || !(await isUntouchedSince(dataDir, id, before))) continue;
-      // Made, with its session, since the database was read.
+      // Created, with its session, since the database was read.
       if ((await findUnknownSessions(context, [id])).length > 0 && discardDirectory(dataDir, id)) count += 1;
     }
   }
   return count;
 }
 
-/** Deletes what was moved away, by this process or by one that was killed over it. */
+/** Deletes the moved directories, including those of a process that was killed during the deletion. */
 export async function emptyDeleted(
   { log }: Pick<Context, 'log'>,
   dataDir: string,
@@ -86,7 +87,7 @@ export async function emptyDeleted(
 ): Promise<void> {
   const directory = deletedIn(dataDir);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // Whatever an agent left running there could add files as fast as they are deleted.
+  // A process that an agent has left running there could add files as fast as they are deleted.
   await killProcesses(findInDirectories([directory], '0'));
   const { files, problems } = await emptyTree(directory, isStopped);
   if (files > 0) log.info({ files }, 'Files of deleted workspaces were deleted.');

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { listRequestedWorkspaces } from './deletable.ts';
 import { discardDue, emptyDeleted, type SweepOptions, sweepWorkspaces } from './sweep.ts';
 
-/** How often the data directory is read. */
+/** Interval of the sweeps of the data directory. */
 const sweepMs = 10 * 60_000;
 
 /** Deletes workspaces while a worker runs. */
@@ -10,11 +10,11 @@ export interface Sweeper {
   start(): void;
   /** Deletes, soon, the workspaces whose deletion was requested. */
   deleteRequested(): void;
-  /** Resolves when nothing is being deleted any more. */
+  /** Resolves when no deletion is running any more. */
   stop(): Promise<void>;
 }
 
-/** A sweeper of a worker's data directory: one deletion at a time. */
+/** Creates the sweeper of a worker's data directory: one deletion at a time. */
 export function createSweeper(context: Context, options: SweepOptions): Sweeper {
   const { log, notifier } = context;
   let isStopped = false;

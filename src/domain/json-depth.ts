@@ -10,7 +10,7 @@ export function nestsDeeper(json: string, max: number = maxJsonDepth): boolean {
   return deepParts(json, max).next().done !== true;
 }
 
-/** A JSON text with null in the place of each array and object that is deeper than `max` levels. */
+/** Returns a JSON text with null instead of each array and object that is deeper than `max` levels. */
 export function withoutDepth(json: string, max: number = maxJsonDepth): string {
   let text = '';
   let done = 0;
@@ -21,7 +21,7 @@ export function withoutDepth(json: string, max: number = maxJsonDepth): string {
   return text + json.slice(done);
 }
 
-/** Where the arrays and objects stand that begin at the first level which is too deep. */
+/** Yields the ranges of the arrays and objects at the first level that is too deep. */
 function* deepParts(json: string, max: number): Generator<readonly [from: number, to: number]> {
   let depth = 0;
   let from = -1;
@@ -39,7 +39,7 @@ function* deepParts(json: string, max: number): Generator<readonly [from: number
   if (depth > max) yield [from, json.length];
 }
 
-// The index of the quote that ends a string; the end of the text where none does.
+// Returns the index of the quote that ends a string; the end of the text if there is none.
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (end > 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);

@@ -3,30 +3,30 @@ import { type Issue, invalidInput } from './errors.ts';
 import { isStorable } from './input.ts';
 import { maxSearchLength, textSearch } from './text-search.ts';
 
-/** The principals that made a thing; bare ids. A thing of any of them is meant. */
+/** The principals that created an object, by unprefixed ids. Any of them matches. */
 export interface Creators {
   readonly userIds: readonly string[];
   readonly serviceUserIds: readonly string[];
   readonly serviceKeyIds: readonly string[];
 }
 
-/** Conditions that most lists take; every one given must hold. Times are bounds (after: >=, before: <). */
+/** Conditions that most lists support; all of them must hold. Times are bounds (after: >=, before: <). */
 export interface ListFilter {
-  /** Part of a name, upper and lower case alike. */
+  /** Part of a name, case-insensitive. */
   readonly search?: string | undefined;
   readonly createdBy?: Creators | undefined;
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
 
-/** Adds a value to a statement and gives its placeholder. */
+/** Adds a value to a statement and returns its placeholder. */
 type Bind = (value: unknown) => string;
 
 const timeNames = ['createdAfter', 'createdBefore', 'updatedAfter', 'updatedBefore'] as const;
 
 /**
- * What is wrong with the times and the texts of a filter, with paths below `at`: PostgreSQL has no NUL in text, and its own
- * bounds of time. `texts`: the names of its members that are texts, or lists of them.
+ * Returns the problems of the times and the texts in a filter, with paths below `at`: PostgreSQL has no NUL in text,
+ * and its own bounds of time. `texts`: the names of its members that are strings, or lists of them.
  */
 export function filterIssues<F extends object>(filter: F, texts: readonly (keyof F)[], at: readonly string[]): Issue[] {
   const issues: Issue[] = [];
@@ -51,13 +51,13 @@ export function filterIssues<F extends object>(filter: F, texts: readonly (keyof
   return issues;
 }
 
-/** INVALID_INPUT for {@link filterIssues} of a list's filter. */
+/** Throws INVALID_INPUT for the {@link filterIssues} of a list's filter. */
 export function checkListFilter<F extends ListFilter>(filter: F, ...texts: readonly (keyof F)[]): void {
   const issues = filterIssues(filter, ['search', ...texts], ['filter']);
   if (issues.length > 0) throw invalidInput(issues);
 }
 
-/** The conditions of a {@link ListFilter} on rows of this alias; `search`: the columns that it looks in. */
+/** Returns the conditions of a {@link ListFilter} on rows of this alias; `search`: the columns to search. */
 export function listFilterConditions(row: string, filter: ListFilter, search: readonly string[], bind: Bind): string[] {
   const { createdBy } = filter;
   return [
@@ -75,7 +75,7 @@ export function listFilterConditions(row: string, filter: ListFilter, search: re
   ];
 }
 
-/** The conditions of a filter on when a thing was made, on the column that says so. */
+/** Returns the conditions of a filter on an object's creation time, on the given column. */
 export function createdBounds(
   { createdAfter, createdBefore }: Pick<ListFilter, 'createdAfter' | 'createdBefore'>,
   column: string,
@@ -87,22 +87,25 @@ export function createdBounds(
   ];
 }
 
-/** The condition that a text is part of any of some columns. */
+/** Returns the condition that a text is part of any of some columns. */
 export function containsText(columns: readonly string[], text: string, bind: Bind): string {
   const pattern = bind(textSearch(text).pattern);
   const conditions = columns.map((column) => `${column} ~ ${pattern}::text`);
   return conditions.length === 1 ? conditions.join() : `(${conditions.join(' or ')})`;
 }
 
-/** Any of several values of a column. One value by `=`: only so does an index give its rows in a list's order. */
+/**
+ * Matches any of several values of a column. A single value uses `=`: only then does an index return its rows in a
+ * list's order.
+ */
 export const isOneOf = (column: string, values: readonly string[], bind: Bind): string =>
   values.length === 1 ? `${column} = ${bind(values[0])}::text` : `${column} = any(${bind(values)}::text[])`;
 
-/** {@link isOneOf} of a condition that may be left out. */
+/** {@link isOneOf} for an optional condition. */
 export const oneOfConditions = (column: string, values: readonly string[] | undefined, bind: Bind): string[] =>
   values === undefined ? [] : [isOneOf(column, values, bind)];
 
-/** The condition that a row with the columns of an owner was made by some principals. */
+/** Returns the condition that a row with the columns of an owner was created by one of some principals. */
 export function isCreatedBy(row: string, { userIds, serviceUserIds, serviceKeyIds }: Creators, bind: Bind): string {
   const idsByColumn = [
     ['user_id', userIds],
@@ -116,7 +119,7 @@ export function isCreatedBy(row: string, { userIds, serviceUserIds, serviceKeyId
   return conditions.length === 1 ? conditions.join() : `(${conditions.join(' or ')})`;
 }
 
-/** True if a thing was made by some principals, as {@link isCreatedBy} in a statement. */
+/** True if an object was created by one of some principals, as {@link isCreatedBy} in a statement. */
 export function wasCreatedBy({ userIds, serviceUserIds, serviceKeyIds }: Creators, owner: Owner): boolean {
   const { userId, serviceUserId, serviceKeyId } = owner;
   return (
@@ -126,7 +129,7 @@ export function wasCreatedBy({ userIds, serviceUserIds, serviceKeyIds }: Creator
   );
 }
 
-/** An owner as the one creator that is meant; null: the service itself. */
+/** Returns an owner as the only creator to match; null: the service itself. */
 export function creatorsOf({ userId, serviceUserId, serviceKeyId }: Owner): Creators | null {
   if (userId === null && serviceUserId === null && serviceKeyId === null) return null;
   const only = (id: string | null) => (id === null ? [] : [id]);

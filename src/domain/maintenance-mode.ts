@@ -1,4 +1,4 @@
-/** Why nothing is run: the operator configured it, or the database is a copy. */
+/** The reason why nothing runs: the operator configured it, or the database is a copy. */
 export type MaintenanceReason = 'CONFIGURED' | 'COPIED_DATABASE';
 
 /** Maintenance mode of this process. */
@@ -7,7 +7,7 @@ export interface MaintenanceMode {
   readonly reason: MaintenanceReason;
 }
 
-/** Maintenance mode as a process knows it: requests are served, but nothing is run, sent, expired or deleted. */
+/** The maintenance mode of a process: it serves requests, but nothing is run, sent, expired or deleted. */
 export interface Maintenance {
   /** Null: the service works normally. */
   mode(): MaintenanceMode | null;

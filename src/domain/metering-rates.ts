@@ -9,13 +9,13 @@ export interface Measured {
   readonly costUsd: number;
 }
 
-/** What an ACU is, and how often it is looked at. From the configuration. */
+/** The definition of an ACU, and the metering interval. From the configuration. */
 export interface MeteringRates {
-  /** Minutes of an agent's work that are one ACU. */
+  /** Minutes of an agent's activity per ACU. */
   readonly minutesPerAcu: number;
-  /** ACUs for a dollar that a model has cost; 0: cost does not count. */
+  /** ACUs per dollar of a model's cost; 0: cost does not count. */
   readonly acusPerUsd: number;
-  /** How often what is used is written down, and compared with the limits. */
+  /** Interval at which usage is written and compared with the limits. */
   readonly everyMs: number;
 }
 

@@ -2,41 +2,41 @@ import type { Store } from '../store/store.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
 import { type SortColumns, type TimedList, timedPage } from './timed-pages.ts';
 
-/** Adds a value to a statement and gives its placeholder. */
+/** Adds a value to a statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
 /**
- * The list of one owner among those of many, as an organization's notes. Whoever makes one has asked for the permission to
- * read it. Lists with the same key differ in nothing but their owner: one statement reads a page of each.
+ * The list of one owner among those of many, such as an organization's notes. Its creator has checked the permission to
+ * read it. Lists with the same key differ only in their owner: one statement reads a page of each.
  */
 export interface NestedList<T> extends TimedList {
   readonly key: string;
-  /** Bare. */
+  /** Unprefixed id. */
   readonly ownerId: string;
-  /** What `row` is the alias of. */
+  /** The table of the alias `row`. */
   readonly table: string;
-  /** The columns of an item, of `row` and `joins`. */
+  /** The columns of an item, from `row` and `joins`. */
   readonly columns: string;
-  /** Joins to `row` of what always is there, once: they leave no row out. */
+  /** Joins to `row` that always match exactly once: they exclude no row. */
   readonly joins?: string;
-  /** What makes an item of a row, where that is more than its columns. */
+  /** Converts a row to an item, if its columns do not suffice. */
   readonly toItem?: (row: never) => T;
-  /** Joins to `owner(id)` that leave only owners of the viewer's enterprise, in organizations that are not deleted. */
+  /** Joins to `owner(id)` that keep only owners of the viewer's enterprise, in organizations that are not deleted. */
   readonly owners: (bind: Bind) => string;
-  /** What holds for the rows of `owner`. */
+  /** Conditions on the rows of `owner`. */
   readonly where: (bind: Bind) => readonly string[];
-  /** The same rows, where another table leads to them in their order. */
+  /** The same rows from another table that has their order. */
   readonly through?: ((bind: Bind) => RowSource) | undefined;
-  /** What is in it; only a type. */
+  /** The type of an item; never set. */
   readonly item?: T;
 }
 
-/** Where rows are read from. */
+/** A source of rows. */
 export interface RowSource {
-  /** What follows `from`: the rows have the alias of their list. */
+  /** The text after `from`: the rows have the alias of their list. */
   readonly from: string;
   readonly where: readonly string[];
-  /** The columns by which the rows stand in the list's order, and which equal those of the row. */
+  /** The columns that have the list's order, and equal those of the row. */
   readonly sortColumns: SortColumns;
 }
 
@@ -60,12 +60,15 @@ export interface Count {
   readonly isExact: boolean;
 }
 
-/** Where counting stops: a list is never read to its end for a number. */
+/** Maximum count: a list is never read to its end for a number. */
 export const maxCounted = 10_001;
 
 type Keyed = { readonly id: string; readonly createdAt: Date };
 
-/** A page of each of these lists, which have the same key: in their order, in one statement. The errors of `pageWindow`. */
+/**
+ * Reads a page of each of these lists, which have the same key, in their order and in one statement. Throws the errors
+ * of `pageWindow`.
+ */
 export async function listNested<T extends Keyed>(
   { store }: { readonly store: Store },
   lists: readonly NestedList<T>[],
@@ -89,10 +92,10 @@ export async function listNested<T extends Keyed>(
   return found.map((items) => page.toPage(items));
 }
 
-/** The arguments that say how long a list is. */
+/** The parts of a list that determine its length. */
 export type CountedList = Pick<NestedList<unknown>, 'key' | 'ownerId' | 'row' | 'table' | 'owners' | 'where'>;
 
-/** How many items each of these lists has, which have the same key: in one statement. */
+/** Counts the items of each of these lists, which have the same key, in one statement. */
 export async function countNested(
   { store }: { readonly store: Store },
   lists: readonly CountedList[],

@@ -1,23 +1,23 @@
 import { refuse } from './errors.ts';
 import { type PageLimits, pageWindow } from './pages.ts';
 
-/** A page for wires that count instead of having cursors. */
+/** A page by offset, for API versions without cursors. */
 export interface OffsetRequest {
   readonly first?: number | null | undefined;
-  /** How many items lie before the page; none when left out. */
+  /** The number of items before the page; 0 if omitted. */
   readonly offset?: number | null | undefined;
 }
 
-/** A page with its place in the whole list, which is ordered so that what is new comes at its end. */
+/** A page with its offset in the whole list, whose order puts new items at the end. */
 export interface OffsetPage<T> {
   readonly items: readonly T[];
-  /** Of the whole list. */
+  /** The length of the whole list. */
   readonly total: number;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** Checks a request; INVALID_INPUT names the argument. */
+/** Checks a request; throws INVALID_INPUT with the argument's name. */
 export function offsetWindow(request: OffsetRequest, limits: PageLimits): { limit: number; offset: number } {
   const { limit } = pageWindow({ first: request.first }, limits, () => null);
   const offset = request.offset ?? 0;

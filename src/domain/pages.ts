@@ -1,6 +1,6 @@
 import { DomainError, refuse } from './errors.ts';
 
-/** What a caller asks for. Cursors are opaque to it. */
+/** The request of a page. Cursors are opaque to the caller. */
 export interface PageRequest {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -9,18 +9,19 @@ export interface PageRequest {
 }
 
 /**
- * What arguments say of a page. Such objects all have these members in this order, so that they are alike to V8. What
- * `...rest` would leave of other arguments is not: once a program has made very many kinds of objects, each is a kind of its own.
+ * Returns the paging arguments. All these objects have the same members in the same order, so that V8 gives them one
+ * hidden class. The rest of a destructuring (`...rest`) has a class of its own for each kind of arguments once a
+ * program has created very many kinds.
  */
 export const pageOf = ({ first, after, last, before }: PageRequest): PageRequest => ({ first, after, last, before });
 
-/** The most a door gives in one page, and what it gives when not asked. */
+/** The maximum and the default size of a page in an API. */
 export interface PageLimits {
   readonly max: number;
   readonly default: number;
 }
 
-/** A page in the list's own order, whichever end it was read from. */
+/** A page in the list's own order, from whichever end it was read. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly cursorOf: (item: T) => string;
@@ -28,7 +29,9 @@ export interface Page<T> {
   readonly hasPreviousPage: boolean;
 }
 
-/** A checked request: read `limit + 1` rows after and before the cursors' values, from the end that `backward` says. */
+/**
+ * A checked request: read `limit + 1` rows after and before the cursors' values, from the end that `backward` selects.
+ */
 export interface PageWindow<C> {
   readonly limit: number;
   readonly backward: boolean;
@@ -36,7 +39,7 @@ export interface PageWindow<C> {
   readonly before: C | null;
 }
 
-/** Checks a request; INVALID_INPUT names the argument and the limit, BAD_CURSOR the cursor. */
+/** Checks a request; throws INVALID_INPUT with the argument and the limit, BAD_CURSOR with the cursor. */
 export function pageWindow<C>(
   request: PageRequest,
   limits: PageLimits,
@@ -70,14 +73,14 @@ export function pageWindow<C>(
   };
 }
 
-/** The refusal of the cursor that came as `name`: BAD_CURSOR. */
+/** Creates the BAD_CURSOR error for the cursor in the argument `name`. */
 export function badCursor(name: 'after' | 'before', text: string): DomainError {
   const shown = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
   const message = `"${name}" must be a cursor of this list in this order, but ${shown} is not one.`;
   return new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
 }
 
-/** Cuts the row too many off, restores the list's order and says what lies beyond. */
+/** Removes the extra row, restores the list's order and sets which pages exist beyond. */
 export function toPage<C, T>(rows: readonly T[], window: PageWindow<C>, cursorOf: (item: T) => string): Page<T> {
   const more = rows.length > window.limit;
   const pageRows = more ? rows.slice(0, window.limit) : [...rows];
@@ -90,14 +93,17 @@ export function toPage<C, T>(rows: readonly T[], window: PageWindow<C>, cursorOf
   };
 }
 
-/** An opaque cursor: base64url of its parts. The first part names the list and its order, so that cursors do not mix. */
+/**
+ * Writes an opaque cursor: base64url of its parts. The first part names the list and its order, so that cursors of
+ * different lists are not mixed up.
+ */
 export function writeCursor(...parts: readonly (string | number)[]): string {
   return Buffer.from(parts.join('|')).toString('base64url');
 }
 
 /**
- * The parts of a cursor written by {@link writeCursor} for the same list; null when it is not one. The last of them may have the
- * sign that stands between them.
+ * Returns the parts of a cursor written by {@link writeCursor} for the same list; null if it is not one. The last part
+ * may contain the separator.
  */
 export function readCursor(list: string, count: number, text: string): string[] | null {
   const [name, ...parts] = Buffer.from(text, 'base64url').toString('utf8').split('|');
@@ -116,7 +122,7 @@ export function readTimeCursor(list: string, text: string): TimeCursor | null {
   const parts = readCursor(list, 2, text);
   if (!parts) return null;
   const [at, id] = parts as [string, string];
-  // Up to the year 9999: later ones have no text that PostgreSQL reads.
+  // Up to the year 9999: PostgreSQL cannot read later years as text.
   const isTime = /^\d{1,15}$/.test(at) && Number(at) < 253_402_300_800_000;
   return isTime && /^[0-9a-z_]{1,64}$/.test(id) ? { at: new Date(Number(at)), id } : null;
 }

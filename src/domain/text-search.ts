@@ -1,19 +1,19 @@
-/** The longest text that is searched for, in UTF-16 code units. */
+/** Maximum length of a search text, in UTF-16 code units. */
 export const maxSearchLength = 1_000;
 
 /**
- * A text that is searched for in others, upper and lower case of each character alike. PostgreSQL knows the case of letters
- * beyond ASCII in some locales only, so the characters that a character may be are written into a pattern: a statement and
- * the process then find the same, on every database.
+ * A case-insensitive search for a text in other texts. PostgreSQL knows the case of non-ASCII letters in some locales
+ * only, so the pattern lists the variants of each character: a statement and the process then find the same, on every
+ * database.
  */
 export interface TextSearch {
-  /** A regular expression of PostgreSQL, without the options of a locale. */
+  /** A regular expression of PostgreSQL that does not depend on a locale. */
   readonly pattern: string;
-  /** Whether a text contains the one that is searched for. */
+  /** Tells if a text contains the search text. */
   readonly isIn: (text: string) => boolean;
 }
 
-/** The search for a text, which must be well-formed and have no NUL. */
+/** Creates the search for a text, which must be well-formed and contain no NUL. */
 export function textSearch(text: string): TextSearch {
   const variants = Array.from(text, variantsOf);
   const inProcess = new RegExp(
@@ -26,7 +26,7 @@ export function textSearch(text: string): TextSearch {
   };
 }
 
-/** A character and its other cases, those that are one character too: "ß" is no "SS". */
+/** Returns a character and its other cases that are a single character too: "ß" does not become "SS". */
 function variantsOf(character: string): number[] {
   const cases = [character, character.toLowerCase(), character.toUpperCase()];
   return [...new Set(cases.filter((each) => Array.from(each).length === 1).map((each) => each.codePointAt(0) ?? 0))];

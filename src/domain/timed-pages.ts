@@ -13,12 +13,12 @@ import {
 
 const timeColumns = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** How much of a text orders a list, in characters: what a cursor holds of it. */
+/** Number of characters of a text that determine the order of a list, and that a cursor contains. */
 const orderedLength = 64;
 
-/** A text by which a list is ordered: upper and lower case alike, by its first 64 characters. */
+/** A text that orders a list: case-insensitive, by its first 64 characters. */
 export interface TextKey {
-  /** The member of a record that has it. */
+  /** The member of a record with the text. */
   readonly member: string;
   /** The column, without its table. */
   readonly column: string;
@@ -30,23 +30,23 @@ export interface TimedList {
   readonly name: string;
   /** The alias of the table whose time and `id` make the order. */
   readonly row: string;
-  /** Which of its times, as its records name it; `createdAt` when left out. */
+  /** The time column, as its records name it; `createdAt` if omitted. */
   readonly at?: keyof typeof timeColumns;
   /** A text that orders it, instead of a time. */
   readonly text?: TextKey;
-  /** True: the oldest first, or the first of the alphabet. Left out: the newest first, or the last of the alphabet. */
+  /** True: the oldest first, or the start of the alphabet. If omitted: the newest first, or the end of the alphabet. */
   readonly isOldestFirst?: boolean;
 }
 
-/** An order of a list: by what, and which end comes first. */
+/** An order of a list: the field, and the end that comes first. */
 export interface ListOrder<F extends string = string> {
   readonly field: F;
   readonly direction: 'asc' | 'desc';
 }
 
 /**
- * The parts of a {@link TimedList} in an order: by `createdAt`, or by one of some texts. Without an order the newest come first.
- * Lists of different orders do not take each other's cursors.
+ * Returns the parts of a {@link TimedList} in an order: by `createdAt`, or by one of some texts. Without an order the
+ * newest items come first. A list refuses the cursors of another order.
  */
 export function inOrder<F extends string>(
   name: string,
@@ -58,20 +58,23 @@ export function inOrder<F extends string>(
   return text ? { name: `${name}.${order.field}`, text, isOldestFirst } : { name, isOldestFirst };
 }
 
-/** The parts of a statement that reads one page of a {@link TimedList}, and what makes the page of its rows. */
+/**
+ * The parts of a statement that reads one page of a {@link TimedList}, and the function that creates the page from its
+ * rows.
+ */
 export interface TimedPage {
   readonly window: PageWindow<Position>;
-  /** What holds for the rows after and before the cursors; empty without cursors. */
+  /** The conditions of the cursors; empty without cursors. */
   readonly beyond: readonly string[];
-  /** `order by …`, from the end that is read from. */
+  /** `order by …`, from the end that the page is read from. */
   readonly order: string;
-  /** The same by the columns of the given place. */
+  /** The same by the columns of the row source. */
   readonly sourceOrder: string;
   /** The direction of both. */
   readonly direction: 'asc' | 'desc';
-  /** The placeholder of how many rows to read: one more than the page has. */
+  /** The placeholder of the number of rows to read: one more than the page has. */
   readonly limit: string;
-  /** `at` says where a row stands, if not by its own time and `id`. */
+  /** `at` returns a row's sort key, if it is not its own time and `id`. */
   toPage<T extends TimedRow>(rows: readonly T[]): Page<T>;
   toPage<T>(rows: readonly T[], at: (item: T) => TimeCursor): Page<T>;
 }
@@ -81,27 +84,27 @@ interface TimedRow {
   readonly createdAt: Date;
 }
 
-/** Where a row stands in its list. */
+/** A row's position in its list. */
 interface Position {
   readonly at: Date | string;
   readonly id: string;
 }
 
-/** The cursor of a record in the list of this name, in its order by `createdAt`. */
+/** Returns the cursor of a record in the list with this name, in its order by `createdAt`. */
 export const createdCursor = (
   list: string,
   { id, createdAt }: { readonly id: string; readonly createdAt: Date },
 ): string => writeCursor(list, createdAt.getTime(), id);
 
-/** The columns of time, or text, and id that say where a row of a {@link TimedList} stands. */
+/** The columns of time, or text, and id that order the rows of a {@link TimedList}. */
 export interface SortColumns {
   readonly at: string;
   readonly id: string;
 }
 
 /**
- * Reads a request for a page of a list. `bind` adds a value and gives its placeholder; `place` are the columns that `beyond`
- * and `sourceOrder` go by, if not the row's own. The errors of {@link pageWindow}.
+ * Reads a request for a page of a list. `bind` adds a value and returns its placeholder; `sortColumns` are the columns
+ * for `beyond` and `sourceOrder`, if not the row's own. Throws the errors of {@link pageWindow}.
  */
 export function timedPage(
   list: TimedList,
@@ -136,14 +139,14 @@ export function timedPage(
   };
 }
 
-/** The order of a list: as a column, as a value of a cursor, and as a member of a record. */
+/** The sort key of a list: as a column, as a value of a cursor, and as a member of a record. */
 interface SortKey {
   readonly column: (row: string) => string;
-  /** What a placeholder of a cursor's value is compared as. */
+  /** Casts a placeholder of a cursor's value for the comparison. */
   readonly value: (placeholder: string) => string;
   readonly read: (list: string, cursor: string) => Position | null;
   readonly write: (list: string, position: Position) => string;
-  /** Only for rows that have both: the overload of `toPage` without `at` asks for them. */
+  /** Only for rows that have both, which the overload of `toPage` without `at` requires. */
   readonly positionOf: (item: unknown) => Position;
 }
 
@@ -163,7 +166,7 @@ function newTimeKey(time: keyof typeof timeColumns): SortKey {
   };
 }
 
-// The case is left to the database on both sides: a cursor holds the text as it is.
+// The database folds the case on both sides: a cursor contains the unchanged text.
 function textKey({ member, column }: TextKey): SortKey {
   return {
     column: (row) => textColumn(`${row}.${column}`),
@@ -182,7 +185,7 @@ function textKey({ member, column }: TextKey): SortKey {
   };
 }
 
-/** What a list by a text is ordered by, of a column: indexes are made of the same expression. */
+/** Returns the sort expression of a text column: indexes have the same expression. */
 const textColumn = (column: string): string => `lower("left"(${column}, ${orderedLength}))`;
 
 function readTextCursor(list: string, cursor: string): Position | null {

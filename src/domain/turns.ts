@@ -1,12 +1,12 @@
-/** How long the pieces of work that run in one turn may take together. */
+/** Time for the work of one turn of the event loop. */
 const turnMs = 10;
 
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
 /**
- * Runs a piece of work when it is its turn: one after another, and after {@link turnMs} of them whatever else the process has
- * to do comes first. For work of milliseconds that may come by the thousand; a piece itself is not cut.
+ * Runs work in its turn: one piece after another, and after {@link turnMs} the other tasks of the process run first.
+ * For pieces of some milliseconds that may come by the thousand; a piece itself is not interrupted.
  */
 export function inTurn<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from '../store/unavailable.ts';
 import { UnavailableError } from './errors.ts';
 
-/** When to try again, in seconds: most outages are a restart; a full disk needs somebody. */
+/** Seconds until a retry: most outages are a restart; a full disk needs an operator. */
 const retryAfterSeconds = { outage: 2, full: 30 } as const;
 
 /**

@@ -1,6 +1,6 @@
 import type { Store, Transaction } from '../store/store.ts';
 
-/** Carries what a transaction gave out of it, while it is rolled back. */
+/** Carries a transaction's result out of the rollback. */
 class Undone {
   readonly result: unknown;
 
@@ -10,8 +10,8 @@ class Undone {
 }
 
 /**
- * A store whose transactions give what they give and are rolled back all the same: what follows a commit does not follow. For
- * a dry run of an act that writes by {@link Store.transact} alone.
+ * Creates a store whose transactions return their result but are rolled back, without their after-commit actions. For a
+ * dry run of an act that writes by {@link Store.transact} alone.
  */
 export function undoing(store: Store): Store {
   return {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** The limits that a value of an input must keep. Of a list, those of text are of each item. */
+/** The limits of an input's value. For a list, the limits of text apply to each item. */
 export interface ValueLimits {
-  /** In UTF-16 code units, as all lengths of texts here. */
+  /** In UTF-16 code units, like all lengths of texts here. */
   readonly minLength?: number;
   readonly maxLength?: number;
   /** A regular expression in JavaScript's syntax that the whole text matches. */
@@ -15,7 +15,9 @@ export interface ValueLimits {
 
 const ofTexts = z.registry<Pick<ValueLimits, 'minLength' | 'maxLength' | 'pattern'>>();
 
-/** Notes the limits of a schema that checks them by a function, which nothing else can read. Returns the schema. */
+/**
+ * Records the limits of a schema that checks them by a function, from which they cannot be read. Returns the schema.
+ */
 export function withLimits<T extends z.ZodType>(
   schema: T,
   limits: Pick<ValueLimits, 'minLength' | 'maxLength' | 'pattern'>,
@@ -33,8 +35,8 @@ interface JsonSchema {
 }
 
 /**
- * The limits of the members of an object, by name, as its schema checks them. Members without limits are left out. `path`: the
- * members that lead from the schema to the object; a list is passed through to its items.
+ * Returns the limits of the members of an object, by name, as its schema checks them. Members without limits are left
+ * out. `path`: the members that lead from the schema to the object; a list stands for its items.
  */
 export function limitsOf(schema: z.ZodType, path: readonly string[] = []): Readonly<Record<string, ValueLimits>> {
   const json = z.toJSONSchema(schema, {
@@ -66,9 +68,9 @@ function read(member: JsonSchema): ValueLimits {
   const all = {
     minLength: minLength === 0 ? undefined : minLength,
     maxLength,
-    // That of a format, as of an email address, is not ours to promise.
+    // The pattern of a format, such as an email address, is not part of our API.
     pattern: format === undefined ? pattern : undefined,
-    // The bounds of integers in JSON are no limits of ours.
+    // The bounds of integers in JSON are not limits of the API.
     min: isNumber && above !== Number.MIN_SAFE_INTEGER ? above : undefined,
     max: isNumber && maximum !== Number.MAX_SAFE_INTEGER ? maximum : undefined,
     minItems: minItems === 0 ? undefined : minItems,

@@ -1,13 +1,15 @@
 import { refuse } from './errors.ts';
 
-/** A condition of a change: the version that the caller has read. Left out or null: the change is made whatever the version is. */
+/**
+ * A condition of a change: the version that the caller has read. Omitted or null: the change applies to any version.
+ */
 export interface VersionCondition {
   readonly expectedVersion?: number | null | undefined;
 }
 
 /**
- * Refuses a change that is based on another version than the one that is stored. To be called when the thing is locked, and
- * after permission was checked. CONFLICT at `expectedVersion`.
+ * Throws CONFLICT at `expectedVersion` for a change that is based on another version than the stored one. Call it when
+ * the object is locked and the permission has been checked.
  */
 export function requireVersion(stored: { readonly version: number }, condition: VersionCondition | undefined): void {
   const expected = condition?.expectedVersion ?? null;

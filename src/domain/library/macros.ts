@@ -4,7 +4,7 @@ import { refuse } from '../errors.ts';
 import { type AuthorizedScope, lockScope } from '../identity/organizations/scope.ts';
 import { withLimits } from '../value-limits.ts';
 
-/** The longest macro, in characters, its "!" included. */
+/** Maximum length of a macro, in characters, with its "!". */
 export const maxMacroLength = 100;
 
 const syntax = /^![A-Za-z0-9_-]+$/;
@@ -24,8 +24,8 @@ const tables = {
 } as const;
 
 /**
- * NOT_UNIQUE when another note, or another playbook, of the place has the macro; upper and lower case are alike. Writers of
- * the place take turns from here on, so that it stays free until the transaction ends.
+ * Throws NOT_UNIQUE if another note, or another playbook, of the scope has the macro, case-insensitive. Serializes the
+ * writers of the scope, so that the macro stays free until the transaction ends.
  */
 export async function requireFreeMacro(
   tx: Transaction,

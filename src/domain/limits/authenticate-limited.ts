@@ -7,9 +7,9 @@ import { networkOf } from './network.ts';
 type LoginLimit = { readonly limits: Pick<Limits, 'login'> };
 
 /**
- * The viewer of a token, as `authenticate` gives it, for every door. Tokens that are not good are counted for the address
- * that they come from, and beyond the limit answered RATE_LIMITED; a good one is never refused for the others of its
- * address. A request without a token is no attempt.
+ * Authenticates a token with a limit on failures, for every API. Invalid tokens are counted for their address, and
+ * beyond the limit answered with RATE_LIMITED; a valid one is never refused because of others from its address. A
+ * request without a token does not count.
  */
 export async function authenticateLimited(
   services: AuthServices & LoginLimit,

@@ -1,68 +1,74 @@
-/** How long a limit's amount lasts. Windows begin with the minutes of the clock, alike in every process. */
+/** Length of a limit's window. Windows begin with the minutes of the clock, equally in every process. */
 export const windowMs = 60_000;
 /** The part of a shared amount that a process reserves at once (docs/operations.md#rate-limits). */
 const reservedShare = 0.05;
-/** Keys that a process remembers in one window; beyond, the oldest are forgotten: memory is not for strangers to fill. */
+/**
+ * Maximum number of keys of a process in one window; beyond that, the oldest are removed, so that strangers cannot fill
+ * the memory.
+ */
 const maxKeys = 100_000;
-/** What the place where the amount is shared may take to answer. */
+/** Timeout of the shared counter. */
 const answerMs = 1_000;
 
-/** What became of a wish to spend. */
+/** The result of spending points. */
 export interface Spending {
   readonly isAllowed: boolean;
   readonly limit: number;
-  /** What is left of the window, as far as this process knows; others may have taken of it since it last asked. */
+  /**
+   * The rest of the window's limit, as far as this process knows; others may have used some since its last reservation.
+   */
   readonly remaining: number;
   readonly resetAt: Date;
   /** Whole seconds until then, at least 1. */
   readonly resetSeconds: number;
 }
 
-/** Counts what each key spends in a minute. */
+/** Counts the points that each key spends in a minute. */
 export interface Counter {
-  /** Points a key has in each window; 0: no limit. */
+  /** Points of a key in each window; 0: no limit. */
   readonly limit: number;
   /** Spends points, or none of them when there are not enough. Null without a limit. Never rejects. */
   spend(key: string, points?: number): Promise<Spending | null>;
-  /** Takes back a part of what was spent and gives the spending as it is then. After its window there is nothing to take back. */
+  /** Refunds a part of the points and returns the new state. After the window there is nothing to refund. */
   giveBack(key: string, points: number, spending: Spending): Spending;
 }
 
-/** Where several processes count together. */
+/** The counter that several processes share. */
 export interface SharedPoints {
-  /** Adds to what was taken under a name and gives the sum. */
+  /** Adds to the points of a name and returns the sum. */
   take(name: string, points: number): Promise<number>;
-  /** Forgets what is long past. Never rejects. */
+  /** Deletes old windows. Never rejects. */
   sweep(): Promise<void>;
 }
 
-/** What {@link createCounter} needs. */
+/** Options of {@link createCounter}. */
 export interface CounterOptions {
   readonly name: string;
   readonly limit: number;
-  /** Null where this process is the only one. */
+  /** Null if this process is the only one. */
   readonly shared: SharedPoints | null;
   readonly now: () => Date;
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** What a process has of one key's amount in one window. */
+/** A process's reservation of one key's points in one window. */
 interface Quota {
-  /** Taken and not spent. */
+  /** Reserved and not spent. */
   remaining: number;
-  /** Taken by this process in all. */
+  /** Reserved by this process in all. */
   reserved: number;
-  /** Taken by all processes, when last heard of. */
+  /** Reserved by all processes, as of the last reservation. */
   reservedByAll: number;
-  /** Nothing more can be had in this window. */
+  /** True: no more points are available in this window. */
   isExhausted: boolean;
   reserving: Promise<void> | null;
 }
 
 /**
- * A limit on points for each key and minute. Of a shared amount a process takes a twentieth at once and spends it from
- * memory, so that most requests ask nobody; all of them together never spend more than the limit. Where the shared
- * amount cannot be asked, each process counts alone: it is better to serve too much than nothing.
+ * Creates a limit on points for each key and minute. A process reserves a twentieth of a shared limit at once and
+ * spends it from memory, so that most requests need no statement; all processes together never spend more than the
+ * limit. If the shared counter does not answer, each process counts alone: serving too much is better than serving
+ * nothing.
  */
 export function createCounter(options: CounterOptions): Counter {
   const { limit, shared, now } = options;
@@ -82,7 +88,7 @@ export function createCounter(options: CounterOptions): Counter {
     if (found) return found;
     const [oldest] = quotas.size >= maxKeys ? quotas.keys() : [];
     if (oldest !== undefined) quotas.delete(oldest);
-    // Alone, a process has all of it from the beginning.
+    // Without a shared counter, a process has the whole limit from the beginning.
     const mine = shared ? 0 : limit;
     const quota = {
       remaining: mine,

@@ -1,6 +1,9 @@
 import type { Spending } from './counter.ts';
 
-/** What an HTTP answer says of a limit, at every door alike (draft-ietf-httpapi-ratelimit-headers); nothing without one. */
+/**
+ * Returns the HTTP headers for a limit, the same in every API (draft-ietf-httpapi-ratelimit-headers); none without a
+ * limit.
+ */
 export function limitHeaders(spending: Spending | null): Readonly<Record<string, string>> {
   if (spending === null) return {};
   return {

@@ -2,22 +2,25 @@ import type { Store } from '../../store/store.ts';
 import { type Counter, type CounterOptions, createCounter } from './counter.ts';
 import { sharePoints } from './shared-points.ts';
 
-/** How much may be had in a minute; 0: as much as one likes. */
+/** Limits per minute; 0: unlimited. */
 export interface LimitSizes {
   /** REST requests of one key. */
   readonly rest: number;
   /** Points of one key's GraphQL operations. */
   readonly graphql: number;
-  /** Tokens from one address that are not good. */
+  /** Invalid tokens from one address. */
   readonly login: number;
   /** Deliveries to the incoming webhook of one automation. */
   readonly webhook: number;
 }
 
-/** What is counted; built once by the app. Keys are bare ids of API keys and automations, or addresses. */
+/** The counters; built once by the app. Keys are unprefixed ids of API keys and automations, or addresses. */
 export type Limits = Readonly<Record<keyof LimitSizes, Counter>>;
 
-/** The limits of one process: it shares them with the others on its PostgreSQL; an embedded database has one process. */
+/**
+ * Creates the limits of one process: it shares them with the others on its PostgreSQL; an embedded database has one
+ * process.
+ */
 export function createLimits(
   services: Pick<CounterOptions, 'now' | 'log'> & { readonly store: Pick<Store, 'dialect' | 'execute'> },
   sizes: LimitSizes,

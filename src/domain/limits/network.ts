@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * What one caller may be expected to have of addresses: an IPv4 address, or the /64 of an IPv6 one, of which a single
+ * Returns the network that one caller may control: an IPv4 address, or the /64 of an IPv6 one, of which a single
  * machine has 2^64.
  */
 export function networkOf(address: string): string {

@@ -1,21 +1,23 @@
 import type { LiveViewers } from '../../auth/live-viewers.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 
-/** Whatever stays open: a WebSocket, or a stream of server-sent events. */
+/** A kind of open connection: a WebSocket, or a stream of server-sent events. */
 export type StreamKind = 'socket' | 'stream';
 
-/** The sockets and streams of this process, counted for each principal across all doors and transports. */
+/** The sockets and streams of this process, counted for each principal across all APIs and transports. */
 export interface OpenStreams {
-  /** Takes a place for one more; null when its principal has as many as it may. `end` is called when the service stops. */
+  /**
+   * Takes a slot for one more; null if its principal has reached the maximum. `end` is called when the service stops.
+   */
   open(kind: StreamKind, viewer: Viewer, end: () => void): (() => void) | null;
-  /** How many there are; all 0 after every way of leaving. */
+  /** The number of open ones; all 0 after every way of closing. */
   count(): Record<StreamKind, number>;
-  /** The most that one principal may have. */
+  /** Maximum number for one principal. */
   readonly max: number;
   endAll(): void;
 }
 
-/** What is said to a principal that has as many open as it may. */
+/** Returns the message for a principal that has reached the maximum. */
 export function tooManyStreams({ max }: Pick<OpenStreams, 'max'>): string {
   return `At most ${max} sockets and streams may be open at once: close one first.`;
 }
@@ -50,17 +52,17 @@ export function createOpenStreams(max: number): OpenStreams {
   };
 }
 
-/** A stream that is open: see {@link openLiveStream}. */
+/** An open stream: see {@link openLiveStream}. */
 export interface LiveStream {
-  /** Who reads it, asked anew whenever it matters: what its viewer may do changes with its roles. */
+  /** Returns the current viewer; its permissions change with its roles. */
   readonly current: () => Viewer;
-  /** Gives back what it has taken. To be called after every way of leaving. */
+  /** Releases its slot. Call it after every way of closing. */
   leave(): void;
 }
 
 /**
- * Takes a place for a stream of a viewer, and follows its key; null when its principal has as many open as it may. `end` is
- * called when the service stops, and when the viewer may no longer come.
+ * Takes a slot for a viewer's stream, and follows its key; null if its principal has reached the maximum. `end` is
+ * called when the service stops, and when the key ends or may no longer be used.
  */
 export function openLiveStream(
   { openStreams, liveViewers }: { readonly openStreams: OpenStreams; readonly liveViewers: LiveViewers },

@@ -2,10 +2,10 @@ import { RateLimiterPostgres } from 'rate-limiter-flexible';
 import type { Store } from '../../store/store.ts';
 import { type SharedPoints, windowMs } from './counter.ts';
 
-/** How often a process deletes what is past. */
+/** Interval at which a process deletes old windows. */
 const sweepMs = 5 * 60_000;
 
-/** Counts in the table `rate_limit` of PostgreSQL, which its processes share; one statement for each taking. */
+/** Counts in the table `rate_limit` of PostgreSQL, which its processes share; one statement for each reservation. */
 export function sharePoints(store: Pick<Store, 'execute'>): SharedPoints {
   const client = {
     async query({ text, values }: { text: string; values: readonly unknown[] }) {
@@ -19,11 +19,12 @@ export function sharePoints(store: Pick<Store, 'execute'>): SharedPoints {
     tableName: 'rate_limit',
     tableCreated: true,
     keyPrefix: '',
-    // What may be had is the counters' to say: here it is only added up.
+    // The counters check the limit: here points are only summed.
     points: 1,
-    // A name holds its window, so that a row needs no end; only for the clocks of machines to differ, and then be swept.
+    // A name contains its window, so a row needs no expiry except for its deletion; the factor allows for different
+    // clocks.
     duration: (2 * windowMs) / 1_000,
-    // Its timer could not be ended.
+    // Its timer cannot be stopped.
     clearExpiredByTimeout: false,
   });
   let sweptAt = 0;

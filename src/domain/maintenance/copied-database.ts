@@ -5,9 +5,9 @@ import type { Log } from '../context.ts';
 
 /** Properties of the database that a start compares with the recorded ones. */
 export interface FoundDatabase {
-  /** Of `Store.readIdentity`. */
+  /** The result of `Store.readIdentity`. */
   readonly identity: string | null;
-  /** The identity that the last start recorded; null: none did. */
+  /** The identity that the last start recorded; null: none. */
   readonly recordedIdentity: string | null;
 }
 
@@ -62,7 +62,7 @@ export async function adoptCopiedDatabase(
     await tx.query('update installation set database_identity = $1', [identity]);
   if (!isOther && !isAhead) return false;
   if (isAhead) for (const statement of renumber) await tx.query(statement);
-  // They belong to processes that work on the original.
+  // They belong to processes of the original.
   await tx.query('delete from lease');
   await tx.query('delete from worker');
   const message =

@@ -10,7 +10,7 @@ const pollMs = 5_000;
 
 /** The mode in which a process starts. */
 export interface MaintenanceStart {
-  /** Of MAINTENANCE. */
+  /** The value of MAINTENANCE. */
   readonly isConfigured: boolean;
   /** Recorded in the database, for all processes. */
   readonly maintenanceSince: Date | null;

@@ -11,10 +11,7 @@ import { findWebhookDeliveries, type WebhookDeliveryRecord, webhookDeliveryColum
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import { testEventType } from './event-types.ts';
 
-/**
- * Sends something to an endpoint that says nothing, once, to see whether it is taken. NOT_FOUND, FORBIDDEN, and INVALID_STATE
- * for one that is disabled.
- */
+/** Sends a test event to an endpoint, once. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a disabled endpoint. */
 export async function testWebhookEndpoint(
   context: Context,
   endpointId: string,
@@ -44,8 +41,8 @@ export async function testWebhookEndpoint(
 }
 
 /**
- * Sends something again, at once and as often as if it were new, whether it had been taken or not; what is still to be sent is
- * sent at once. Its id stays. NOT_FOUND, FORBIDDEN, and INVALID_STATE where the endpoint is disabled.
+ * Sends a delivery again, at once and with as many attempts as a new one, whether it had succeeded or not; a pending
+ * delivery is sent at once. Its id stays. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE if the endpoint is disabled.
  */
 export async function redeliverWebhookDelivery(
   context: Context,
@@ -62,7 +59,7 @@ export async function redeliverWebhookDelivery(
     const claim = { scope: seen.organizationId, operation: 'redeliverWebhookDelivery', input, resultId: seen.id };
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return readDelivery(tx, replay);
-    // In the order of those that write how an attempt went.
+    // In the lock order of the statements that write the result of an attempt.
     const [delivery] = await tx.query<WebhookDeliveryRecord>(
       `update webhook_delivery d set status = 'pending', attempt_count = 0, next_attempt_at = $2::timestamptz,
               begun_at = $2::timestamptz, finished_at = null where d.id = $1 returning ${webhookDeliveryColumns}`,

@@ -24,14 +24,14 @@ import {
 } from './endpoints.ts';
 import { type WebhookEventType, webhookEventTypes } from './event-types.ts';
 
-/** The most endpoints of an organization. */
+/** Maximum number of endpoints of an organization. */
 const maxWebhookEndpoints = 20;
-/** How long the secret before signs beside a new one. */
+/** Time in which the previous secret signs in addition to the new one. */
 export const previousSecretMs = 24 * 60 * 60 * 1_000;
 
 const eventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
 
-/** The values of an endpoint, as inputs give them. Without `allowPrivate` its URL must be https. */
+/** The values of an endpoint in inputs. Without `allowPrivate` its URL must be https. */
 export function endpointSchema(allowPrivate: boolean) {
   return z.object({
     url: text('url', { min: 1, max: maxUrlLength }).superRefine((url, check) => {
@@ -47,7 +47,7 @@ export function endpointSchema(allowPrivate: boolean) {
   });
 }
 
-/** What an endpoint is made from; `eventTypes` left out: all of them. */
+/** The input of an endpoint; if `eventTypes` is omitted: all of them. */
 export interface CreateWebhookEndpointInput {
   readonly url: string;
   readonly description?: string | null | undefined;
@@ -55,17 +55,17 @@ export interface CreateWebhookEndpointInput {
   readonly isEnabled?: boolean | null | undefined;
 }
 
-/** An endpoint that was written, and its secret where that was made just now: it is shown once. */
+/** A written endpoint, and its secret if the secret is new: it is shown once. */
 export interface WrittenWebhookEndpoint {
   readonly endpoint: WebhookEndpointRecord;
   readonly secret: string | null;
 }
 
 /**
- * Makes an endpoint of an organization (in any form; left out: the one that the viewer's key is bound to): it hears of what happens from now on.
- * What it hears is of all sessions, so that the viewer must be allowed to view them. FORBIDDEN, INVALID_INPUT,
- * ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is
- * gone. The first call alone gives the secret.
+ * Creates an endpoint of an organization (in any form; if omitted: the one that the viewer's key is bound to), which
+ * receives events from now on. It receives the events of all sessions, so the viewer needs the permission to view them.
+ * Throws FORBIDDEN, INVALID_INPUT, ORGANIZATION_NOT_USABLE, LIMIT_EXCEEDED; IDEMPOTENCY_CONFLICT, and NOT_FOUND if the
+ * endpoint that the idempotency key created is gone. Only the first call returns the secret.
  */
 export async function createWebhookEndpoint(
   context: Context,
@@ -128,14 +128,17 @@ export async function createWebhookEndpoint(
   });
 }
 
-/** What changes: what is left out (or undefined) stays. null clears the description, and nothing else. */
+/**
+ * The changes of an endpoint: an omitted (or undefined) member does not change. null clears the description, and
+ * nothing else.
+ */
 export type WebhookEndpointChange = {
   readonly [Name in keyof CreateWebhookEndpointInput]?: CreateWebhookEndpointInput[Name];
 };
 
 /**
- * Changes the endpoint of an id in any form; nothing is written when nothing would change. One that is enabled hears of what
- * happens from then on, and starts its failures anew. NOT_FOUND, and the errors of {@link createWebhookEndpoint}.
+ * Changes the endpoint of an id in any form; writes nothing if nothing changes. An endpoint that is enabled receives
+ * events from then on, with its failures reset. Throws NOT_FOUND, and the errors of {@link createWebhookEndpoint}.
  */
 export async function updateWebhookEndpoint(
   context: Context,
@@ -188,8 +191,8 @@ export async function updateWebhookEndpoint(
 }
 
 /**
- * Gives an endpoint another secret, which is shown once. The one before signs too for {@link previousSecretMs}, so that the
- * receiver can change over. NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT.
+ * Replaces the secret of an endpoint; the new one is shown once. The previous one also signs for {@link
+ * previousSecretMs}, so that the receiver can switch. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT.
  */
 export async function rotateWebhookEndpointSecret(
   context: Context,

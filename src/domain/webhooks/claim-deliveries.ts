@@ -6,21 +6,23 @@ import type { PayloadSource } from './event-payload.ts';
 
 /** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
 const leaseMs = 30_000;
-/** Deliveries that are sent to an endpoint at once, by one process; to one that failed last, one. */
+/** Concurrent deliveries of one process to an endpoint; after a failure, one. */
 const maxPerEndpoint = 8;
-/** Deliveries of an organization that a process sends at once: its receivers may hang, and others' webhooks wait for places. */
+/**
+ * Concurrent deliveries of one process for an organization, so that slow receivers do not use up the slots of others.
+ */
 const maxPerOrganization = 16;
 
-/** How many deliveries a process is sending, by bare ids. */
+/** Number of deliveries that a process is sending, by unprefixed ids. */
 export interface InFlightCounts {
   readonly endpoints: ReadonlyMap<string, number>;
   readonly organizations: ReadonlyMap<string, number>;
 }
 
-// Of an endpoint `w`, with `busy.count` under way to it.
+// The free slots of an endpoint `w`, with `busy.count` deliveries under way.
 const freeSlots = `(case when w.consecutive_failures > 0 then 1 else ${maxPerEndpoint} end - coalesce(busy.count, 0))`;
 
-/** A delivery that this process is to send, with all that it takes. */
+/** A delivery that this process has claimed, with the data to send it. */
 export interface ClaimedDelivery extends PayloadSource {
   readonly id: string;
   readonly enterpriseId: string;
@@ -29,16 +31,16 @@ export interface ClaimedDelivery extends PayloadSource {
   readonly attemptCount: number;
   readonly attempts: readonly WebhookAttempt[];
   readonly begunAt: Date;
-  /** Until when nobody else sends it; how the claim is known again. */
+  /** The end of the claim, which also identifies it. */
   readonly claimedUntilAt: Date;
   readonly sealed: string;
-  /** The secret before, while it signs too. */
+  /** The previous secret, while it also signs. */
   readonly previousSealed: string | null;
 }
 
 /**
- * Claims what is due, for each endpoint and organization in turn, the longest due first, as far as they have places beside what
- * is under way. May run in several processes at once: each delivery is claimed by one of them, until its time is over.
+ * Claims due deliveries, of each endpoint and organization in turn, the longest due first, up to their free slots. May
+ * run in several processes at once: one process claims each delivery, until the claim expires.
  */
 export async function claimDeliveries(
   services: Pick<Services, 'store' | 'now'>,
@@ -101,7 +103,7 @@ function toClaimed(row: ClaimRow, claimedUntilAt: Date): ClaimedDelivery {
   return { ...delivery, claimedUntilAt, entry: sessionId === null ? null : entry };
 }
 
-/** When the next delivery is due that this process may claim; null: there is none to wait for. */
+/** Returns the time when the next delivery is due that this process may claim; null: there is none. */
 export async function nextDueAt(
   services: Pick<Services, 'store'>,
   { endpoints, organizations }: InFlightCounts,
@@ -120,7 +122,7 @@ export async function nextDueAt(
   return row?.nextAttemptAt ?? null;
 }
 
-/** The secrets that sign a delivery, in the clear: the present one first. For nothing but signing. */
+/** Returns the secrets that sign a delivery, in plain text: the current one first. Only for signing. */
 export function secretsOf(keyring: Keyring, delivery: ClaimedDelivery): string[] {
   const associatedData = webhookSecretAssociatedData(delivery.organizationId, delivery.endpointId);
   const sealed = [delivery.sealed, ...(delivery.previousSealed === null ? [] : [delivery.previousSealed])];

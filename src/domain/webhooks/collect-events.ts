@@ -11,14 +11,14 @@ interface Endpoint {
   readonly sinceAt: Date;
 }
 
-/** Where the reading for endpoints stands. */
+/** The change feed's consumer for webhooks. */
 export const webhookFeed: FeedConsumer = {
   feedTable: 'webhook_feed',
   progressTable: 'webhook_progress',
   isWanted: 'exists (select 1 from webhook_endpoint w where w.organization_id = f.organization_id and w.is_enabled)',
 };
 
-/** Makes deliveries, to every endpoint that wants them, of what happens in an organization's listed sessions. */
+/** Creates deliveries of the events in an organization's listed sessions for every endpoint with their type. */
 export const webhookEvents: FeedProcessor = {
   ...webhookFeed,
   kinds: sentKinds,

@@ -14,7 +14,10 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** How long after each failed attempt the next one is made: nine in all, the last 23 hours and 35 minutes after the first. */
+/**
+ * Delay after each failed attempt before the next one: nine attempts in all, the last 23 hours and 35 minutes after the
+ * first.
+ */
 export const retryDelaysMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,
@@ -25,19 +28,18 @@ export const retryDelaysMs: readonly number[] = [
   6 * hourMs,
   10 * hourMs,
 ];
-/** Attempts are made up to so much later, so that what failed together does not come back together. */
+/** Maximum random addition to a delay, so that deliveries that failed together are not repeated together. */
 const maxJitter = 0.1;
-/** What could not be sent for so long, because its endpoint was disabled or is too slow, is not sent any more. */
+/** Age after which a delivery is no longer sent, because its endpoint was disabled or is too slow. */
 const maxWaitMs = 30 * hourMs;
-/** Attempts that a delivery's log has. */
+/** Number of attempts in a delivery's log. */
 const maxStoredAttempts = 20;
-/** An endpoint that has taken nothing for so long, and failed so often, is disabled. */
+/** An endpoint without a success for so long, and with so many failures, is disabled. */
 const giveUp = { afterMs: 24 * hourMs, failures: 10 } as const;
 const goneStatus = 410;
 
 /**
- * Sends a delivery that was claimed, and writes down how it went. What was broken off, because the process stops, is left to be
- * sent again.
+ * Sends a claimed delivery, and records the result. An attempt that was aborted because the process stops is repeated.
  */
 export async function deliver(
   services: Services,
@@ -116,7 +118,7 @@ async function record(
         nextAttemptAt === null ? now : null,
       ],
     );
-    // Its time was over, or it was asked for again: whoever has it now writes how it goes.
+    // The claim has expired, or the delivery was requested again: the process with the new claim records the result.
     if (written.length > 0) tx.afterCommit(() => services.notifier.notify(`resources:${delivery.organizationId}`));
     if (written.length === 0 || isTest || isLate) return;
     if (isTaken) await endFailing(tx, delivery.endpointId);

@@ -9,38 +9,38 @@ import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import type { WebhookDeliveryType } from './event-types.ts';
 
-/** Where a delivery is. */
+/** The status of a delivery. */
 export const webhookDeliveryStatuses = ['pending', 'delivered', 'failed'] as const;
 /** See {@link webhookDeliveryStatuses}. */
 export type WebhookDeliveryStatus = (typeof webhookDeliveryStatuses)[number];
 
-/** One time that something was sent, and what came back. */
+/** One attempt of a delivery, and its response. */
 export interface WebhookAttempt {
   /** RFC 3339. */
   readonly startedAt: string;
   readonly durationMs: number;
-  /** Null: no answer came. */
+  /** Null: no response. */
   readonly statusCode: number | null;
-  /** Why it was not taken, in a sentence; null: it was. */
+  /** The reason of a failure, as a sentence; null: success. */
   readonly error: string | null;
-  /** The beginning of what was answered. */
+  /** The beginning of the response's body. */
   readonly answer: string;
 }
 
-/** Something that is sent to an endpoint, until it is taken or given up. */
+/** A delivery to an endpoint, until it succeeds or is given up. */
 export interface WebhookDeliveryRecord {
   readonly id: string;
   readonly organizationId: string;
   readonly endpointId: string;
   readonly eventType: WebhookDeliveryType;
-  /** The log entry's, bare; of a test its own. */
+  /** The unprefixed id of the log entry; for a test its own. */
   readonly eventId: string;
   /** Null: a test. */
   readonly sessionId: string | null;
   readonly status: WebhookDeliveryStatus;
-  /** The last ones, oldest first. */
+  /** The latest attempts, oldest first. */
   readonly attempts: readonly WebhookAttempt[];
-  /** Null: it is over. */
+  /** Null: the delivery is finished. */
   readonly nextAttemptAt: Date | null;
   readonly finishedAt: Date | null;
   readonly createdAt: Date;
@@ -51,16 +51,13 @@ export const webhookDeliveryColumns = `d.id, d.organization_id as "organizationI
   d.event_type as "eventType", d.event_id as "eventId", d.session_id as "sessionId", d.status, d.attempts,
   d.next_attempt_at as "nextAttemptAt", d.finished_at as "finishedAt", d.created_at as "createdAt"`;
 
-/** Conditions of a list of deliveries; ids are bare. */
+/** Conditions of a list of deliveries; ids are unprefixed. */
 export interface WebhookDeliveryFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {
   readonly status?: readonly WebhookDeliveryStatus[] | undefined;
   readonly sessionId?: string | undefined;
 }
 
-/**
- * What was sent to an endpoint that has been read, or is to be, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN,
- * INVALID_INPUT.
- */
+/** Returns the deliveries of an endpoint as a nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT. */
 export function webhookDeliveriesOf(
   context: Context,
   endpoint: Pick<WebhookEndpointRecord, 'id' | 'organizationId'>,
@@ -89,7 +86,9 @@ export function webhookDeliveriesOf(
   };
 }
 
-/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+/**
+ * Returns the deliveries of these unprefixed ids that the viewer may see, in the ids' order; null for each other id.
+ */
 export async function findWebhookDeliveries(
   context: Context,
   ids: readonly string[],

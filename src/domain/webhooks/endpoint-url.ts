@@ -1,12 +1,12 @@
 import { parseUrl } from '../../parse-url.ts';
 import { isWebhookAddress, literalAddress } from './addresses.ts';
 
-/** The longest URL of an endpoint, in characters. */
+/** Maximum length of the URL of an endpoint, in characters. */
 export const maxUrlLength = 2_000;
 
 /**
- * What is wrong with the URL of an endpoint; null: nothing that can be seen without asking for its address, which is looked at
- * when something is sent. Without `allowPrivate` it must be https.
+ * Returns the problem of an endpoint's URL; null: none without resolving its name, which happens when a delivery is
+ * sent. Without `allowPrivate` it must be https.
  */
 export function webhookUrlProblem(text: string, allowPrivate: boolean): string | null {
   const expected = '"url" must be an absolute address that begins with https://';

@@ -11,7 +11,7 @@ import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { inOrder, type ListOrder } from '../timed-pages.ts';
 import type { WebhookEventType } from './event-types.ts';
 
-/** Where an organization wants to hear of its sessions, as everybody may see it: the secret is shown once, and never here. */
+/** A webhook endpoint of an organization, without its secret, which is shown once. */
 export interface WebhookEndpointRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
@@ -19,29 +19,31 @@ export interface WebhookEndpointRecord extends Owner, Editor {
   readonly description: string | null;
   readonly eventTypes: readonly WebhookEventType[];
   readonly isEnabled: boolean;
-  /** Why the service itself disabled it; null: it did not. */
+  /** The reason why the service itself disabled it; null: it did not. */
   readonly disabledReason: string | null;
-  /** It hears of what happened from then on. */
+  /** The start of its events. */
   readonly sinceAt: Date;
-  /** Attempts that failed since it last took something. */
+  /** Failed attempts since its last success. */
   readonly consecutiveFailures: number;
   readonly failingSinceAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The columns of a {@link WebhookEndpointRecord} of a `webhook_endpoint` aliased `w`: never its secret. */
+/** The columns of a {@link WebhookEndpointRecord} of a `webhook_endpoint` aliased `w`, without its secret. */
 export const webhookEndpointColumns = `w.id, w.organization_id as "organizationId", w.url, w.description,
   w.event_types as "eventTypes", w.is_enabled as "isEnabled", w.disabled_reason as "disabledReason", w.since_at as "sinceAt",
   w.consecutive_failures as "consecutiveFailures", w.failing_since_at as "failingSinceAt", ${authorColumns('w')},
   ${editorColumns('w')}, w.created_at as "createdAt", w.updated_at as "updatedAt"`;
 
-/** Where an endpoint's secret stands: sealed, it opens nowhere else. */
+/** Returns the associated data of an endpoint's sealed secret, which binds it to the endpoint. */
 export function webhookSecretAssociatedData(organizationId: string, endpointId: string): string {
   return `${organizationId}:${endpointId}`;
 }
 
-/** Conditions of a list of endpoints. `search`: in the address and the description. `eventTypes`: it hears of any of these. */
+/**
+ * Conditions of a list of endpoints. `search`: in the URL and the description. `eventTypes`: it receives any of these.
+ */
 export interface WebhookEndpointFilter extends ListFilter {
   readonly isEnabled?: boolean | undefined;
   readonly isFailing?: boolean | undefined;
@@ -49,8 +51,8 @@ export interface WebhookEndpointFilter extends ListFilter {
 }
 
 /**
- * The endpoints of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN, INVALID_INPUT.
+ * Returns the endpoints of an organization that has been read, by its unprefixed id, as a nested list. Throws
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function webhookEndpointsOf(
   context: Context,
@@ -79,7 +81,7 @@ export function webhookEndpointsOf(
   };
 }
 
-/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+/** Returns the endpoints of these unprefixed ids that the viewer may see, in the ids' order; null for each other id. */
 export function findWebhookEndpoints(
   context: Context,
   ids: readonly string[],
@@ -88,7 +90,7 @@ export function findWebhookEndpoints(
   return findInOrganizations<WebhookEndpointRecord>(context, table, ids, permissionFor.manageWebhooks);
 }
 
-/** The endpoint of an id in any form. NOT_FOUND; FORBIDDEN for a caller who may manage no webhooks. */
+/** Returns the endpoint of an id in any form. Throws NOT_FOUND; FORBIDDEN for a caller who may manage no webhooks. */
 export async function getWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
   requireAnyPermission(context.viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookEndpoint', id);

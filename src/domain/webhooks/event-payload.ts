@@ -2,7 +2,7 @@ import { prefixedId } from '../ids.ts';
 import type { LogEntry } from '../sessions/log.ts';
 import { testEventType, type WebhookDeliveryType } from './event-types.ts';
 
-/** What a delivery is about. */
+/** The event of a delivery. */
 export interface PayloadSource {
   readonly organizationId: string;
   readonly eventType: WebhookDeliveryType;
@@ -15,14 +15,14 @@ export interface PayloadSource {
   > | null;
 }
 
-/** The id that a receiver knows something again by: the same for every attempt, and for every endpoint. */
+/** Returns the id by which a receiver recognizes an event: the same for every attempt, and for every endpoint. */
 export function webhookMessageId({ eventType, eventId }: Pick<PayloadSource, 'eventType' | 'eventId'>): string {
   return eventType === testEventType ? prefixedId('webhookDelivery', eventId) : prefixedId('event', eventId);
 }
 
 /**
- * The text that is sent, in the form of Standard Webhooks: `type`, `timestamp` and `data`. A log is only ever added to, so that it
- * is the same whenever it is sent.
+ * Returns the body to send, in the format of Standard Webhooks: `type`, `timestamp` and `data`. The log is append-only,
+ * so the body is the same in every attempt.
  */
 export function webhookPayload(source: PayloadSource, baseUrl: string): string {
   const { entry, eventType: type } = source;

@@ -1,4 +1,6 @@
-/** What an endpoint can hear of: the `type` of what is sent to it. The log entries that it comes from, and what it says. */
+/**
+ * The event types of webhooks: the `type` of a delivery, with the log entries that it comes from, and a description.
+ */
 export const webhookEventTypes = {
   'session.status_changed': {
     kind: 'STATUS',
@@ -10,16 +12,16 @@ export const webhookEventTypes = {
 /** One of {@link webhookEventTypes}. */
 export type WebhookEventType = keyof typeof webhookEventTypes;
 
-/** What only a test sends: of no session, to whoever asked for it. */
+/** The event type of a test, which belongs to no session. */
 export const testEventType = 'webhook.test';
 
-/** All that a delivery can be of. */
+/** Every event type of a delivery. */
 export type WebhookDeliveryType = WebhookEventType | typeof testEventType;
 
 /** The kinds of log entry that are sent. */
 export const sentKinds: readonly string[] = Object.values(webhookEventTypes).map(({ kind }) => kind);
 
-/** The event that a log entry of this kind is; null for one that nobody is told of. */
+/** Returns the event type of a log entry of this kind; null if such entries are not sent. */
 export function eventTypeOfKind(kind: string): WebhookEventType | null {
   const found = Object.entries(webhookEventTypes).find(([, type]) => type.kind === kind);
   return found ? (found[0] as WebhookEventType) : null;

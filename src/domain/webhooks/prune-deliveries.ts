@@ -2,12 +2,12 @@ import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
 import { webhookFeed } from './collect-events.ts';
 
-/** How long what was sent can be looked up, in ms. */
+/** Retention time of deliveries, in ms. */
 const retentionMs = 30 * 24 * 60 * 60 * 1_000;
-/** Rows that are deleted at once. */
+/** Number of rows that are deleted at once. */
 const batchSize = 500;
 
-// $1: the moment before which is long ago; $2: how many at once.
+// $1: the cut-off time; $2: the number of rows.
 const statements = [
   `delete from webhook_delivery where id in (select d.id from webhook_delivery d where d.created_at < $1::timestamptz limit $2)
    returning id`,
@@ -20,8 +20,8 @@ const statements = [
 ] as const;
 
 /**
- * Deletes what was sent longer than 30 days ago, what deleted endpoints had, the endpoints of deleted organizations, and secrets
- * that sign no more. May run in several processes at once.
+ * Deletes deliveries older than 30 days, those of deleted endpoints, the endpoints of deleted organizations, and
+ * secrets that no longer sign. May run in several processes at once.
  */
 export async function pruneWebhooks(services: Services, isStopped: () => boolean): Promise<void> {
   const before = new Date(services.now().getTime() - retentionMs);

@@ -2,59 +2,59 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import { checkedLookup, isWebhookAddress, literalAddress, RefusedAddressError } from './addresses.ts';
 
-/** What is posted. */
+/** The request of a delivery. */
 export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** How it went. */
+/** The result of a request. */
 export interface WebhookAnswer {
-  /** Null: none came. */
+  /** Null: no response. */
   readonly statusCode: number | null;
-  /** Why it was not taken, in a sentence; null: it was. */
+  /** The reason of a failure, as a sentence; null: success. */
   readonly error: string | null;
-  /** The beginning of what was answered. */
+  /** The beginning of the response's body. */
   readonly answer: string;
   readonly durationMs: number;
 }
 
-/** Posts webhooks; each over a connection of its own. */
+/** Sends webhooks, each over its own connection. */
 export interface WebhookSender {
   /** Never rejects. */
   send(webhook: WebhookRequest): Promise<WebhookAnswer>;
-  /** Breaks off what is being sent. */
+  /** Aborts the requests that are under way. */
   close(): Promise<void>;
 }
 
-/** How a sender is set up; `timeoutMs` is for all of it, from the name of the host to the end of the answer. */
+/** Options of a sender; `timeoutMs` applies to the whole request, from name resolution to the end of the response. */
 export interface WebhookSenderOptions {
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
-  /** Finds the addresses of names; the system's own when left out. */
+  /** Resolves names; the system's resolver if omitted. */
   readonly lookup?: LookupFunction;
 }
 
-/** The longest wait for an answer. */
+/** Maximum wait for a response. */
 const defaultTimeoutMs = 15_000;
-/** What is kept of an answer, in bytes. */
+/** Maximum part of a response that is stored, in bytes. */
 const maxStoredBytes = 1_024;
 
 /**
- * A sender that connects to public addresses only, unless allowed: the address is looked at for each connection, after the
- * name was resolved. It follows no redirect, and reads no more of an answer than it keeps.
+ * Creates a sender that connects to public addresses only, unless private ones are allowed: the address is checked for
+ * each connection, after the name was resolved. It follows no redirect, and reads no more of a response than it stores.
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { allowPrivate, timeoutMs = defaultTimeoutMs } = options;
   const connect = buildConnector({ lookup: checkedLookup(allowPrivate, options.lookup), timeout: timeoutMs });
   const agent = new Agent({
-    // A connection that is kept would not be looked at again.
+    // A reused connection would not be checked again.
     pipelining: 0,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect(target, callback) {
-      // No name, no lookup: Node connects to it at once.
+      // Without a name there is no lookup: Node connects to the address at once.
       const address = literalAddress(target.hostname);
       if (address !== null && !isWebhookAddress(address, allowPrivate)) {
         return callback(new RefusedAddressError(), null);
@@ -81,7 +81,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   };
 }
 
-// The status decides: what goes wrong with the rest of an answer changes nothing any more.
+// The status decides: an error in the rest of a response has no effect.
 async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -93,7 +93,7 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
       if (length >= maxStoredBytes) break;
     }
   } catch {
-    // Broken off, late, or not what its headers said.
+    // Aborted, late, or not as its headers announced.
   }
   body.destroy();
   const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, maxStoredBytes));
@@ -118,7 +118,7 @@ const errorMessages: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer has not the length that it promised.',
 };
 
-// Only what is known to be fit to be read: messages of errors name addresses.
+// Returns only messages that are safe to show: messages of errors contain addresses.
 function errorMessage(error: unknown): string {
   for (const each of errorsWithin(error)) {
     if (each instanceof RefusedAddressError) return each.message;

@@ -7,12 +7,15 @@ import { type EntityChange, type EntityFilter, watchEntities } from '../changes/
 import type { Context } from '../context.ts';
 import { type WebhookDeliveryRecord, type WebhookDeliveryStatus, webhookDeliveryColumns } from './deliveries.ts';
 
-/** A subscription to deliveries. `organizationId`: in any form; null: all organizations where the viewer manages webhooks. */
+/**
+ * A subscription to deliveries. `organizationId`: in any form; null: all organizations where the viewer manages
+ * webhooks.
+ */
 export interface DeliveryChangesRequest {
   readonly organizationId: string | null;
-  /** Bare ids of the endpoints that count; null: all. */
+  /** Unprefixed ids of the endpoints that count; null: all. */
   readonly endpointIds: readonly string[] | null;
-  /** The id is bare. */
+  /** The id is unprefixed. */
   readonly filter: Maybe<{
     status: readonly WebhookDeliveryStatus[];
     sessionId: string;
@@ -31,8 +34,8 @@ const deliveryChanges: ChangeSource<WebhookDeliveryRecord> = {
 };
 
 /**
- * The changes of deliveries, as {@link watchEntities} reports them. ORGANIZATION_NOT_USABLE, NOT_FOUND, FORBIDDEN, BAD_CURSOR
- * before the first one.
+ * Subscribes to the changes of deliveries, as {@link watchEntities} reports them. Throws ORGANIZATION_NOT_USABLE,
+ * NOT_FOUND, FORBIDDEN, BAD_CURSOR before the first one.
  */
 export async function watchDeliveries(
   context: Context,

@@ -4,21 +4,21 @@ import { FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { UsageUpdate } from './counter.ts';
 
-/** What a run has used since it last wrote, for the entry of the piece of work that is going on. */
+/** The usage of a run since its last write, for the entry of the current piece of work. */
 export interface WorkDone {
-  /** Of the entry: made with its first writing, grown by the others. */
+  /** The id of the entry: created by its first write, increased by the others. */
   readonly entryId: string;
-  /** When the piece of work began: it decides the day and the cycle of the whole entry. */
+  /** The start of the piece of work, which determines the day and the cycle of the whole entry. */
   readonly usedAt: Date;
   readonly acus: number;
   readonly measured: Measured;
   readonly source: UsageUpdate['source'] | null;
-  /** What the agent's own session has cost in all; null: as it was. */
+  /** The total cost of the agent's own session; null: unchanged. */
   readonly agentCostUsd: number | null;
 }
 
-// One statement: the fence, the session's own sum, the entry. Decimal arithmetic, as in consumption/ledger.ts. Locks the
-// run, then the session, in the order that holds everywhere.
+// One statement: the fence, the session's own sum, the entry. Decimal arithmetic, as in consumption/ledger.ts. Locks
+// the run, then the session, in the usual lock order.
 const write = `
   with locked_run as (
     update run set agent_cost_usd = coalesce($6::float8, agent_cost_usd)
@@ -44,8 +44,8 @@ const write = `
   select used.acus_consumed as acus from used, entry`;
 
 /**
- * Adds to the ledger and to the session's own sum. FencedError when the run is no longer this worker's and `isFenced`, which
- * is left out only for work that was done before and nobody else can write.
+ * Adds to the ledger and to the session's own sum. Throws FencedError if the run is no longer this worker's and
+ * `isFenced` is true. It is false only for earlier work that no other process can write.
  */
 export async function writeWork(
   context: Context,
@@ -73,7 +73,7 @@ export async function writeWork(
   if (rows.length === 0) throw new FencedError(run.sessionId);
 }
 
-/** What the agent's own session had cost when the run was last metered. */
+/** Returns the total cost of the agent's own session when the run was last metered. */
 export async function readAgentCostUsd(context: Context, sessionId: string): Promise<number> {
   const rows = await context.store.query<{ costUsd: number }>(
     'select agent_cost_usd as "costUsd" from run where session_id = $1',

@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import type { SessionStatusDetail } from '../../sessions/status.ts';
 import { cycleOf } from '../../usage/consumption/cycles.ts';
 
-/** A limit of ACUs that leaves nothing for a session. */
+/** An ACU limit that a session has reached. */
 export interface LimitReached {
-  /** What the session sleeps with. */
+  /** The status detail of the suspended session. */
   readonly statusDetail: Extract<
     SessionStatusDetail,
     | 'usage_limit_exceeded'
@@ -14,7 +14,7 @@ export interface LimitReached {
     | 'no_quota_allocation'
     | 'out_of_quota'
   >;
-  /** For the user: what was reached, and what to do. */
+  /** The message for the user: the limit, and the next step. */
   readonly message: string;
   /** ACUs; `used` is at or above `limit`. */
   readonly limit: number;
@@ -41,8 +41,9 @@ const limitsOf = `
 const acus = (amount: number) => `${Math.round(amount * 100) / 100} ${amount === 1 ? 'ACU' : 'ACUs'}`;
 
 /**
- * The limit that a session has reached; null: it may work. The lower one of its own and its organization's for one session,
- * and that of the organization where they are equal, since raising only its own would not help; then what its organization and its enterprise may use in the current cycle.
+ * Returns the limit that a session has reached; null: it may continue. The lower one of its own limit and its
+ * organization's limit for one session is checked first, and the organization's if they are equal, since raising only
+ * its own would not help; then the limits of its organization and its enterprise for the current cycle.
  */
 export async function findReachedLimit(context: Context, sessionId: string): Promise<LimitReached | null> {
   const [row] = await context.store.query<Limits>(limitsOf, [sessionId]);
@@ -78,7 +79,7 @@ function organizationReached(limit: number, used: number): LimitReached {
   return { statusDetail: 'org_usage_limit_exceeded', message, limit, used };
 }
 
-/** How old a sum may be: every session of an organization asks for the same one. */
+/** Maximum age of a cached sum, which all sessions of an organization need. */
 const maxSumAgeMs = 2_000;
 
 type Sums = Map<string, { readonly until: number; readonly sum: Promise<number> }>;

@@ -7,9 +7,9 @@ import { createCounter, difference, nothingUsed, type UsageUpdate } from './coun
 import { readAgentCostUsd, writeWork } from './ledger-entry.ts';
 import { findReachedLimit, type LimitReached } from './limits.ts';
 
-/** What a meter asks of whoever runs the session, and what it tells, each once. */
+/** The run's functions for its meter. The meter calls `onReached` and `onLost` at most once. */
 export interface MeterHooks {
-  /** Whether the agent waits for the user, and does nothing beside that: such time does not count. */
+  /** True if the agent waits for the user and does nothing else: such time does not count. */
   isWaiting(): boolean;
   /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
   onReached(reached: LimitReached): void;
@@ -19,28 +19,39 @@ export interface MeterHooks {
 
 /** Meters one run of a session. */
 export interface Meter {
-  /** How the agent's own session was opened: what it says that it cost begins anew, or goes on. */
+  /** The way in which the agent's own session was opened: its reported cost starts at zero, or continues. */
   opened(how: 'new' | 'resume' | 'load'): Promise<void>;
-  /** A prompt is about to be sent: from now on time counts, and is written down and compared with the limits now and then. */
+  /**
+   * A prompt is about to be sent: from now on time counts, and usage is written and compared with the limits at
+   * intervals.
+   */
   turnStarted(): void;
-  /** Something happened after which the agent may wait, or not any more. It is looked at now and then without this, too. */
+  /** The agent may have started or stopped waiting. This is also checked at intervals. */
   waitingChanged(): void;
   usage(update: UsageUpdate): void;
-  /** The turn is over, however it ended. Resolves when all of it is written; never rejects. */
+  /** The turn is over, whatever its result. Resolves when all of its usage is written; never rejects. */
   turnEnded(): Promise<void>;
   /**
-   * Writes the calls of the model that nobody has written, once the agent has stopped: those that its gateway cut, and those
-   * that ended outside a turn. Also when the run is no longer this worker's, since they were made and cost something.
+   * Writes the remaining calls of the model, after the agent has stopped: those that its gateway cut off, and those
+   * that ended outside a turn. Also if the run is no longer this worker's, since the calls were made and cost
+   * something.
    */
   close(): Promise<void>;
-  /** Writes what was used, and says which limit is reached, if any: before an agent is started, and before each turn. */
+  /**
+   * Writes the usage, and returns the limit that is reached, if any: before an agent is started, and before each turn.
+   */
   check(): Promise<LimitReached | null>;
 }
 
-/** Entries of the ledger end with the hour, so that each lies in one day and one cycle whatever hour a day begins at. */
+/**
+ * Entries of the ledger end with the hour, so that each belongs to one day and one cycle whatever hour a day begins at.
+ */
 const hourMs = 60 * 60 * 1_000;
 
-/** A meter for one run. A run that was taken over adds nothing any more, except for what {@link Meter.close} writes. */
+/**
+ * Creates the meter of one run. A run that another worker has taken adds nothing more, except for the usage that {@link
+ * Meter.close} writes.
+ */
 export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks): Meter {
   const { metering: rates, log } = context;
   const counter = createCounter();
@@ -57,7 +68,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
     const work = difference(total, written);
     if (Object.values(work).every((amount) => amount === 0)) return;
     entry ??= { id: newId(), usedAt: now, source: null };
-    // Of the sums, not of the difference: what is rounded off each time must not add up.
+    // Computed from the totals, not from the difference, so that rounding errors do not add up.
     const acus = Math.round((acusOf(total, rates) - acusOf(written, rates)) * 1_000_000) / 1_000_000;
     const { id: entryId, usedAt } = entry;
     const agentCostUsd = counter.agentCostUsd();
@@ -72,7 +83,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
     written = total;
     if (hourOf(context.now()) !== hourOf(usedAt)) entry = null;
   };
-  // One after another: an entry's first writing comes before the others. What cannot be written is written the next time.
+  // One after another: an entry's first write precedes the others. A failed write is repeated with the next one.
   const flush = () => {
     const done = writing.then(write);
     writing = done.catch(() => undefined);

@@ -6,10 +6,10 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import type { LimitReached } from './limits.ts';
 
 /**
- * Puts a session to sleep because a limit is reached, and says so to the user. The turn stays open: once the limit is
- * raised, a message wakes the session and it is taken up again. The generation moves, so that nothing the agent still
- * says is accepted; the ring of `command:` makes whoever runs it stop the agent. A session that has ended meanwhile stays
- * as it is. FencedError when the run is no longer this worker's.
+ * Suspends a session because a limit is reached, with a message for the user. The turn stays open: when the limit has
+ * been raised, a message wakes the session and the turn resumes. The generation is incremented, so that nothing more
+ * from the agent is accepted; the notification of `command:` makes the worker stop the agent. A session that has ended
+ * meanwhile does not change. Throws FencedError if the run is no longer this worker's.
  */
 export async function suspendForLimit(
   context: Context,

@@ -11,8 +11,8 @@ const counts = [
 ] as const satisfies readonly (keyof UsageUpdate)[];
 
 /**
- * What can be true of what an agent says that it used: whole numbers that are not negative, and a cost that is not. The rest
- * counts as not said; `refused` names it.
+ * Returns the plausible part of an agent's usage report: non-negative whole numbers, and a non-negative cost. `refused`
+ * names the ignored fields.
  */
 export function validateUsage(update: UsageUpdate): {
   readonly usage: UsageUpdate;

@@ -3,21 +3,23 @@ import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
 import { countLimitedSessions } from './queue-reasons.ts';
 
-/** From how many waiting sessions on the queue is called elevated, and high. */
+/** Minimum numbers of waiting sessions of the levels elevated and high. */
 const levels = { elevated: 10, high: 100 } as const;
 
-/** How many of the enterprise's sessions wait for an agent: new, resuming, or claimed and not yet running. */
+/** The number of the enterprise's sessions that wait for an agent: new, resuming, or claimed and not yet running. */
 export interface QueueState {
   readonly size: number;
-  /** Those of them that wait because their organization or their user has as many running sessions as it may. */
+  /**
+   * The number of them that wait because their organization or their user has reached its limit of running sessions.
+   */
   readonly limitedSize: number;
   readonly level: 'normal' | 'elevated' | 'high';
 }
 
-/** The enterprise's queue. FORBIDDEN without ViewAccountMetrics. */
+/** Returns the enterprise's queue. Throws FORBIDDEN without ViewAccountMetrics. */
 export async function getQueue(context: Context): Promise<QueueState> {
   requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMetrics);
-  // By the runs that have something to do: a partial index, short however many sessions there are.
+  // Uses the partial index of queued runs, which is short however many sessions there are.
   const [row] = await context.store.query<{ n: number }>(
     `select count(*)::int as n from run r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
       where r.queued_at is not null and s.status in ('new', 'resuming', 'claimed') and o.enterprise_id = $1 and o.deleted_at is null`,

@@ -15,17 +15,17 @@ const permissions = {
   enterprise: permissionFor.viewEnterpriseConsumption,
 } as const;
 
-/** Whose consumption is meant; the id is in any form. */
+/** The subject of a consumption query; the id is in any form. */
 export interface ConsumptionSubject {
   readonly kind: 'organization' | 'user' | 'serviceUser' | 'session';
   readonly id: string;
 }
 
-/** What is added up: all of a place, or one subject's within it. */
+/** The consumption to sum: all of a scope, or one subject's within it. */
 export interface ConsumptionRequest extends PeriodInput {
   readonly scope: Scope;
   readonly subject?: ConsumptionSubject | undefined;
-  /** When a day begins, in hours after midnight UTC. No door follows a time zone that changes its clocks. */
+  /** The start of a day, in hours after midnight UTC. No API supports a time zone with changing offsets. */
   readonly dayStartsAtHour: number;
 }
 
@@ -35,7 +35,7 @@ export interface DayConsumption {
   readonly acus: number;
 }
 
-/** Sums of a period. Days without any use are left out; the first and the last one may be cut off by the period. */
+/** Sums of a period. Days without consumption are left out; the period may cut off the first and the last day. */
 export interface Consumption {
   readonly totalAcus: number;
   readonly days: readonly DayConsumption[];
@@ -49,8 +49,8 @@ const columns = {
 } as const satisfies Record<ConsumptionSubject['kind'], string>;
 
 /**
- * What a place, or a subject in it, has consumed by day: one statement over the ledger. The errors of `usePlace` and of
- * {@link periodOf}; NOT_FOUND for a subject that is not of the place.
+ * Returns the consumption of a scope, or of a subject in it, by day: one statement over the ledger. Throws the errors
+ * of `useScope` and of {@link periodOf}; NOT_FOUND for a subject outside the scope.
  */
 export async function getConsumption(context: Context, request: ConsumptionRequest): Promise<Consumption> {
   const scope = await useScope(context, request.scope, permissions);
@@ -61,7 +61,7 @@ export async function getConsumption(context: Context, request: ConsumptionReque
   const where = ['u.used_at >= $1::timestamptz', 'u.used_at < $2::timestamptz', ...scopeConditions(scope, bind)];
   const { subject } = request;
   if (subject) where.push(`${columns[subject.kind]} = ${bind(await getSubjectId(context, scope, subject))}`);
-  // Decimal sums: adding up in another order or by another key must not give another number.
+  // Decimal sums: the result must not depend on the order or the grouping.
   const rows = await context.store.query<{ day: number | null; acus: number | null }>(
     `select d.day, sum(d.acus)::float8 as acus
        from (select floor((extract(epoch from u.used_at) - $3::int) / 86400)::int8 as day, u.acus::numeric as acus
@@ -84,7 +84,7 @@ function scopeConditions(scope: AuthorizedScope, bind: (value: unknown) => strin
 const living = `exists (select 1 from organization o where o.enterprise_id = $2 and o.deleted_at is null
   and ($3::text is null or o.id = $3)`;
 
-// Those who have left, and those who were deleted, are still there for what they have used.
+// Former members and deleted principals count for their consumption.
 const principal = (table: string, column: string, isInScope: string) => `
   select 1 from ${table} p
    where p.id = $1 and p.enterprise_id = $2
@@ -92,7 +92,10 @@ const principal = (table: string, column: string, isInScope: string) => `
             select 1 from role_assignment a where a.${column} = p.id and a.organization_id = $3))
           or exists (select 1 from usage u where u.${column} = p.id and ${living} and o.id = u.organization_id)))`;
 
-/** $1 the subject, $2 the enterprise, $3 the organization of the place, or null: whether it is of the place. */
+/**
+ * Tells if a subject belongs to the scope. $1: the subject, $2: the enterprise, $3: the organization of the scope, or
+ * null.
+ */
 const subjectExists = {
   organization: `select 1 where ${living} and o.id = $1)`,
   session: `select 1 from session s where s.id = $1 and ${living} and o.id = s.organization_id)`,

@@ -12,36 +12,36 @@ import {
   writeCursor,
 } from '../../pages.ts';
 
-/** A stretch of time: from `startsAt` on, before `endsAt`. */
+/** A period: from `startsAt` on, before `endsAt`. */
 export interface Period {
   readonly startsAt: Date;
   readonly endsAt: Date;
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** The longest stretch that is added up in one request. */
+/** Maximum length of the period of one request. */
 export const maxDays = 400;
 
 /** The cycle of a time: the calendar month in UTC. `offset` months later, or earlier if negative. */
 export function cycleOf(at: Date, offset: number = 0): Period {
   const month = (add: number) => {
     const start = new Date(0);
-    // Not Date.UTC: it takes the years 0 to 99 for those after 1900.
+    // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
     start.setUTCFullYear(at.getUTCFullYear(), at.getUTCMonth() + add, 1);
     return start;
   };
   return { startsAt: month(offset), endsAt: month(offset + 1) };
 }
 
-/** Bounds as a caller gives them: at or after, before. Left out: the current cycle's. */
+/** Bounds in a request: at or after, before. If both are omitted: the current cycle. */
 export interface PeriodInput {
   readonly timeAfter?: Date | undefined;
   readonly timeBefore?: Date | undefined;
 }
 
 /**
- * The period that is meant. One bound alone: to the end of the current cycle, or from the beginning of the cycle that
- * `timeBefore` ends in. INVALID_INPUT when it ends before it begins, or is longer than 400 days.
+ * Returns the period of a request. With one bound: to the end of the current cycle, or from the beginning of the cycle
+ * that `timeBefore` ends in. Throws INVALID_INPUT if it ends before it begins, or is longer than 400 days.
  */
 export function periodOf(context: Pick<Context, 'now'>, { timeAfter, timeBefore }: PeriodInput): Period {
   const issues: Issue[] = [];
@@ -72,8 +72,8 @@ function readCycleCursor(text: string): Period | null {
 }
 
 /**
- * The enterprise's cycles, newest first: from the current one back to that in which the enterprise began, or the first
- * use is, whichever is earlier. FORBIDDEN without ViewAccountConsumption, and the errors of {@link pageWindow}.
+ * Lists the enterprise's cycles, newest first: from the current one back to the enterprise's creation, or to the first
+ * use if that is earlier. Throws FORBIDDEN without ViewAccountConsumption, and the errors of {@link pageWindow}.
  */
 export async function listCycles(context: Context, request: PageRequest, limits: PageLimits): Promise<Page<Period>> {
   requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseConsumption);
@@ -90,7 +90,7 @@ export async function listCycles(context: Context, request: PageRequest, limits:
     cycle.startsAt <= newest.startsAt &&
     (window.before === null || cycle.startsAt > window.before.startsAt) &&
     (window.after === null || cycle.startsAt < window.after.startsAt);
-  // From the end that was asked for: within the cursors, and never outside of what there is.
+  // From the requested end: within the cursors, and within the existing cycles.
   const step = window.backward ? 1 : -1;
   const earlierOf = (one: Period, other: Period) => (one.startsAt < other.startsAt ? one : other);
   const laterOf = (one: Period, other: Period) => (one.startsAt > other.startsAt ? one : other);

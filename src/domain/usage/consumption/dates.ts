@@ -3,13 +3,16 @@ import { maxDays, type Period } from './cycles.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Days of UTC, as their midnights; both are part of what is meant. */
+/** Days in UTC, as their midnights; both bounds are included. */
 export interface Dates {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** The time of some days. INVALID_INPUT for days before 1970, an end before the beginning, and more than 400 days. */
+/**
+ * Returns the period of some days. Throws INVALID_INPUT for days before 1970, an end before the beginning, and more
+ * than 400 days.
+ */
 export function periodOfDates({ from, to }: Dates): Period {
   const issues: Issue[] = [];
   for (const [name, day] of Object.entries({ from, to })) {

@@ -2,20 +2,20 @@ import type { Transaction } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 
-/** What a session has used since it was last metered. */
+/** The consumption of a session since it was last metered. */
 export interface UsageEntry {
-  /** Bare. */
+  /** Unprefixed id. */
   readonly sessionId: string;
-  /** Above 0; kept to a millionth. */
+  /** Above 0; stored to a millionth. */
   readonly acus: number;
-  /** When it was used: what decides its day and its cycle. */
+  /** The time of use, which determines its day and its cycle. */
   readonly usedAt: Date;
 }
 
-/** The most that one entry may say: far above any session, far below where sums lose their millionths. */
+/** Maximum of one entry: far above any session, far below the sums that lose their millionths. */
 const maxAcus = 1_000_000;
 
-// One statement: the entry, and the session's own sum. Decimal arithmetic, so that every way of adding up gives the same.
+// One statement: the entry, and the session's own sum. Decimal arithmetic, so that every grouping gives the same sum.
 const append = `
   with used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $2::numeric, 6)::float8
@@ -31,8 +31,8 @@ const append = `
   select used.acus_consumed as acus from used, entry`;
 
 /**
- * Appends to the ledger of ACUs and moves the session's own sum with it: the only writer of both. Gives what the session
- * has used in all. NOT_FOUND for no session; an amount that is none is the caller's error.
+ * Appends to the ledger of ACUs and updates the session's own sum: the only writer of both. Returns the session's
+ * total. Throws NOT_FOUND if there is no such session; an invalid amount is a programming error.
  */
 export async function recordUsage(tx: Transaction, { sessionId, acus, usedAt }: UsageEntry): Promise<number> {
   const rounded = Math.round(acus * 1_000_000) / 1_000_000;

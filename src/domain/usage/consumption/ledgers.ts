@@ -5,24 +5,25 @@ import { inLivingOrganization } from '../../identity/organizations/scope.ts';
 import { parseId } from '../../ids.ts';
 import { type Dates, periodOfDates } from './dates.ts';
 
-/** Which part of a place's consumption is meant; ids in any form. One that refers to nothing there matches nothing. */
+/** A part of a scope's consumption; ids in any form. An id that does not exist in the scope matches nothing. */
 export interface LedgerInput extends Dates {
   readonly userId?: string | null | undefined;
   readonly serviceUserId?: string | null | undefined;
   readonly sessionId?: string | null | undefined;
-  /** Of the enterprise: only these. */
+  /** For the enterprise: only these organizations. */
   readonly organizationIds?: readonly string[] | null | undefined;
 }
 
-/** A part of the ledger of ACUs that the viewer may read. `organizationId` is bare; null: the enterprise. */
+/** A part of the ledger of ACUs that the viewer may read. `organizationId` is unprefixed; null: the enterprise. */
 export interface Ledger {
   readonly organizationId: string | null;
   readonly input: LedgerInput;
 }
 
 /**
- * What of the ledger is meant: nothing is read yet. `organizationId` is one of the viewer's enterprise. FORBIDDEN without
- * ViewOrgSessions there, or ViewAccountConsumption for the enterprise; INVALID_INPUT for days that are too many.
+ * Selects a part of the ledger, without reading it. `organizationId` belongs to the viewer's enterprise. Throws
+ * FORBIDDEN without ViewOrgSessions there, or ViewAccountConsumption for the enterprise; INVALID_INPUT for too many
+ * days.
  */
 export function openLedger(context: Context, organizationId: string | null, input: LedgerInput): Ledger {
   const { viewer } = context;
@@ -32,7 +33,7 @@ export function openLedger(context: Context, organizationId: string | null, inpu
   return { organizationId, input };
 }
 
-/** Rows of `usage` aliased `u` for each place `p`, as parts of a statement. */
+/** Rows of `usage` aliased `u` for each scope `p`, as parts of a statement. */
 export interface LedgerSource {
   /** A FROM item: `p(id)`. */
   readonly scopes: string;
@@ -41,10 +42,10 @@ export interface LedgerSource {
   readonly bind: (value: unknown) => string;
 }
 
-/** What stands for the enterprise where places are told apart by the id of an organization. */
+/** Returns the id of a scope: the organization's id, or a constant for the enterprise. */
 export const scopeIdOf = ({ organizationId }: Pick<Ledger, 'organizationId'>): string => organizationId ?? '';
 
-/** The source for ledgers that differ in their organization only. */
+/** Returns the source for ledgers that differ only in their organization. */
 export function ledgerSource(context: Context, ledgers: readonly [Ledger, ...Ledger[]]): LedgerSource {
   const [{ organizationId, input }] = ledgers;
   const { startsAt, endsAt } = periodOfDates(input);
@@ -68,7 +69,7 @@ export function ledgerSource(context: Context, ledgers: readonly [Ledger, ...Led
   return { scopes, where: where.join(' and '), values, bind };
 }
 
-/** Rows by the ids of their places. */
+/** Groups rows by the ids of their scopes. */
 export function groupByScope<T extends { readonly scopeId: string }>(rows: readonly T[]): Map<string, T[]> {
   const found = new Map<string, T[]>();
   for (const row of rows) {

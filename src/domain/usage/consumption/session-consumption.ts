@@ -14,7 +14,7 @@ import {
 import type { PullRequest } from '../../sessions/session.ts';
 import { type PeriodInput, periodOf } from './cycles.ts';
 
-/** What one session has consumed in a period, and what a bill says of it. */
+/** The consumption of one session in a period, with the details for a bill. */
 export interface SessionConsumption {
   readonly sessionId: string;
   readonly acus: number;
@@ -25,7 +25,7 @@ export interface SessionConsumption {
   readonly organizationName: string;
   readonly userId: string | null;
   readonly serviceUserId: string | null;
-  /** Of the user or the service user; null for a service key. */
+  /** The name of the user or the service user; null for a service key. */
   readonly creatorName: string | null;
   readonly creatorEmail: string | null;
 }
@@ -38,8 +38,8 @@ function readSessionCursor(text: string): string | null {
 }
 
 /**
- * The enterprise's sessions that consumed anything in a period, the newest session first (their ids are ordered by time).
- * FORBIDDEN without ViewAccountConsumption, and the errors of `periodOf` and `pageWindow`.
+ * Lists the enterprise's sessions with consumption in a period, the newest session first (their ids are ordered by
+ * time). Throws FORBIDDEN without ViewAccountConsumption, and the errors of `periodOf` and `pageWindow`.
  */
 export async function listSessionConsumption(
   context: Context,

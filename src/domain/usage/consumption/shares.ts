@@ -11,19 +11,22 @@ import {
 } from '../../pages.ts';
 import { groupByScope, type Ledger, ledgerSource, scopeIdOf } from './ledgers.ts';
 
-/** What consumption is divided by: sessions, who started them (a user, a service user or a service key), organizations, playbooks. */
+/**
+ * The dimension by which consumption is divided: session, actor (a user, a service user or a service key),
+ * organization, playbook.
+ */
 export type ShareOf = 'session' | 'actor' | 'organization' | 'playbook';
 
-/** What one session, actor, organization or playbook has consumed. */
+/** The consumption of one session, actor, organization or playbook. */
 export interface ConsumptionShare {
-  /** Bare, of what the consumption is divided by; empty: the service itself, or no playbook. */
+  /** Unprefixed id in the dimension; empty: the service itself, or no playbook. */
   readonly id: string;
   readonly acus: number;
-  /** Of an actor and of a session. */
+  /** For an actor and for a session. */
   readonly userId: string | null;
   readonly serviceUserId: string | null;
   readonly serviceKeyId: string | null;
-  /** Of a session. */
+  /** For a session. */
   readonly title: string | null;
 }
 
@@ -42,8 +45,9 @@ const titles = {
 } as const satisfies Record<ShareOf, string>;
 
 /**
- * A page of the shares in each of some ledgers, in their order and in one statement; they differ in their organization only.
- * What is newest comes first (ids are ordered by time), and what has no id last. Errors of {@link pageWindow}.
+ * Lists a page of the shares in each of some ledgers, in their order and in one statement; the ledgers differ only in
+ * their organization. The newest come first (ids are ordered by time), the share without an id last. Throws the errors
+ * of {@link pageWindow}.
  */
 export async function listShares(
   context: Context,
@@ -79,7 +83,10 @@ export async function listShares(
   );
 }
 
-/** Number of shares each of some ledgers has, in their order and in one statement; they differ in their organization only. */
+/**
+ * Counts the shares in each of some ledgers, in their order and in one statement; the ledgers differ only in their
+ * organization.
+ */
 export async function countShares(context: Context, by: ShareOf, ledgers: readonly Ledger[]): Promise<Count[]> {
   const [first, ...others] = ledgers;
   if (!first) return [];

@@ -6,18 +6,18 @@ import { parseId } from '../../ids.ts';
 import type { DayConsumption } from './consumption.ts';
 import { cycleOf, listCycles, type Period, type PeriodInput, periodOf } from './cycles.ts';
 
-/** The enterprise, or only these organizations of it (ids in any form; others match nothing). */
+/** The enterprise, or only these organizations of it (ids in any form; unknown ids match nothing). */
 export interface SummaryRequest extends PeriodInput {
   readonly organizationIds?: readonly string[] | undefined;
 }
 
-/** The same ACUs added up in four ways: each list's sum is the total. Nothing that was not used is in a list. */
+/** The same ACUs in four groupings: the sum of each list is the total. Lists contain only entries with consumption. */
 export interface ConsumptionSummary {
   readonly totalAcus: number;
-  /** Days of UTC. */
+  /** Days in UTC. */
   readonly days: readonly DayConsumption[];
   readonly organizations: readonly { readonly organizationId: string; readonly acus: number }[];
-  /** By who started the sessions; both ids null: service keys. */
+  /** By creator of the sessions; both ids null: service keys. */
   readonly principals: readonly {
     readonly userId: string | null;
     readonly serviceUserId: string | null;
@@ -26,7 +26,7 @@ export interface ConsumptionSummary {
 }
 
 interface SummaryRow {
-  /** Which of the ways a row belongs to: the bits of PostgreSQL's grouping(day, organization, user). */
+  /** The grouping of a row: the bits of PostgreSQL's grouping(day, organization, user). */
   grouping: number;
   day: number | null;
   organizationId: string | null;
@@ -37,7 +37,10 @@ interface SummaryRow {
 
 const groupings = { day: 0b011, organization: 0b101, principal: 0b110, total: 0b111 } as const;
 
-/** What the enterprise has consumed, in one statement. FORBIDDEN without ViewAccountConsumption; errors of `periodOf`. */
+/**
+ * Returns the consumption of the enterprise, in one statement. Throws FORBIDDEN without ViewAccountConsumption; errors
+ * of `periodOf`.
+ */
 export async function getConsumptionSummary(context: Context, request: SummaryRequest): Promise<ConsumptionSummary> {
   const { viewer } = context;
   requireEnterprisePermission(viewer, permissionFor.viewEnterpriseConsumption);
@@ -68,17 +71,17 @@ export async function getConsumptionSummary(context: Context, request: SummaryRe
   };
 }
 
-/** A cycle with what it has consumed; null: it is not added up any more. */
+/** A cycle with its consumption; null: too old to be summed. */
 export interface CycleConsumption extends Period {
   readonly acus: number | null;
 }
 
-/** The current cycle and the twelve before it are added up: at most 400 days. */
+/** Number of cycles that are summed, the current one and the twelve before it: at most 400 days. */
 const maxSummedCycles = 13;
-/** More than any installation has: a hundred years. */
+/** A hundred years, which no installation reaches. */
 const maxCycles = 1_200;
 
-/** All cycles of the enterprise, the first one first. FORBIDDEN without ViewAccountConsumption. */
+/** Lists all cycles of the enterprise, the first one first. Throws FORBIDDEN without ViewAccountConsumption. */
 export async function listCycleConsumption(context: Context): Promise<CycleConsumption[]> {
   const { items } = await listCycles(context, { first: maxCycles }, { max: maxCycles, default: maxCycles });
   const summedFrom = cycleOf(context.now(), 1 - maxSummedCycles).startsAt;

@@ -3,12 +3,12 @@ import type { DayConsumption } from './consumption.ts';
 import { cycleOf, type Period } from './cycles.ts';
 import { groupByScope, type Ledger, ledgerSource, scopeIdOf } from './ledgers.ts';
 
-/** The same ACUs added up in three ways. Days and cycles without any use are left out. */
+/** The same ACUs in three groupings. Days and cycles without consumption are left out. */
 export interface ConsumptionSums {
   readonly totalAcus: number;
-  /** Days of UTC. */
+  /** Days in UTC. */
   readonly days: readonly DayConsumption[];
-  /** Each with what of it lies in the days that are meant. */
+  /** Each with its part within the requested days. */
   readonly cycles: readonly (Period & { readonly acus: number })[];
 }
 
@@ -19,12 +19,12 @@ interface SumRow {
   readonly acus: number;
 }
 
-/** What each of some ledgers adds up to, in their order and in one statement. They differ in their organization only. */
+/** Sums each of some ledgers, in their order and in one statement. The ledgers differ only in their organization. */
 export async function sumLedgers(context: Context, ledgers: readonly Ledger[]): Promise<ConsumptionSums[]> {
   const [first, ...others] = ledgers;
   if (!first) return [];
   const { scopes, where, values } = ledgerSource(context, [first, ...others]);
-  // Decimal sums: adding up in another order or by another key must not give another number.
+  // Decimal sums: the result must not depend on the order or the grouping.
   const rows = await context.store.query<SumRow>(
     `select d.scope_id as "scopeId", d.day, d.month, sum(d.acus)::float8 as acus
        from (select p.id as scope_id, floor(extract(epoch from u.used_at) / 86400)::int8 as day,

@@ -1,13 +1,13 @@
 import type { Services } from '../../context.ts';
 import type { LegacyRoute, LegacyUsage } from '../../legacy-usage.ts';
 
-/** How late the counts may be. */
+/** Maximum delay of the counts. */
 const flushMs = 30_000;
 
-/** Counts that are kept in memory and written for all keys at once, so that no request waits for it. */
+/** Counts that are collected in memory and written in batches, so that no request waits for the write. */
 export interface LegacyUses extends LegacyUsage {
   start(): void;
-  /** Writes what is remembered. */
+  /** Writes the collected counts. */
   flush(): Promise<void>;
   /** Flushes and ends. */
   stop(): Promise<void>;
@@ -21,8 +21,8 @@ interface Count extends LegacyRoute {
 }
 
 /**
- * See {@link LegacyUses}. Memory is one entry for each key and route that was called within the half minute. What a process
- * that is killed had not written yet is lost; what could not be written is tried again.
+ * See {@link LegacyUses}. Memory holds one entry for each key and route that was called within the half minute. If the
+ * process is killed, unwritten counts are lost; counts that could not be written are tried again.
  */
 export function createLegacyUses(services: Pick<Services, 'store' | 'now' | 'log'>): LegacyUses {
   let counts = new Map<string, Count>();
@@ -35,7 +35,7 @@ export function createLegacyUses(services: Pick<Services, 'store' | 'now' | 'log
   };
   const flush = async () => {
     if (counts.size === 0) return;
-    // In the order of their keys: two processes that write the same rows wait for each other, and do not lock up.
+    // Sorted by key: two processes that write the same rows wait for each other instead of deadlocking.
     const writing = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
     counts = new Map();
     try {

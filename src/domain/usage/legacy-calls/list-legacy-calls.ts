@@ -14,7 +14,7 @@ import {
   writeCursor,
 } from '../../pages.ts';
 
-/** How often a key has called a legacy route, up to half a minute late. */
+/** The number of calls of a legacy route by a key, up to half a minute late. */
 export interface LegacyCallRecord extends LegacyRoute {
   readonly apiKeyId: string;
   readonly count: number;
@@ -23,7 +23,10 @@ export interface LegacyCallRecord extends LegacyRoute {
 
 type Position = readonly [at: string, apiKeyId: string, version: string, route: string];
 
-/** Which keys of the enterprise still call which legacy routes, the latest call first. FORBIDDEN; the errors of pages. */
+/**
+ * Lists the enterprise's keys that still call legacy routes, with the routes, the latest call first. Throws FORBIDDEN;
+ * the errors of pages.
+ */
 export async function listLegacyCalls(
   context: Context,
   request: PageRequest,
@@ -37,7 +40,10 @@ export async function listLegacyCalls(
   return toPage(rows, window, cursorOf);
 }
 
-/** The same for the keys that act in each of these organizations, by bare ids, in their order and in one statement. */
+/**
+ * The same for the keys that act in each of these organizations, by unprefixed ids, in their order and in one
+ * statement.
+ */
 export async function listLegacyCallsOfOrganizations(
   context: Context,
   organizationIds: readonly string[],
@@ -58,7 +64,10 @@ export async function listLegacyCallsOfOrganizations(
   });
 }
 
-/** The lists of the enterprise, or of the keys that act in an organization, by its bare id, to be counted. FORBIDDEN. */
+/**
+ * Returns the calls of the enterprise, or of the keys that act in an organization, by its unprefixed id, as a list to
+ * count. Throws FORBIDDEN.
+ */
 export function legacyCallsOf({ viewer }: Context, organizationId: string | null): CountedList {
   requireEnterprisePermission(viewer, permissionFor.viewLegacyCalls);
   const ofKey = [
@@ -106,7 +115,7 @@ function startList(context: Context, request: PageRequest, limits: PageLimits) {
 function readPosition(text: string): Position | null {
   const parts = readCursor('legacyCalls', 4, text);
   if (!parts || parts.some((part) => part.includes('\u0000'))) return null;
-  // Up to the year 9999: later ones have no text that PostgreSQL reads.
+  // Up to the year 9999: PostgreSQL cannot read later years as text.
   const isTime = /^\d{1,15}$/.test(parts[0] ?? '') && Number(parts[0]) < 253_402_300_800_000;
   return isTime ? (parts as unknown as Position) : null;
 }

@@ -2,14 +2,17 @@ import type { Context } from '../../context.ts';
 import { refuse } from '../../errors.ts';
 import { type MetricsRequest, type MetricsSource, metricsSource } from './metrics-source.ts';
 
-/** The users who were active in a stretch of time. */
+/** The active users of a window. */
 export interface ActiveUsers {
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly activeUsers: number;
 }
 
-/** Who counts: users who made at least so many sessions in a window. Nobody searches here: `minSearches` changes nothing. */
+/**
+ * Conditions on active users: they have created at least this number of sessions in a window. There are no searches
+ * here: `minSearches` has no effect.
+ */
 export interface ActiveUsersRequest extends MetricsRequest {
   readonly minSessions?: number | undefined;
   readonly minSearches?: number | undefined;
@@ -17,7 +20,7 @@ export interface ActiveUsersRequest extends MetricsRequest {
 
 const maxMinimum = 1_000_000;
 
-/** INVALID_INPUT for a least count that is none. */
+/** Throws INVALID_INPUT for an invalid minimum. */
 export function checkMinimum(name: string, value: number): void {
   if (Number.isInteger(value) && value >= 1 && value <= maxMinimum) return;
   throw refuse([name], `"${name}" must be an integer from 1 to ${maxMinimum}, but was ${value}.`);
@@ -32,7 +35,7 @@ async function activeUsersSource(
   return { ...source, min: source.bind(request.minSessions ?? 1) };
 }
 
-/** The active users of a whole period. INVALID_INPUT, and the errors of {@link metricsSource}. */
+/** Counts the active users of a whole period. Throws INVALID_INPUT, and the errors of {@link metricsSource}. */
 export async function countActiveUsers(context: Context, request: ActiveUsersRequest): Promise<ActiveUsers> {
   const { period, from, values, min } = await activeUsersSource(context, request);
   const [row] = await context.store.query<{ n: number }>(countStatement(from, min), values);
@@ -40,8 +43,9 @@ export async function countActiveUsers(context: Context, request: ActiveUsersReq
 }
 
 /**
- * The active users of each day, week (from Monday) or month of a period, UTC, in order. The first and the last window are
- * cut off by the period; windows that have not begun are left out. Errors as {@link countActiveUsers}.
+ * Lists the active users of each day, week (from Monday) or month of a period, UTC, in order. The period may cut off
+ * the first and the last window; windows that have not begun are left out. Throws the errors of {@link
+ * countActiveUsers}.
  */
 export async function listActiveUsers(
   context: Context,
@@ -53,7 +57,7 @@ export async function listActiveUsers(
   return sql === null ? [] : context.store.query<ActiveUsers>(sql, source.values);
 }
 
-/** Windows of active users: a day, a week from Monday on, a month; all of UTC. */
+/** Windows of active users: a day, a week from Monday on, a month; all in UTC. */
 export type ActiveUsersUnit = 'day' | 'week' | 'month';
 
 /** Counts the users with at least `min` (a parameter) of the sessions of a {@link MetricsSource}'s FROM, as `n`. */

@@ -14,25 +14,25 @@ import {
 } from './active-users.ts';
 import { type SessionMetrics, sessionMetricsColumns } from './session-metrics.ts';
 
-/** Which sessions of a place are counted; ids in any form. One that refers to nothing there matches nothing. */
+/** Conditions on the sessions of a scope; ids in any form. An id that does not exist in the scope matches nothing. */
 export interface MetricsInput extends Dates {
   readonly playbookId?: string | null | undefined;
   /** Sessions of any of these users, or of `serviceUserIds`. */
   readonly userIds?: readonly string[] | null | undefined;
   readonly serviceUserIds?: readonly string[] | null | undefined;
-  /** Of the enterprise: only these. */
+  /** For the enterprise: only these organizations. */
   readonly organizationIds?: readonly string[] | null | undefined;
 }
 
-/** Sessions that the viewer may have counted. `organizationId` is bare; null: the enterprise. */
+/** A selection of sessions that the viewer may count. `organizationId` is unprefixed; null: the enterprise. */
 export interface MetricsSelection {
   readonly organizationId: string | null;
   readonly input: MetricsInput;
 }
 
 /**
- * Which sessions are meant: nothing is counted yet. `organizationId` is one of the viewer's enterprise. FORBIDDEN without
- * ViewOrgSessions there, or ViewAccountMetrics for the enterprise; INVALID_INPUT for days that are too many.
+ * Selects sessions without counting them. `organizationId` belongs to the viewer's enterprise. Throws FORBIDDEN without
+ * ViewOrgSessions there, or ViewAccountMetrics for the enterprise; INVALID_INPUT for too many days.
  */
 export function openMetrics(context: Context, organizationId: string | null, input: MetricsInput): MetricsSelection {
   const { viewer } = context;
@@ -51,7 +51,7 @@ interface Source {
   readonly bind: (value: unknown) => string;
 }
 
-// The sessions `s` of the place `p`, in statements that are run for each.
+// Returns the sessions `s` of the scope `p`, for statements that run for each scope.
 function sourceOf(context: Context, selections: readonly [MetricsSelection, ...MetricsSelection[]]): Source {
   const [{ organizationId, input }] = selections;
   const period = periodOfDates(input);
@@ -96,7 +96,10 @@ async function readEach<T>(
   return selections.map((selection) => found.get(scopeIdOf(selection)) ?? []);
 }
 
-/** Counts of the sessions of each place, in their order and in one statement. They differ in their organization only. */
+/**
+ * Counts the sessions of each scope, in their order and in one statement. The selections differ only in their
+ * organization.
+ */
 export async function readSessionMetrics(
   context: Context,
   selections: readonly MetricsSelection[],
@@ -112,7 +115,10 @@ export async function readSessionMetrics(
   });
 }
 
-/** How many users made at least `least` sessions in the whole time; otherwise as {@link readSessionMetrics}. INVALID_INPUT. */
+/**
+ * Counts the users with at least `min` sessions in the whole period; otherwise as {@link readSessionMetrics}. Throws
+ * INVALID_INPUT.
+ */
 export async function countActiveUsersOf(
   context: Context,
   minSessions: number,
@@ -125,7 +131,7 @@ export async function countActiveUsersOf(
   return rows.map(([row]) => row?.n ?? 0);
 }
 
-/** The active users of each window that has begun, in order; otherwise as {@link countActiveUsersOf}. */
+/** Lists the active users of each window that has begun, in order; otherwise as {@link countActiveUsersOf}. */
 export async function listActiveUsersOf(
   context: Context,
   unit: ActiveUsersUnit,

@@ -10,12 +10,12 @@ const permissions = {
   enterprise: permissionFor.viewEnterpriseMetrics,
 } as const;
 
-/** Which sessions are counted: those that were made in a period, in a place. Ids are in any form. */
+/** Conditions on the counted sessions: those created in a period, in a scope. Ids are in any form. */
 export interface MetricsRequest extends PeriodInput {
   readonly scope: Scope;
-  /** Of the enterprise: only this organization, which must exist. */
+  /** For the enterprise: only this organization, which must exist. */
   readonly organizationId?: string | undefined;
-  /** Of the enterprise: only these organizations. */
+  /** For the enterprise: only these organizations. */
   readonly organizationIds?: readonly string[] | undefined;
   readonly playbookId?: string | undefined;
   /** Sessions of any of these users, or of `serviceUserIds`. */
@@ -23,7 +23,7 @@ export interface MetricsRequest extends PeriodInput {
   readonly serviceUserIds?: readonly string[] | undefined;
 }
 
-/** The sessions `s` that are counted, as a FROM with its WHERE; `bind` adds a parameter. */
+/** The counted sessions `s`, as a FROM with its WHERE; `bind` adds a parameter. */
 export interface MetricsSource {
   readonly period: Period;
   readonly from: string;
@@ -32,8 +32,9 @@ export interface MetricsSource {
 }
 
 /**
- * Checks who asks, and says which sessions are meant. The errors of `usePlace` and `periodOf`; NOT_FOUND for an
- * `organizationId` that is none of the enterprise. An id in any other filter that refers to nothing matches nothing. Unlisted and archived sessions count.
+ * Checks the viewer's permission, and selects the sessions. Throws the errors of `useScope` and `periodOf`; NOT_FOUND
+ * for an `organizationId` of another enterprise. An unknown id in any other filter matches nothing. Unlisted and
+ * archived sessions count.
  */
 export async function metricsSource(context: Context, request: MetricsRequest): Promise<MetricsSource> {
   const { enterpriseId, organizationId } = await useScope(context, request.scope, permissions);

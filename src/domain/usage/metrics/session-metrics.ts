@@ -7,12 +7,12 @@ export const sessionSizes = { xs: 1, s: 3, m: 6, l: 12, xl: null } as const;
 /** See {@link sessionSizes}. */
 export type SessionSize = keyof typeof sessionSizes;
 
-/** How sessions came out; `open`: they have not ended. */
+/** Outcomes of sessions; `open`: not ended. */
 export const sessionOutcomes = ['open', 'finished', 'terminated', 'expired', 'failed'] as const;
 /** See {@link sessionOutcomes}. */
 export type SessionOutcome = (typeof sessionOutcomes)[number];
 
-/** Counts of the sessions that were made in a period. Each by what it is now. */
+/** Counts of the sessions that were created in a period, by their current state. */
 export interface SessionMetrics {
   readonly count: number;
   /** Null: there are no sessions. */
@@ -22,9 +22,9 @@ export interface SessionMetrics {
   readonly byOrigin: Readonly<Record<SessionOrigin, number>>;
   readonly bySize: Readonly<Record<SessionSize, number>>;
   readonly byOutcome: Readonly<Record<SessionOutcome, number>>;
-  /** Of those with a merged pull request. */
+  /** Sessions with a merged pull request. */
   readonly mergedBySize: Readonly<Record<SessionSize, number>>;
-  /** Of all pull requests of these sessions, by their state. */
+  /** All pull requests of these sessions, by state. */
   readonly pullRequests: Readonly<Record<'open' | 'closed' | 'merged', number>>;
 }
 
@@ -34,11 +34,11 @@ const outcome = `case s.status when 'error' then 'failed' when 'exit' then coale
 const hasMerged = `s.pull_requests @> '[{"state": "merged"}]'`;
 const states = ['open', 'closed', 'merged'] as const;
 
-// Of the code's own words only: each name of a record with the sessions that it counts.
+// Uses constants only: each member name with the sessions that it counts.
 const counts = (names: readonly string[], condition: (name: string) => string) =>
   `jsonb_build_object(${names.map((name) => `'${name}', count(*) filter (where ${condition(name)})`).join(', ')})`;
 
-/** The columns of a {@link SessionMetrics}, of sessions aliased `s`. */
+/** The columns of a {@link SessionMetrics}, for sessions aliased `s`. */
 export const sessionMetricsColumns = `
   count(*)::int as count, round(avg(s.acus_consumed::numeric), 6)::float8 as "averageAcus",
   count(*) filter (where s.playbook_id is not null)::int as "withPlaybookCount",
@@ -54,7 +54,7 @@ export const sessionMetricsColumns = `
     )
     .join(', ')}) as "pullRequests"`;
 
-/** What the sessions made in a period are, added up: one statement. The errors of {@link metricsSource}. */
+/** Counts the sessions created in a period, in one statement. Throws the errors of {@link metricsSource}. */
 export async function getSessionMetrics(context: Context, request: MetricsRequest): Promise<SessionMetrics> {
   const { from, values } = await metricsSource(context, request);
   const [row] = await context.store.query<SessionMetrics>(`select ${sessionMetricsColumns} from ${from}`, values);

@@ -1,4 +1,7 @@
-/** What ACUs come from. Time is from a prompt to its end, without what the agent waited for the user. */
+/**
+ * The quantities that ACUs are computed from. Time runs from a prompt to its end, without the time that the agent
+ * waited for the user.
+ */
 export interface Measured {
   readonly activeMs: number;
   readonly llmCalls: number;

@@ -258,7 +258,8 @@ function newSecret(context: Context, organizationId: string, id: string): { secr
 }
 
 async function requireRoom(tx: Transaction, organizationId: string): Promise<void> {
-  // One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+  // Serializes the creations of an organization, since two at once would both pass the count. The lock does not block
+  // foreign keys.
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
     [organizationId],

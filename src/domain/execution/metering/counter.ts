@@ -1,7 +1,7 @@
 import type { AgentUpdate } from '../../../agents/agent.ts';
 import type { Measured } from '../../metering-rates.ts';
 
-/** What an agent, its gateway or its answer says that was used. */
+/** A usage report of an agent, its gateway or its response. */
 export type UsageUpdate = Extract<AgentUpdate, { type: 'usage' }>;
 
 const counted = ['llmCalls', 'inputTokens', 'outputTokens', 'cachedTokens'] as const;
@@ -14,24 +14,24 @@ const nothing: Measured = {
   costUsd: 0,
 };
 
-/** Agents are believed only so far: one update adds at most this. */
+/** Limits on an agent's reports: the maximum of one update. */
 const maxTokens = 1_000_000_000;
 const maxUsd = 10_000;
 
-/** Adds up what one run of a session uses. */
+/** Sums the usage of one run of a session. */
 export interface Counter {
-  /** The agent works from now on. More than once does no harm. */
+  /** The agent is active from now on. Idempotent. */
   start(): void;
-  /** It does not work any more: its turn is over, or it waits for the user. More than once does no harm. */
+  /** The agent is no longer active: its turn is over, or it waits for the user. Idempotent. */
   stop(): void;
   add(update: UsageUpdate): void;
-  /** What was used up to now, in this run. */
+  /** The usage in this run so far. */
   total(): Measured;
-  /** Who counted the tokens; null: nobody yet. */
+  /** The source of the token counts; null: none yet. */
   source(): UsageUpdate['source'] | null;
-  /** What the agent's own session has cost in all, as it told last. */
+  /** The total cost of the agent's own session, as last reported. */
   agentCostUsd(): number;
-  /** The agent's session is another one, or one that had cost so much when it was last metered. */
+  /** Sets the total cost of the agent's session at its last metering, for a new or resumed session. */
   setAgentCostUsd(costUsd: number): void;
 }
 
@@ -101,11 +101,11 @@ function within(value: number | null, max: number): number {
   return value === null || Number.isNaN(value) ? 0 : Math.min(Math.max(value, 0), max);
 }
 
-/** What was used between two totals. */
+/** Returns the usage between two totals. */
 export function difference(later: Measured, earlier: Measured): Measured {
   const names = Object.keys(nothing) as (keyof Measured)[];
   return Object.fromEntries(names.map((name) => [name, later[name] - earlier[name]])) as unknown as Measured;
 }
 
-/** The beginning of a run: nothing used. */
+/** The usage at the beginning of a run. */
 export const nothingUsed: Measured = nothing;

@@ -107,7 +107,9 @@ function useSecretsOf(context: Context, organizationId: string): Promise<Organiz
   return useOrganization(context, organizationId, canChange ? permissionFor.changeSecrets : permissionFor.viewSecrets);
 }
 
-/** Those of these bare ids that the viewer may see, in the ids' order; null for each other. */
+/**
+ * Returns the deliveries of these unprefixed ids that the viewer may see, in the ids' order; null for each other id.
+ */
 export function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
   const table = { table: 'secret', row: 'x', columns: secretColumns };
   return findInOrganizations<SecretRecord>(context, table, ids, permissionFor.viewSecrets, permissionFor.changeSecrets);

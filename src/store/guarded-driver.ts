@@ -13,15 +13,21 @@ const collisions = new Set(['40001', '40P01']);
  * Everything that talks to the database goes through it, Prisma included.
  */
 export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableError) => void): Driver {
+  const fail = (error: unknown): never => {
+    const converted = toStoreError('database', error);
+    if (converted instanceof StoreUnavailableError && converted !== error) onFailure(converted);
+    throw converted;
+  };
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      const converted = toStoreError('database', error);
-      if (converted instanceof StoreUnavailableError && converted !== error) onFailure(converted);
-      throw converted;
+      return fail(error);
     }
   };
+  // The hot path: a statement that succeeds costs one promise more, whatever is done about those that fail.
+  const guardStatement = <T>(run: () => Promise<T>): Promise<T> =>
+    run().catch((error: unknown) => againAfterCollision(run, error).catch(fail));
   const guardBegun = (begun: Begun): Begun => ({
     query: (sql, values) => guard(() => begun.query(sql, values)),
     async prismaSide() {
@@ -38,8 +44,8 @@ export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableE
     dialect: driver.dialect,
     scopes: driver.scopes,
     adapter: guardAdapter(driver.adapter, guard),
-    query: (sql, values) => guard(() => againAfterCollision(() => driver.query(sql, values))),
-    urgentQuery: (sql, values) => guard(() => againAfterCollision(() => driver.urgentQuery(sql, values))),
+    query: (sql, values) => guardStatement(() => driver.query(sql, values)),
+    urgentQuery: (sql, values) => guardStatement(() => driver.urgentQuery(sql, values)),
     ping: () => guard(() => driver.ping()),
     readIdentity: () => guard(() => driver.readIdentity()),
     begin: async () => guardBegun(await guard(() => driver.begin())),
@@ -68,14 +74,18 @@ function guardAdapter(factory: SqlDriverAdapterFactory, guard: Guard): SqlDriver
   return { provider, adapterName, connect };
 }
 
-/** Safe for any statement: the one that failed was rolled back as a whole. */
-async function againAfterCollision<T>(run: () => Promise<T>): Promise<T> {
-  for (let runs = 1; ; runs++) {
+/**
+ * Runs a statement again, whose first run failed with `error`, if that was a collision. Safe for any statement: the one that
+ * failed was rolled back as a whole.
+ */
+async function againAfterCollision<T>(run: () => Promise<T>, error: unknown): Promise<T> {
+  for (let runs = 1, last = error; ; runs++) {
+    if (runs === rerun.maxRuns || !collisions.has((last as { code?: string }).code ?? '')) throw last;
+    await delay(Math.random() * rerun.maxDelayMs);
     try {
       return await run();
-    } catch (error) {
-      if (runs === rerun.maxRuns || !collisions.has((error as { code?: string }).code ?? '')) throw error;
-      await delay(Math.random() * rerun.maxDelayMs);
+    } catch (next) {
+      last = next;
     }
   }
 }

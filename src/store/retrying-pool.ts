@@ -50,22 +50,30 @@ export class RetryingPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
-    const acquired = this.#acquire();
-    if (!callback) return acquired;
-    acquired.then(
-      (client) => callback(undefined, client, client.release),
-      (error: Error) => callback(error),
-    );
+    if (!callback) return this.#acquire();
+    const requestedAt = performance.now();
+    // The way of nearly every statement: it costs no promise of ours.
+    super.connect((error, client, release) => {
+      if (client) {
+        this.#succeed();
+        callback(undefined, client, release);
+        return;
+      }
+      this.#acquire(requestedAt, error).then(
+        (acquired) => callback(undefined, acquired, acquired.release),
+        (reason: Error) => callback(reason),
+      );
+    });
     return undefined;
   }
 
-  async #acquire(): Promise<pg.PoolClient> {
-    const requestedAt = performance.now();
+  /** `refusal`: why the first attempt, at `requestedAt`, has failed already. */
+  async #acquire(requestedAt = performance.now(), refusal?: unknown): Promise<pg.PoolClient> {
     for (let attempt = 0; ; attempt++) {
       try {
+        if (attempt === 0 && refusal !== undefined) throw refusal;
         const client = await super.connect();
-        this.#failingSince = null;
-        this.#grow();
+        this.#succeed();
         return client;
       } catch (error) {
         const { code = '' } = error as { code?: string };
@@ -82,13 +90,18 @@ export class RetryingPool extends pg.Pool {
     }
   }
 
+  #succeed(): void {
+    this.#failingSince = null;
+    if (this.options.max < this.#size) this.#grow();
+  }
+
   #shrink(): void {
     this.options.max = Math.max(1, this.totalCount);
     this.#resizedAt = performance.now();
   }
 
   #grow(): void {
-    if (this.options.max >= this.#size || performance.now() - this.#resizedAt < growAfterMs) return;
+    if (performance.now() - this.#resizedAt < growAfterMs) return;
     this.options.max += 1;
     this.#resizedAt = performance.now();
   }

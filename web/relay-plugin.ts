@@ -5,8 +5,8 @@ const artifacts = fileURLToPath(new URL('./src/__generated__/', import.meta.url)
 const tagged = /\bgraphql`[\s#]*(?:[^`]*?\n)?\s*(?:query|mutation|subscription|fragment)\s+(\w+)[^`]*`/g;
 
 /**
- * Puts what Relay's compiler made of a document into the place of its `graphql` tag. Relay's own plugin does the same, and
- * brings Babel and a second copy of `graphql` along.
+ * Replaces each `graphql` tag by the output of Relay's compiler. Relay's own plugin does the same, but needs Babel and
+ * a second copy of `graphql`.
  */
 export function relay(): Plugin {
   return {
@@ -18,7 +18,7 @@ export function relay(): Plugin {
         const imports: string[] = [];
         const replaced = code.replace(tagged, (document, name: string) => {
           imports.push(`import ${name}Document from ${JSON.stringify(`${artifacts}${name}.graphql.ts`)};`);
-          // As many lines as before, so that places in messages are right.
+          // Keeps the number of lines, so that positions in messages stay correct.
           return `${name}Document${'\n'.repeat(document.split('\n').length - 1)}`;
         });
         return { code: `${imports.join(' ')}${replaced}`, map: null };

@@ -3,12 +3,12 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { relay } from './relay-plugin.ts';
 
-/** Where a service listens while the console is being worked on. */
+/** The address of the service during development of the console. */
 const service = 'http://127.0.0.1:4000';
 
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // Beside the console's own door, /console/session. While it is worked on, its pages are at the root as they are later.
+  // Outside the console's own API, /console/session. During development the pages are at the root, as in production.
   base: command === 'build' ? '/console/' : '/',
   publicDir: false,
   plugins: [relay(), react()],
@@ -16,12 +16,12 @@ export default defineConfig(({ command }) => ({
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
     assetsDir: 'assets',
-    // A data: address would need a hole in the policy of the pages.
+    // A data: URL would need an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
     reportCompressedSize: false,
-    // React and Relay; what is sent is a third of it.
+    // React and Relay; a third of this size after compression.
     chunkSizeWarningLimit: 700,
   },
   server: {

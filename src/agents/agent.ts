@@ -309,7 +309,7 @@ export interface Agents {
 
 /**
  * The cause of an agent's failure. `crash`: it crashed or hung, and a retry may succeed. `program`: its program cannot
- * start. `login`: a login or key was refused. `request`: the request is invalid, such as an unknown model. `setting`:
+ * start. `login`: a login or key was refused. `request`: the request is invalid, such as an unknown model. `settings`:
  * it refuses a setting of its profile. `limit`: it was stopped because it sent too much at once.
  */
 export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'limit';

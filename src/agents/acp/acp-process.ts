@@ -39,10 +39,7 @@ export interface StartTimeouts {
 
 /** The timeout of requests whose result does not matter (close). */
 const closeTimeoutMs = 2_000;
-/**
- * After a load, an agent that sends nothing for `quietMs` has replayed the whole history. It gets at most the second
- * value.
- */
+/** After a load, an agent that sends nothing for this time has replayed the whole history. */
 const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */

@@ -50,8 +50,8 @@ export interface Requests {
 }
 
 /**
- * Creates requests over a connection to a child. `isReading`: received messages are being processed now. `hear` is
- * called for each request.
+ * Creates requests over a connection to a child. `isReading`: received messages are being processed now.
+ * `onExchange` is called for each request.
  */
 export function createRequests(
   child: Child,

@@ -11,13 +11,13 @@ import { ToastProvider } from '../ui/toasts.tsx';
 import { Gate } from './gate.tsx';
 import { Pages } from './pages.tsx';
 
-/** The whole console: how to sign in, or the pages of who has. */
+/** The whole console: the sign-in form, or the pages of a signed-in user. */
 export function App() {
   const [epoch, setEpoch] = useState(0);
   const [signedOut, setSignedOut] = useState<{ readonly isSudden: boolean } | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new sign-in starts with nothing known.
   const viewerEnvironment = useMemo(() => createViewerEnvironment(), [epoch]);
-  // Before anything inside subscribes.
+  // Before any child subscribes.
   useLayoutEffect(() => beginWith(viewerEnvironment), [viewerEnvironment]);
   const isLoaded = useRef(false);
   const isOut = useRef(false);
@@ -35,7 +35,7 @@ export function App() {
   useEffect(
     () =>
       onSignIn({
-        // Who pressed the button knows why; and what is heard first is why.
+        // The first reason counts: the user who pressed the button knows it.
         out: (reason) => {
           isOut.current = true;
           setSignedOut((before) => before ?? { isSudden: isLoaded.current && reason !== null });

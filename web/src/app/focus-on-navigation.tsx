@@ -4,14 +4,14 @@ import { focusHeading, isInDialog } from '../ui/focus.ts';
 let last: string | null = null;
 let isEntered = false;
 
-/** To be called when somebody has come in by the form: the page that comes then has what the form had, the focus. */
+/** Call after a sign-in by the form: the next page then gets the focus that the form had. */
 export function focusAfterSignIn(): void {
   isEntered = true;
 }
 
 /**
- * Gives the focus to the page that one has come to: to the line that one came back from, where that is on it, else to its
- * heading. What has taken the focus itself keeps it.
+ * Moves the focus after a navigation: to the row that the user came back from if it is on the page, otherwise to the
+ * heading. An element that has focused itself keeps the focus.
  */
 export function FocusOnNavigation({ path }: { readonly path: string }) {
   useEffect(() => {

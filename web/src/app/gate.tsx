@@ -20,22 +20,23 @@ type Organization = gateQuery$data['organizations']['nodes'][number];
 type Viewer = gateQuery$data['viewer'];
 type Maintenance = gateQuery$data['maintenance'];
 
-/** The user who is signed in, the organization whose pages are shown, and the service's maintenance mode. */
+/** The signed-in user, the current organization, and the service's maintenance mode. */
 export interface Signed {
   readonly viewer: Viewer;
   readonly name: string;
-  /** Whether there are several organizations to choose from. */
+  /** True if there are several organizations to choose from. */
   readonly hasSeveral: boolean;
-  /** The one whose things lists show. Null for who may use none. */
+  /** The organization whose lists are shown. Null for a user without organizations. */
   readonly organization: Organization | null;
   /** Null: the service works normally. */
   readonly maintenance: Maintenance;
   choose(organizationId: string): void;
-  /** Asks again which organizations there are: one was made, or is gone. */
+  /** Reloads the organizations after one was created or deleted. */
   reload(): void;
   /**
-   * Whether the viewer holds a permission on the enterprise or in the organization shown, so that a page may offer what it needs.
-   * The service decides. For a thing that may belong to another organization, ask its `viewerCanManage` instead.
+   * Returns true if the viewer has a permission on the enterprise or in the current organization, so that a page may
+   * offer what requires it. The service decides. For an object that may belong to another organization, use its
+   * `viewerCanManage` instead.
    */
   may(permission: Permission): boolean;
 }
@@ -52,11 +53,11 @@ export function useSigned(): Signed {
 
 interface GateProps {
   readonly children: ReactNode;
-  /** Called when it is known who is signed in. */
+  /** Called when the signed-in user is known. */
   readonly onLoaded: () => void;
 }
 
-/** Loads who is signed in before it shows anything; who is not never gets past it. */
+/** Loads the signed-in user before it shows anything; nobody else gets past it. */
 export function Gate({ children, onLoaded }: GateProps) {
   return (
     <Suspense fallback={<Splash />}>
@@ -69,7 +70,7 @@ function GateContent({ children, onLoaded }: GateProps) {
   useEffect(onLoaded, [onLoaded]);
   const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey));
   const [fetchKey, setFetchKey] = useState(0);
-  // What is there stays until the other organization is known.
+  // The current content stays until the other organization is known.
   const [, change] = useTransition();
   const {
     viewer,
@@ -127,7 +128,7 @@ function GateContent({ children, onLoaded }: GateProps) {
   useEffect(() => {
     Object.assign(currentViewerContext(), { viewerKey: viewerKey, organizationId: currentId });
   }, [viewerKey, currentId]);
-  // One that is made later comes first of all, and would take the place of the one whose pages are shown.
+  // Without this, an organization created later would be first in the list and replace the current one.
   useEffect(() => {
     if (currentId !== null) localStorage.setItem(chosenKey, currentId);
   }, [currentId]);

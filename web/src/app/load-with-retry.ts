@@ -1,4 +1,4 @@
-/** A page that was loaded anew lately is not loaded anew again for the same: what it lacks is not there. */
+/** After a reload within this time, the page is not reloaded again: the missing part does not exist. */
 const restMs = 30_000;
 const maxWaitMs = 5_000;
 const key = 'reloaded-at';
@@ -10,8 +10,8 @@ const isReachable = () =>
   );
 
 /**
- * Loads a part of the console, and waits where the service cannot be reached: what one has written in the meantime stays. Where
- * it can, the part is of a version that is no more: loaded anew, the page finds its own.
+ * Loads a part of the console. Waits while the service is unreachable, so that unsaved input stays. If the service is
+ * reachable, the part belongs to an old version; a reload of the page finds the current one.
  */
 export async function loadWithRetry<T>(load: () => Promise<T>): Promise<T> {
   for (let wait = 500; ; wait = Math.min(maxWaitMs, wait * 2)) {

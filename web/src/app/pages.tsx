@@ -12,7 +12,7 @@ interface PageEntry {
   readonly page: ComponentType<any>;
 }
 
-/** Every page by its address, each a part of its own that is loaded when it is first opened. The first that fits is shown. */
+/** Every page by its path, each loaded when first opened. The first match is shown. */
 const pages = [
   {
     path: '/sessions',
@@ -148,7 +148,7 @@ const pages = [
   },
 ] satisfies readonly PageEntry[];
 
-/** The page that the address names, inside the frame that all have. */
+/** The page of the current path, inside the common frame. */
 export function Pages() {
   const [location] = useLocation();
   return (

@@ -5,12 +5,12 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { isInDialog, isTyping } from '../ui/focus.ts';
 
-/** Where a new session is begun. */
+/** The path of the dialog for a new session. */
 export const newSessionAddress = '/sessions?new=yes';
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** What is pressed with the other keys. */
+/** The modifier key of shortcuts. */
 export const commandKey = isApple ? '⌘' : 'Ctrl';
 
 const keys = [
@@ -25,7 +25,7 @@ const keys = [
   ['Enter', 'Send a message; with Shift a new line'],
 ] as const;
 
-/** Keys that do something on every page: `?`, `/` and `n`. */
+/** Shortcuts on every page: `?`, `/` and `n`. */
 export function Keys({ onSearch }: { readonly onSearch: () => void }) {
   const [, go] = useLocation();
   const { may, organization } = useSigned();

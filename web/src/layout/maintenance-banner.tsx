@@ -53,7 +53,7 @@ export function MaintenanceBanner() {
     { updater: forget },
   );
   usePolling<maintenanceBannerQuery>({ query, variables: noVariables, everyMs: maintenance ? everyMs : null });
-  // The mode begins at a start of the service, after which the connection is a new one.
+  // Maintenance mode starts with the service, which means a new connection.
   useEffect(
     () =>
       liveClient.on('connected', () => {
@@ -68,7 +68,7 @@ export function MaintenanceBanner() {
       <section className="banner maintenance" aria-label="Maintenance mode">
         <Icon name="warning" />
         <div>
-          {/* Without the time, which would be read out again each time that it changes. */}
+          {/* Without the time, which a screen reader would read again at each change. */}
           <p role="status">
             <b>Maintenance mode.</b> No session or automation runs, and no webhook is sent.{' '}
             {isCopy ? reasons.copied : reasons.configured}
@@ -97,7 +97,7 @@ export function MaintenanceBanner() {
   );
 }
 
-/** Takes the banner away at once: a process may need some seconds to notice that the mode has ended. */
+/** Removes the banner at once: a process may need some seconds to notice that the mode has ended. */
 function forget(store: RecordSourceSelectorProxy, data: maintenanceBannerEndMutation['response'] | null | undefined) {
   if (data?.endMaintenance?.isEnded) store.getRoot().setValue(null, 'maintenance');
 }

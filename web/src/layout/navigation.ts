@@ -1,12 +1,12 @@
 import type { Signed } from '../app/gate.tsx';
 import type { IconName } from '../ui/icons.tsx';
 
-/** A line of the navigation. */
+/** An item of the navigation. */
 export interface NavigationItem {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
-  /** Left out where its viewer could do nothing there; left out itself: for everybody. */
+  /** Hides the item from viewers who can do nothing there; if missing, everybody sees it. */
   readonly isFor?: (signed: Signed) => boolean;
 }
 
@@ -16,7 +16,7 @@ const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') |
 const mayChangeOrganizations = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') && may('READ_ACCOUNT_META');
 const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
 
-/** The navigation, in groups. A new page that belongs into it has its line here. */
+/** The navigation, in groups. A new page that belongs in it gets a line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
   { label: 'Work', items: [{ path: '/sessions', label: 'Sessions', icon: 'terminal' }] },
   {

@@ -3,14 +3,14 @@ import { visible } from '../ui/visible.ts';
 
 interface PageProps {
   readonly title: string;
-  /** What one can do on the whole page. */
+  /** Actions for the whole page. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** A page that fills the window and scrolls inside. */
+  /** True for a page that fills the window and scrolls inside. */
   readonly isFull?: boolean;
 }
 
-/** A page with its heading; names the window after it. */
+/** A page with its heading, which is also the window's title. */
 export function Page({ title, actions, children, isFull = false }: PageProps) {
   useTitle(title);
   return (
@@ -24,7 +24,7 @@ export function Page({ title, actions, children, isFull = false }: PageProps) {
   );
 }
 
-/** Names the window. */
+/** Sets the window's title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${visible(title)} · Switchyard`;

@@ -12,7 +12,7 @@ import { pushModal } from '../ui/modal-stack.ts';
 import { newSessionAddress } from './keys.tsx';
 import { type NavigationItem, navigation } from './navigation.ts';
 
-/** Opens the palette on Ctrl-K or Command-K, and closes it. */
+/** Opens and closes the palette on Ctrl-K or Command-K. */
 export function usePaletteKey(toggle: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEventInit & Event) => {
@@ -26,7 +26,7 @@ export function usePaletteKey(toggle: () => void): void {
   }, [toggle]);
 }
 
-/** Goes anywhere by a few letters: the pages, and the sessions whose title has the words. */
+/** Finds pages and sessions by a few letters of their titles. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -41,7 +41,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       dialog.close();
     };
   }, []);
-  // The choices are buttons: the arrows go along them, and Enter presses the first where none was chosen.
+  // The choices are buttons: the arrow keys move between them, and Enter presses the first if none is focused.
   const press = (event: KeyboardEvent) => {
     const choices = [...(box.current?.querySelectorAll<HTMLElement>('[data-choice]') ?? [])];
     const at = choices.indexOf(document.activeElement as HTMLElement);

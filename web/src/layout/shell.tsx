@@ -15,7 +15,7 @@ import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { navigation } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 
-/** The frame of every page: where one is, whose pages these are, and what one can go to. */
+/** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);

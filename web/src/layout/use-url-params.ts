@@ -1,10 +1,10 @@
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** Longer than any word that is looked for. */
+/** Longer than any search text. */
 const maxLength = 200;
 
-/** Words of the address, so that what a page shows can be linked to; an empty one stands for none. */
+/** Query parameters of the page's URL, so that its view can be linked to. An empty value counts as missing. */
 export function useUrlParams<Name extends string>(
   names: readonly Name[],
 ): {
@@ -17,7 +17,7 @@ export function useUrlParams<Name extends string>(
   const text = params.toString();
   const values = useMemo(() => {
     const parsed = new URLSearchParams(text);
-    // An address may be mistyped, or be somebody's trap: what no word can be is not asked for.
+    // A URL may be mistyped or malicious: impossible values are dropped.
     const readParam = (name: Name) => (parsed.get(name) ?? '').replaceAll('\0', '').slice(0, maxLength);
     return Object.fromEntries(names.map((name) => [name, readParam(name)])) as Record<Name, string>;
   }, [text, names]);

@@ -3,7 +3,7 @@ import type { useFolderChoicesQuery } from '../__generated__/useFolderChoicesQue
 import type { ChoiceSource } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
 
-/** The folders of an organization's notes, by their paths. */
+/** The folders of an organization's notes, by path. */
 export function useFolderChoices(organizationId: string): ChoiceSource {
   return useSource<useFolderChoicesQuery>(
     graphql`

@@ -34,7 +34,7 @@ export function useMemberChoices(organizationId: string): ChoiceSource {
   );
 }
 
-/** A user as a choice: by its name, and told from others by its address. */
+/** A user as a choice: the name, and the email address to distinguish equal names. */
 export function choiceOfUser(user: {
   readonly userId: string;
   readonly name: string | null | undefined;

@@ -29,7 +29,7 @@ export function useOrganizationChoices(): ChoiceSource {
   );
 }
 
-/** All organizations of the enterprise, also those that the viewer may not use. Needs READ_ACCOUNT_META. */
+/** All organizations of the enterprise, including those that the viewer may not use. Needs READ_ACCOUNT_META. */
 export function useAllOrganizationChoices(): ChoiceSource {
   return useSource<useOrganizationChoicesAllQuery>(
     graphql`

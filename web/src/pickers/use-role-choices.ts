@@ -3,7 +3,7 @@ import type { RoleScope, useRoleChoicesQuery } from '../__generated__/useRoleCho
 import type { ChoiceSource } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
 
-/** The roles of the enterprise's own that are for a kind of place. Needs VIEW_ACCOUNT_MEMBERSHIP. */
+/** The enterprise's own roles of a kind of scope. Needs VIEW_ACCOUNT_MEMBERSHIP. */
 export function useRoleChoices(wanted: RoleScope): ChoiceSource {
   return useSource<useRoleChoicesQuery>(
     graphql`

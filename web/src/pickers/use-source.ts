@@ -8,7 +8,10 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null | undefined };
 }
 
-/** A source of choices that reads a list page by page, by a query with `$after`. `read` finds the page in an answer. */
+/**
+ * A source of choices that reads a list page by page with a query that has `$after`. `read` finds the page in a
+ * response.
+ */
 export function useSource<Q extends OperationType & { readonly variables: { after?: string | null | undefined } }>(
   query: GraphQLTaggedNode,
   variables: Omit<Q['variables'], 'after'>,

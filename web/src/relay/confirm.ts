@@ -6,7 +6,7 @@ export type Asker = () => Promise<boolean>;
 let asker: Asker | null = null;
 let pending: Promise<boolean> | null = null;
 
-/** Sets what asks for the token. Returns a function that removes it. */
+/** Registers the function that asks for the token. Returns a function that unregisters it. */
 export function onConfirmationNeeded(next: Asker): () => void {
   asker = next;
   return () => {
@@ -14,7 +14,7 @@ export function onConfirmationNeeded(next: Asker): () => void {
   };
 }
 
-/** Asks the user to confirm the sign-in. Several acts that need it at once share one dialog. */
+/** Asks the user to confirm the sign-in. Concurrent requests share one dialog. */
 export function confirmSignIn(): Promise<boolean> {
   pending ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
     pending = null;
@@ -22,7 +22,7 @@ export function confirmSignIn(): Promise<boolean> {
   return pending;
 }
 
-/** The service's answer to a token: `ended` where the browser is no longer signed in. */
+/** The service's response to a token: `ended` if the browser is no longer signed in. */
 export type Confirmation =
   | { readonly is: 'confirmed' }
   | { readonly is: 'ended' }

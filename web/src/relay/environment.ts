@@ -3,7 +3,10 @@ import { liveClient } from './live-client.ts';
 import { fetchFor, subscribeOperation, throwFieldErrors } from './network.ts';
 import { setViewerContext, type ViewerContext } from './viewer.ts';
 
-/** Everything that a signed-in page knows, and whose it is. A new one for each sign-in: nothing of one person is shown to the next. */
+/**
+ * The Relay environment of a signed-in user, and the user. A new one is created for each sign-in, so that nothing of
+ * one user is shown to the next.
+ */
 export interface ViewerEnvironment {
   readonly environment: Environment;
   readonly viewerContext: ViewerContext;
@@ -23,7 +26,7 @@ export function createViewerEnvironment(): ViewerEnvironment {
   };
 }
 
-/** From now on the page shows this. A socket that is open is the last one's. */
+/** Makes this the environment of the page. An open socket belongs to the previous one. */
 export function beginWith({ viewerContext }: ViewerEnvironment): void {
   setViewerContext(viewerContext);
   liveClient.terminate();

@@ -4,12 +4,12 @@ import { pageSecret } from './page-secret.ts';
 import { syncSession } from './session-sync.ts';
 import { currentViewerContext } from './viewer.ts';
 
-/** The close code of a socket whose sign-in has ended, or is another's now. */
+/** The close code of a socket whose sign-in has ended or was replaced. */
 const forbidden = 4403;
 
 /**
- * The one WebSocket, open while anything is subscribed to. It never subscribes again by itself: it would do so from where
- * the subscription began, and what came meanwhile would come twice.
+ * The one WebSocket, open while there are subscriptions. It never resubscribes by itself: it would start at the
+ * original cursor and repeat events.
  */
 export const liveClient = createClient({
   url: () => `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/graphql`,
@@ -31,7 +31,7 @@ export const liveClient = createClient({
       isConnected = false;
       if ((event as CloseEvent).code === forbidden) void syncSession();
     },
-    // Said by the client's keep-alive: a network that is gone closes nothing.
+    // Detects a dead network by keep-alive pings: a lost network closes no socket.
     ping: (isReceived) => {
       if (!isReceived) awaitPong();
     },
@@ -44,7 +44,7 @@ export const liveClient = createClient({
 let isConnected = false;
 let pongTimer = 0;
 
-/** Resolves as soon as the socket takes subscriptions: in a moment if it does. */
+/** Resolves as soon as the socket accepts subscriptions. */
 export function whenConnected(): Promise<void> {
   if (isConnected) return Promise.resolve();
   return new Promise((resolve) => {

@@ -15,9 +15,9 @@ import { syncSession } from './session-sync.ts';
 import { notifySignedOut } from './signed-out.ts';
 import type { ViewerContext } from './viewer.ts';
 
-/** What the service refused, in its own words. */
+/** An error response of the service, with its message. */
 export class ServiceError extends Error {
-  /** The service's code (docs/errors.md); HTTP_… where it gave none. */
+  /** The service's code (docs/errors.md); HTTP_… if it sent none. */
   readonly code: string;
 
   constructor(message: string, code: string) {
@@ -27,7 +27,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The service could not be reached at all: worth trying again by itself. */
+/** The service could not be reached at all: worth an automatic retry. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super('The service cannot be reached.', { cause });
@@ -52,7 +52,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
     headers: {
       'content-type': 'application/json',
       ...consoleHeaders(),
-      // What the page asks is asked as whom it shows, or refused: the cookie may be another's by now.
+      // Sent so that the service refuses the request if the cookie belongs to another sign-in than the page.
       ...(signIn === null ? {} : { 'switchyard-sign-in': signIn }),
     },
     body: JSON.stringify({ query: text, operationName: name, variables }),
@@ -63,7 +63,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
   return { response, body: (await response.json().catch(() => null)) as Answer | null };
 }
 
-/** Sends queries and mutations of a page, with both halves of the sign-in. */
+/** Sends a page's queries and mutations with both halves of the sign-in. */
 export const fetchFor =
   (viewerContext: ViewerContext): FetchFunction =>
   async (parameters, variables): Promise<GraphQLResponse> => {
@@ -75,12 +75,12 @@ export const fetchFor =
       ({ response, body } = await post(parameters, variables, viewerContext));
     }
     if (response.status === 401) {
-      // Refused before anything was done: for the same person it is asked once more.
+      // Refused before anything was done: repeated once if the same user is signed in.
       if (viewerContext.signIn === null) notifySignedOut(body?.errors?.[0]?.message ?? null);
       else if ((await syncSession()) === 'same')
         ({ response, body } = await post(parameters, variables, viewerContext));
     }
-    // Nothing was written: once the user has shown the token, the same is asked once more.
+    // Nothing was written: repeated once after the user has confirmed with the token.
     if (codeOf(body) === 'CONFIRMATION_REQUIRED' && (await confirmSignIn())) {
       ({ response, body } = await post(parameters, variables, viewerContext));
     }
@@ -88,14 +88,15 @@ export const fetchFor =
     const [first] = body?.errors ?? [];
     if (body === null && response.status >= 502) throw new UnreachableError(response.status);
     if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
-    // What a viewer may not have inside of something is null there: a page leaves it out, or throws where it reads it
-    // (@throwOnFieldError). Where the thing itself did not come, a page would say that there is none.
+    // A nested field that the viewer may not read is null; the page hides it or throws where it reads it
+    // (@throwOnFieldError). If the requested object itself is missing, the page would claim that it does not exist, so
+    // this throws.
     const hasSomething = body.data && Object.values(body.data).every(isSomething);
     if (first && !hasSomething) throw toServiceError(first, `HTTP_${response.status}`);
     return { data: body.data, errors: body.errors } as unknown as GraphQLResponse;
   };
 
-/** Throws the service's own words where a page reads a field with an error that it cannot do without. */
+/** Throws the service's message where a page reads a required field that has an error. */
 export const throwFieldErrors: RelayFieldLogger = (event) => {
   if (event.kind === 'relay_field_payload.error' && event.shouldThrow && !event.handled) {
     throw toServiceError(event.error as Failure, '');
@@ -105,7 +106,7 @@ export const throwFieldErrors: RelayFieldLogger = (event) => {
 const toServiceError = ({ message, extensions }: Failure, otherwise: string) =>
   new ServiceError(message, extensions?.code ?? otherwise);
 
-// An object of which nothing but its name came, as a page of a list alone, is as good as none.
+// An object with nothing but its name, such as a page of a list, counts as missing.
 function isSomething(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value !== null;
   return Object.entries(value).some(([name, each]) => each !== null && name !== 'id' && name !== '__typename');
@@ -113,7 +114,9 @@ function isSomething(value: unknown): boolean {
 
 const codeOf = (body: Answer | null) => body?.errors?.[0]?.extensions?.code;
 
-/** Subscribes over the one WebSocket. It ends with an error when the connection does: who asked knows from where to go on. */
+/**
+ * Subscribes over the one WebSocket. Ends with an error when the connection closes: the subscriber knows its cursor.
+ */
 export const subscribeOperation: SubscribeFunction = ({ text, name }, variables) =>
   Observable.create((sink) =>
     liveClient.subscribe(

@@ -4,14 +4,14 @@ import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { notifyOtherViewer, notifySignedOut } from './signed-out.ts';
 import { currentViewerContext, type ViewerContext, viewerDocument, viewerKeyOf } from './viewer.ts';
 
-/** Who is signed in now, beside whom the page shows. `unknown`: the service could not say. */
+/** The current sign-in compared with the page's. `unknown`: the service could not tell. */
 export type SyncResult = 'same' | 'other' | 'nobody' | 'unknown';
 
 let pendingSync: Promise<SyncResult> | null = null;
 
 /**
- * Looks who is signed in in this browser, and does what follows: nobody is shown how to sign in, somebody else's pages begin
- * anew, and the same person's go on with their new sign-in. Several who ask at once are one question.
+ * Checks the browser's current sign-in and reacts: nobody gets the sign-in form, another user's pages reload, and the
+ * same user's pages continue with the new sign-in. Concurrent checks share one request.
  */
 export function syncSession(): Promise<SyncResult> {
   pendingSync ??= find(currentViewerContext()).finally(() => {
@@ -25,9 +25,9 @@ async function find(viewerContext: ViewerContext): Promise<SyncResult> {
   const { organizationId } = viewerContext;
   const viewer = await fetchViewer(organizationId);
   if (viewer === null) return 'unknown';
-  // The page began again meanwhile, and knows better.
+  // The page has reloaded meanwhile and is up to date.
   if (viewerContext !== currentViewerContext()) return 'other';
-  // The user changed to another organization meanwhile.
+  // The user switched to another organization meanwhile.
   if (viewerContext.organizationId !== organizationId) return find(viewerContext);
   if ('refusal' in viewer) {
     if (isSignedInSince(secret)) return find(viewerContext);
@@ -43,8 +43,8 @@ async function find(viewerContext: ViewerContext): Promise<SyncResult> {
 }
 
 /**
- * Asks who is signed in now, and what they may do in the organization. Resolves with that, or with the reason why nobody is;
- * with null where the service does not say.
+ * Reads the signed-in user and their permissions in the organization. Resolves with the reason if nobody is signed in,
+ * and with null if the service does not tell.
  */
 export async function fetchViewer(organizationId: string | null = null) {
   const { params } = viewerDocument as ConcreteRequest;
@@ -73,10 +73,13 @@ export async function fetchViewer(organizationId: string | null = null) {
   }
 }
 
-/** How long a look holds when one comes back to the page, in milliseconds. */
+/** The minimum time between two checks when the user returns to the page, in milliseconds. */
 const restMs = 10_000;
 
-/** Looks whenever one comes back to the page: what was on it may be somebody's who has signed out since. Gives what ends that. */
+/**
+ * Checks the sign-in whenever the user returns to the page: the user it shows may have signed out. Returns a function
+ * that stops this.
+ */
 export function syncSessionOnReturn(): () => void {
   let last = Date.now();
   const back = (event: Event) => {

@@ -1,12 +1,14 @@
 import { consoleHeaders, onOtherSignIn, storePageSecret } from './page-secret.ts';
 
-/** What listens to how this browser is signed in. */
+/** Listens for changes of this browser's sign-in. */
 export interface SignInListener {
-  /** The service knows this browser no longer. `reason`: in the service's words; null where a person pressed the button. */
+  /**
+   * The service no longer accepts this browser's sign-in. `reason`: the service's message; null if the user signed out.
+   */
   out(reason: string | null): void;
-  /** Somebody else is signed in now than whose pages these are. */
+  /** Another user is signed in than the one that the pages show. */
   other(): void;
-  /** Somebody has signed in in another tab. */
+  /** Another tab has signed in. */
   entered(): void;
 }
 
@@ -14,7 +16,7 @@ const listeners = new Set<SignInListener>();
 
 type TabMessage = 'leaving' | 'stayed' | 'out' | 'in';
 
-// The tabs of one browser share one sign-in: what one does, all are told.
+// The tabs of one browser share one sign-in and notify each other of changes.
 const tabs = new BroadcastChannel('switchyard');
 let isLeaving = false;
 
@@ -24,29 +26,32 @@ tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
   if (data === 'in') for (const each of [...listeners]) each.entered();
 });
 
-// Where the tab that signed in was closed before it told the others.
+// For the case that the tab that signed in closed before it notified the others.
 onOtherSignIn(() => {
   for (const each of [...listeners]) each.entered();
 });
 
-/** Whoever listens shows how to sign in. Who has pressed the button knows why, in whatever way the page hears of it. */
+/**
+ * Makes the listener show the sign-in form. A user who pressed the button knows the reason, so later reasons are
+ * ignored.
+ */
 export function notifySignedOut(reason: string | null): void {
   for (const each of [...listeners]) each.out(isLeaving ? null : reason);
 }
 
-/** Whoever listens begins anew. */
+/** Makes the listener reload the pages. */
 export function notifyOtherViewer(): void {
   for (const each of [...listeners]) each.other();
 }
 
-/** Signs out here and in every tab; false where the service could not be reached, and all stay signed in. */
+/** Signs out here and in every tab; false if the service could not be reached, in which case all stay signed in. */
 export async function signOut(): Promise<boolean> {
   isLeaving = true;
   tabs.postMessage('leaving' satisfies TabMessage);
   const headers = consoleHeaders();
   const end = async (credentials: RequestCredentials) => {
     const response = await fetch('/console/session', { method: 'DELETE', headers, credentials }).catch(() => null);
-    // 401: the sign-in had ended before.
+    // 401: the sign-in had already ended.
     return response?.ok === true || response?.status === 401;
   };
   // The page secret is enough. Cookies that another server of the host has set may make a request with them too large.
@@ -58,19 +63,19 @@ export async function signOut(): Promise<boolean> {
   return isOut;
 }
 
-/** To be called when somebody has signed in here: the other tabs are told. */
+/** Call after a sign-in here; notifies the other tabs. */
 export function notifySignedIn(): void {
   isLeaving = false;
   tabs.postMessage('in' satisfies TabMessage);
 }
 
-/** Hears of all that; gives what ends it. */
+/** Registers a listener; returns a function that removes it. */
 export function onSignIn(listener: SignInListener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** To be called when it is known who is signed in: what is heard from now on is not of the last who left. */
+/** Call when the signed-in user is known: later sign-out messages do not refer to the previous user. */
 export function clearLeaving(): void {
   isLeaving = false;
 }

@@ -9,32 +9,32 @@ import {
 import { whenConnected } from './live-client.ts';
 import { ServiceError } from './network.ts';
 
-/** How a live page stands: what it shows is current, or it is trying to become so again. */
+/** The state of a live page: up to date, or trying to reconnect. */
 export type LiveState = 'connecting' | 'live' | 'offline';
 
-/** The wait before the next try grows up to this. */
+/** The maximum delay before a retry. */
 const maxWaitMs = 10_000;
 
-/** A wait before the `attempt`-th try, counted from 0; scattered, so that not all browsers come back at once. */
+/** The delay before the `attempt`-th retry, counted from 0; randomized, so that not all browsers reconnect at once. */
 export function waitBefore(attempt: number): number {
   return Math.min(maxWaitMs, 400 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
 interface LiveOptions<T extends OperationType> {
   readonly subscription: GraphQLTaggedNode;
-  /** Must keep its identity while it says the same. Null: nothing to subscribe to. */
+  /** Must be memoized. Null: nothing to subscribe to. */
   readonly variables: T['variables'] | null;
   readonly onNext?: (data: T['response'] | null | undefined) => void;
   readonly updater?: SelectorStoreUpdater<T['response']>;
-  /** Called when the subscription stands again after a break: what happened meanwhile is to be fetched. */
+  /** Called when the subscription is restored after a break: fetch what happened meanwhile. */
   readonly onBack?: () => void;
-  /** Called when it stands for the first time: what is shown was read before, and something may have come in between. */
+  /** Called when the subscription starts: something may have changed since the page was read. */
   readonly onStanding?: () => void;
 }
 
 /**
- * Keeps a subscription without a cursor open as long as the component is there, through breaks of the connection. For the
- * log of a session, which has a cursor and must have no gap, see session/feed.ts.
+ * Keeps a subscription without a cursor open while the component is mounted, through breaks of the connection. For the
+ * log of a session, which has a cursor and must not have gaps, see session/transcript-store.ts.
  */
 export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveState {
   const environment = useRelayEnvironment();
@@ -49,7 +49,7 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
     let wasBroken = false;
     let hasStood = false;
     let settled = 0;
-    // Of the latest try; what an earlier one waits for counts no longer.
+    // The number of the latest attempt; earlier attempts are ignored.
     let tries = 0;
     let open: { dispose(): void } | null = null;
     const begin = () => {
@@ -64,7 +64,7 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
         hasStood = true;
       };
       void whenConnected().then(() => {
-        // Nothing says that a subscription stands; one that is refused or cut says so sooner than this.
+        // The protocol does not confirm a subscription; a refused or closed one reports that sooner than this.
         if (mine === tries) settled = window.setTimeout(stand, 300);
       });
       const again = (error: Error | null) => {

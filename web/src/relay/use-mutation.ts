@@ -16,8 +16,8 @@ interface UserError {
 }
 
 /**
- * What a mutation has done: its payload, or why not, in the service's words. `isLost`: no answer came, and it may have been
- * done all the same.
+ * The result of a mutation: its payload, or the service's errors. `isLost`: no response arrived, so it may have been
+ * executed.
  */
 export type Outcome<T> =
   | { readonly payload: T; readonly errors: null; readonly isLost: false }
@@ -27,9 +27,9 @@ type Expected<T extends MutationParameters> = T['response'] | SelectorStoreUpdat
 type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
 
 /**
- * A mutation with one field, as all of ours are. Its `userErrors` and what else goes wrong come back as errors and, unless
- * the caller shows them beside its fields (`isQuiet`), as a toast. `isBusy` while it is under way. What is expected, as
- * an answer or as what writes it, is shown at once, and taken back where the answer is another.
+ * Runs a mutation with one field, as all mutations here have. Its `userErrors` and other errors are returned and,
+ * unless the caller shows them itself (`isQuiet`), shown as a toast. `isBusy` while it runs. An optimistic response or
+ * updater is applied at once, and rolled back if the response differs.
  */
 export function useMutation<T extends MutationParameters>(
   mutation: GraphQLTaggedNode,

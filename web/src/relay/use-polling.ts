@@ -4,15 +4,15 @@ import type { GraphQLTaggedNode, OperationType, Subscription } from 'relay-runti
 
 interface PollingOptions<T extends OperationType> {
   readonly query: GraphQLTaggedNode;
-  /** Must keep its identity while it says the same. */
+  /** Must be memoized. */
   readonly variables: T['variables'];
-  /** Null: do not read. */
+  /** Null: no polling. */
   readonly everyMs: number | null;
 }
 
 /**
- * Reads a query at intervals, and when the user comes back to the page; not while the page is hidden. For changes that no
- * subscription reports. Components that show the same fields are rendered with the answer; a failed read is ignored.
+ * Reads a query at intervals and when the user returns to the page, but not while the page is hidden. For changes that
+ * no subscription reports. Components that show the same fields are updated; a failed read is ignored.
  */
 export function usePolling<T extends OperationType>({ query, variables, everyMs }: PollingOptions<T>): void {
   const environment = useRelayEnvironment();

@@ -1,7 +1,10 @@
 import { graphql } from 'relay-runtime';
 import type { viewerQuery$data } from '../__generated__/viewerQuery.graphql.ts';
 
-/** Asks who is signed in in this browser now, which another tab may have changed, and what they may do in an organization. */
+/**
+ * Reads the user who is signed in in this browser, which another tab may have changed, and their permissions in an
+ * organization.
+ */
 export const viewerDocument = graphql`
   query viewerQuery($organization: ID!, $hasOrganization: Boolean!) {
     viewer {
@@ -27,19 +30,19 @@ export const viewerDocument = graphql`
   }
 `;
 
-/** For whom a page shows what it shows. A new one whenever it begins anew. */
+/** The user for whom a page shows its content. Replaced whenever the page reloads its data. */
 export interface ViewerContext {
-  /** The browser's sign-in, which goes along with all that the page asks; null until the service has said it. */
+  /** The browser's sign-in, sent with all requests of the page; null until the service has returned it. */
   signIn: string | null;
-  /** By {@link viewerKeyOf}; null until it is known. */
+  /** From {@link viewerKeyOf}; null until known. */
   viewerKey: string | null;
-  /** The organization whose pages are shown, which `who` is about too; null for none. */
+  /** The current organization, to which `viewerKey` also refers; null for none. */
   organizationId: string | null;
 }
 
 type Viewer = viewerQuery$data['viewer'];
 
-/** A word for who is signed in: to be compared. */
+/** A key of the signed-in user, for comparison. */
 export function principalKeyOf({
   principalType,
   user,
@@ -49,7 +52,9 @@ export function principalKeyOf({
   return JSON.stringify([principalType, user?.userId, serviceUser?.serviceUserId, organization?.id]);
 }
 
-/** A word for who is signed in, and for what they may do on the enterprise and in the organization shown: to be compared. */
+/**
+ * A key of the signed-in user and their permissions on the enterprise and in the current organization, for comparison.
+ */
 export function viewerKeyOf(viewer: Viewer, organization: viewerQuery$data['organization']): string {
   return JSON.stringify([
     principalKeyOf(viewer),
@@ -60,10 +65,10 @@ export function viewerKeyOf(viewer: Viewer, organization: viewerQuery$data['orga
 
 let viewerContext: ViewerContext = { signIn: null, viewerKey: null, organizationId: null };
 
-/** The page begins anew. */
+/** Sets the viewer when the page reloads its data. */
 export function setViewerContext(next: ViewerContext): void {
   viewerContext = next;
 }
 
-/** For whom the page shows what it shows now. */
+/** The viewer of the page. */
 export const currentViewerContext = (): ViewerContext => viewerContext;

@@ -10,9 +10,9 @@ import { useToasts } from '../ui/toasts.tsx';
 
 interface SecretFormProps {
   readonly organizationId: string;
-  /** The lists, by Relay's ids, that the new one belongs into. */
+  /** The Relay ids of the connections that get the new secret. */
   readonly connections: readonly string[];
-  /** The one that is changed; null: a new one. */
+  /** The secret to change; null: a new one. */
   readonly secret: {
     readonly secretId: string;
     readonly key: string;
@@ -22,7 +22,7 @@ interface SecretFormProps {
   readonly onClose: () => void;
 }
 
-/** Makes or changes a secret. Its value is sent, and shown nowhere again. */
+/** Creates or changes a secret. Its value is sent and never shown again. */
 export function SecretForm({ organizationId, connections, secret, onClose }: SecretFormProps) {
   const form = useId();
   const toasts = useToasts();

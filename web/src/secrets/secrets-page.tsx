@@ -25,7 +25,7 @@ type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
 
 const typeLabel: Readonly<Record<string, string>> = { KEY_VALUE: 'Value', COOKIE: 'Cookies', TOTP: 'One-time codes' };
 
-/** `/manage/secrets`: what agents are given of credentials. Values go in here and never come out. */
+/** `/manage/secrets`: the credentials of agents. Values can be written but not read. */
 export function SecretsPage() {
   const { organization } = useSigned();
   const found = useLazyLoadQuery<secretsPageQuery>(

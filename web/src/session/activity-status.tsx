@@ -7,7 +7,7 @@ interface ActivityStatusProps {
   readonly entries: readonly Entry[];
 }
 
-/** What happens now, below the transcript: always as high, so that nothing moves when it changes. */
+/** The current activity, below the transcript. It has a fixed height, so that nothing moves when it changes. */
 export function ActivityStatus(props: ActivityStatusProps) {
   const text = activityText(props);
   return (
@@ -31,7 +31,7 @@ function activityText({ status, statusDetail, isArchived, entries }: ActivitySta
   return hasWaiting(entries) ? 'The agent works. Your message waits until it is done.' : 'The agent works.';
 }
 
-/** Whether a message came, that is no answer, after the turn began that is under way. */
+/** Returns true if a message other than an answer arrived after the current turn started. */
 function hasWaiting(entries: readonly Entry[]): boolean {
   const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
   const turn = entries[start];

@@ -1,2 +1,2 @@
-/** The address of a session's page, as its `url` has it: with the bare id. */
+/** The path of a session's page, as in its `url`: with the unprefixed id. */
 export const sessionAddress = (sessionId: string): string => `/sessions/${sessionId.replace(/^[a-z]+-/, '')}`;

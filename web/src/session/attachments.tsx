@@ -2,26 +2,26 @@ import { createContext, useContext } from 'react';
 import { Icon } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
 
-/** A file of the session, with an address that opens it for now. */
+/** A file of the session, with a signed URL that opens it. */
 export interface AttachedFile {
   readonly attachmentId: string;
   readonly name: string;
   readonly url: string;
 }
 
-/** The files of the session whose transcript is shown. */
+/** The files of the transcript's session. */
 export const FilesContext = createContext<readonly AttachedFile[]>([]);
 
 const line = /^[ \t]*ATTACHMENT:"([^"\r\n]+)"[ \t]*\r?(?:\n|$)/gm;
 
-/** The words of a message, and the addresses of the files that go along with it: each on a line of its own. */
+/** Splits a message into its text and the URLs of its files, each of which is on a separate line. */
 export function splitFiles(body: string): { readonly text: string; readonly files: readonly string[] } {
   if (!body.includes('ATTACHMENT:"')) return { text: body, files: [] };
   const files = [...body.matchAll(line)].map(([, url]) => url ?? '');
   return { text: body.replace(line, '').trimEnd(), files };
 }
 
-/** The file of the session that an address names: by its id, or by its name where the session has it under one of its own. */
+/** Finds the session's file of a URL: by its id or, if the session has it under an id of its own, by its name. */
 export function findFile(files: readonly AttachedFile[], address: string): AttachedFile | null {
   const byId = files.find(({ attachmentId }) =>
     address.includes(`/attachments/${attachmentId.replace(/^[a-z]+-/, '')}/`),
@@ -29,7 +29,7 @@ export function findFile(files: readonly AttachedFile[], address: string): Attac
   return byId ?? files.find(({ name }) => name === nameOf(address)) ?? null;
 }
 
-/** The files that go along with a message: by the signed address that the session has for them, which needs no key. */
+/** The files of a message, linked by the session's signed URLs, which need no key. */
 export function Files({ addresses }: { readonly addresses: readonly string[] }) {
   const sessionFiles = useContext(FilesContext);
   if (addresses.length === 0) return null;

@@ -8,26 +8,26 @@ import { useSend } from './use-send.ts';
 
 interface ComposerProps {
   readonly sessionId: string;
-  /** The session's: what files are uploaded to. */
+  /** The session's organization, to which files are uploaded. */
   readonly organizationId: string;
   readonly placeholder: string;
-  /** The question that words answer; null: they are a message. */
+  /** The question that the text answers; null: the text is a message. */
   readonly questionId: string | null;
 }
 
 interface Refusable {
-  /** Why nothing can be said to it any more; null when something can. */
+  /** The reason why the session takes no messages; null if it does. */
   readonly refusal: string | null;
 }
 
-/** Where one writes to the agent, or why one cannot. */
+/** The field for messages to the agent, or the reason why there is none. */
 export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
   return refusal === null ? <Open {...open} /> : <p className="composer closed">{refusal}</p>;
 }
 
 /**
- * Enter sends, Shift-Enter makes a line; files may be dropped, pasted or chosen. What is not sent is kept for the session, but
- * for files.
+ * Enter sends, Shift-Enter inserts a line; files may be dropped, pasted or chosen. Unsent text is stored for the
+ * session, files are not.
  */
 function Open({ sessionId, organizationId, placeholder, questionId }: ComposerProps) {
   const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
@@ -48,7 +48,8 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
     saveDraft(sessionId, next === '' ? null : next);
   };
   const message = text.trim();
-  // What was under way when the page was left goes again as it was, with its files: if it had come, it is there already.
+  // A message that was being sent when the page was left is sent again unchanged, with its files and key, so it is not
+  // delivered twice.
   const isAgain = uploads.all.length === 0 && lost?.message === message;
   const files = isAgain ? lost.attachmentIds : uploads.attachmentIds;
   const submit = async (event?: FormEvent) => {
@@ -98,7 +99,7 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
   );
 }
 
-// What is still needed before files can go; of a message without any, its empty field says enough.
+// The reason why a message with files cannot be sent yet. Without files, the empty field says enough.
 function missingOf(text: string, { all }: Uploads): string | null {
   if (all.length === 0) return null;
   if (all.some(({ state }) => state === 'refused')) return 'Remove what cannot be sent; the rest can go then.';

@@ -13,7 +13,7 @@ const forms = {
   address: (sessionId: string) => `${location.origin}/sessions/${sessionId.replace(/^[a-z]+-/, '')}`,
 } as const;
 
-/** Copies how the same is asked by a program: never with a token in it. */
+/** Copies the equivalent API request, without a token. */
 export function CopyAs({ sessionId }: { readonly sessionId: string }) {
   const copy = useCopy();
   return (

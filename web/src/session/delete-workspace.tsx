@@ -11,7 +11,7 @@ const warning =
   "All files in the workspace and in the agent's home directory are deleted, also changes that are saved nowhere else. " +
   'This cannot be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.';
 
-/** Button that deletes the workspace of a session that is not at work. Nothing while it is being deleted, and afterwards. */
+/** Button that deletes the workspace of a session that is not running. Shows nothing during and after the deletion. */
 export function DeleteWorkspace({ session: reference }: { readonly session: deleteWorkspace_session$key }) {
   const { sessionId, workspaceDeletedAt, workspaceDeletionRequestedAt } = useFragment(
     graphql`

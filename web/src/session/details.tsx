@@ -17,7 +17,7 @@ import { plainTitle } from './plain-title.ts';
 import { pullRequestName } from './pull-request-name.ts';
 import { SubSessions } from './sub-sessions.tsx';
 
-/** Where sessions come from, in words. */
+/** Labels of session origins. */
 const originNames: Readonly<Record<string, string>> = {
   API: 'the API',
   WEBAPP: 'the console',
@@ -34,7 +34,7 @@ interface DetailsProps {
   readonly plan: Plan | null;
 }
 
-/** What is known of a session beside what was said: kept current by the page's subscription. */
+/** The details of a session besides its messages, updated by the page's subscription. */
 export function Details({ session: reference, plan }: DetailsProps) {
   const session = useFragment(
     graphql`
@@ -247,7 +247,7 @@ function Facts({ session }: { readonly session: Session }) {
   );
 }
 
-/** Only what a browser opens as a page: an agent may write anything there. */
+/** Only http and https links: an agent may report any URL. */
 function safeAddress(url: string): string | undefined {
   return URL.canParse(url, location.href) && /^https?:$/.test(new URL(url, location.href).protocol) ? url : undefined;
 }

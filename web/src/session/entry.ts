@@ -1,15 +1,15 @@
 import { graphql, readInlineData } from 'react-relay';
 import type { entry_event$data, entry_event$key } from '../__generated__/entry_event.graphql.ts';
 
-/** An entry of a session's log, as the transcript shows it. */
+/** An entry of a session's log, as shown in the transcript. */
 export type Entry = Exclude<entry_event$data, { readonly __typename: '%other' }>;
 
 /** An entry of one type. */
 export type EntryOf<T extends Entry['__typename']> = Extract<Entry, { readonly __typename: T }>;
 
-/** Reads an entry out of what Relay was given: the transcript keeps its own list, of which Relay needs to know nothing. */
+/** Reads an entry from a Relay reference: the transcript keeps its own list outside of Relay. */
 export function readEntry(reference: entry_event$key): Entry {
-  // What it has of all is in each, so that their types are told apart by `__typename`.
+  // The common fields are in each type, so that `__typename` distinguishes the types.
   return readInlineData(
     graphql`
       fragment entry_event on SessionEvent @inline {

@@ -1,5 +1,5 @@
 import { visible } from '../ui/visible.ts';
-/** A title without the signs of Markdown: most are the first words of a prompt. */
+/** Removes Markdown syntax from a title: most titles are the first words of a prompt. */
 export function plainTitle(title: string | null | undefined): string {
   const plain = (title ?? '')
     .replace(/^#{1,6}\s+/, '')

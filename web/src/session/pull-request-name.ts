@@ -4,8 +4,8 @@ import { visible } from '../ui/visible.ts';
 const wellKnownHosts: ReadonlySet<string> = new Set(['github.com', 'gitlab.com', 'bitbucket.org']);
 
 /**
- * Returns the text of a link to a pull request: `acme/api #12`, or `git.example/acme/api #12` where the host is not a well-known
- * one. An agent reports the address, so it also chooses the host.
+ * The text of a link to a pull request: `acme/api #12`, or `git.example/acme/api #12` for a host that is not well
+ * known. An agent reports the URL, so it also chooses the host.
  */
 export function pullRequestName(url: string): string {
   const link = URL.canParse(url) ? new URL(url) : null;

@@ -14,12 +14,12 @@ import type { Choose } from './use-answer.ts';
 
 interface RowProps {
   readonly row: Row;
-  /** Whether it is the question that the session waits with. */
+  /** True if the session waits for the answer to this question. */
   readonly isPending: boolean;
   readonly onChoose: Choose;
 }
 
-/** A line of the transcript. */
+/** A row of the transcript. */
 export const RowView = memo(function RowView({ row, isPending, onChoose }: RowProps) {
   switch (row.type) {
     case 'message':

@@ -13,7 +13,7 @@ import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { DeleteWorkspace } from './delete-workspace.tsx';
 
-/** Buttons for what can be done with a session as it stands: suspend or resume, terminate, archive, delete its workspace. */
+/** Buttons for a session, depending on its status: suspend or resume, terminate, archive, delete its workspace. */
 export function SessionButtons({
   session: reference,
   children,
@@ -109,7 +109,7 @@ export function SessionButtons({
     const record = store.get(session.id);
     for (const [name, value] of Object.entries(values)) record?.setValue(value, name);
   };
-  // Each is the other's undoing. What is archived is put to sleep: what was awake is woken then.
+  // Each is the undo of the other. Archiving suspends a session, so the undo resumes it if it was running.
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
@@ -122,7 +122,7 @@ export function SessionButtons({
   };
   const sleep = async () => {
     const { payload } = await suspend(variables);
-    // The page shows how it stands, and not yet what will come.
+    // The page shows the current status, not the one that will follow.
     if (payload?.session && payload.session.status !== 'SUSPENDED')
       toasts.say('It is suspended as soon as its agent has stopped.');
   };

@@ -131,7 +131,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
   useEffect(() => {
     if (isUnknown) refetch();
   }, [isUnknown, last?.id, refetch]);
-  // Signed addresses of files are good for an hour.
+  // Signed URLs of files are valid for an hour.
   useEffect(() => {
     const timer = window.setInterval(refetch, renewMs);
     return () => clearInterval(timer);
@@ -200,7 +200,7 @@ const readOnly = (missing: string | null | undefined) =>
   `You may read this session. To write to it, you need the permission ${missing ?? 'to manage sessions'}.`;
 
 function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
-  // Unarchived it would take none either.
+  // Unarchiving it would not help.
   if (endReason === 'TERMINATED') return 'This session was terminated: it takes no messages.';
   if (endReason === 'EXPIRED') return 'This session has expired: it takes no messages.';
   return isArchived ? 'This session is archived: it takes no messages. Unarchive it to go on.' : null;

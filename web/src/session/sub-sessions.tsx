@@ -11,12 +11,12 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { sessionAddress } from './address.ts';
 import { plainTitle } from './plain-title.ts';
 
-/** So many are followed at once: each is a subscription of its own. */
+/** The maximum number of sessions followed at once: each is a subscription. */
 const maxFollowed = 20;
 
 type Child = subSessions_session$data['children']['nodes'][number];
 
-/** The sessions that a session has started, as they stand; null where it has none. */
+/** The child sessions of a session with their current status; null if it has none. */
 export function SubSessions({ session }: { readonly session: subSessions_session$key }) {
   const { children } = useFragment(
     graphql`

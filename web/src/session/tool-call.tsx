@@ -25,7 +25,7 @@ const statusLabels: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-/** A tool call, folded to one line; what it gave and changed is behind it. */
+/** A tool call, collapsed to one line; its output and changes can be expanded. */
 export function ToolCall({ entry }: { readonly entry: Call }) {
   const [isOpen, setOpen] = useState(false);
   const { title, toolKind, toolStatus, output, diffs, locations } = entry;

@@ -1,6 +1,6 @@
 import type { Entry, EntryOf } from './entry.ts';
 
-/** A line of the transcript: an entry, or what several entries of the log come to. */
+/** A row of the transcript: one entry, or several entries combined. */
 export type Row =
   | { readonly key: string; readonly type: 'message'; readonly entry: EntryOf<'SessionMessage'> }
   | {
@@ -14,12 +14,12 @@ export type Row =
       readonly key: string;
       readonly type: 'question';
       readonly entry: EntryOf<'QuestionEvent'>;
-      /** `passed`: something came after it that is no answer, so that it may be open no longer. */
+      /** `passed`: something other than an answer followed, so the question may no longer be open. */
       readonly state: 'last' | 'answered' | 'passed';
     }
   | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
 
-/** How a line of the transcript looks. */
+/** The style of a transcript row. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
 type Line = { readonly tone: Tone; readonly text: string } | null;
@@ -76,8 +76,8 @@ interface Status {
 const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'COMPLETED' || toolStatus === 'FAILED';
 
 /**
- * The lines of a part of a log. Entries of one tool call are one line, where it began, as it stands last; thoughts that
- * follow one another are one.
+ * Converts part of a log to rows. The entries of one tool call become one row at its start with its latest state;
+ * consecutive thoughts become one row.
  */
 export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   const rows: Row[] = [];
@@ -89,7 +89,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'ToolCallEvent') {
       const at = tools.get(entry.toolCallId);
       const before = at === undefined ? undefined : rows[at];
-      // Some agents count anew in each turn: what begins again is another call.
+      // Some agents restart their numbering in each turn: a repeated start is another call.
       const isSame = before?.type === 'tool' && (isOver(entry) || !isOver(before.entry));
       if (at !== undefined && isSame) rows[at] = { ...before, entry };
       else {
@@ -100,7 +100,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     }
     if (entry.__typename === 'SessionMessage') {
       if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry.answer);
-      // A question is a message too, for those who read messages alone: here it is there already.
+      // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
+      // question.
       else if (isQuestion(rows.at(-1), entry.body)) continue;
       rows.push({ key, type: 'message', entry });
       continue;
@@ -130,7 +131,7 @@ function isQuestion(row: Row | undefined, body: string): boolean {
   return row?.type === 'question' && row.entry.body.trim() === body.trim();
 }
 
-// A turn that ends by itself may have ended with a question.
+// A turn that ends normally may have ended with a question.
 function closesQuestion(entry: Entry): boolean {
   if (entry.__typename === 'TurnEvent') return entry.phase === 'STOPPED' && entry.stopReason !== 'END_TURN';
   return entry.__typename === 'StatusEvent' && (entry.status === 'EXIT' || entry.status === 'ERROR');
@@ -144,7 +145,7 @@ function close(rows: Row[], question: number | null, answer: EntryOf<'SessionMes
   return null;
 }
 
-/** The agent's plan as it stands last; null where it has none, or none in this part of the log. */
+/** The agent's latest plan; null if this part of the log has none. */
 export function lastPlan(entries: readonly Entry[]): EntryOf<'PlanEvent'>['entries'] | null {
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at];

@@ -6,20 +6,20 @@ import { ServiceError } from '../relay/network.ts';
 import { type LiveState, waitBefore } from '../relay/use-live.ts';
 import { type Entry, readEntry } from './entry.ts';
 
-/** How many entries are fetched at once. */
+/** The number of entries fetched at once. */
 const pageSize = 100;
 
-/** What the transcript has of the log at one moment; another object after each change. */
+/** An immutable state of the transcript; each change creates a new one. */
 export interface Snapshot {
-  /** In the order of the log, without a gap and without a repeat. */
+  /** In log order, without gaps and duplicates. */
   readonly entries: readonly Entry[];
-  /** Whether the log has entries before these. */
+  /** True if the log has earlier entries. */
   readonly hasEarlier: boolean;
   readonly isLoadingEarlier: boolean;
-  /** Whether the end of the log has been read once. */
+  /** True once the end of the log has been read. */
   readonly isLoaded: boolean;
   readonly live: LiveState;
-  /** Why the log cannot be read, when trying again would not help. */
+  /** The reason why the log cannot be read, if a retry would not help. */
   readonly error: string | null;
 }
 
@@ -54,8 +54,8 @@ const liveDocument = graphql`
 `;
 
 /**
- * The log of a session, from its end: the last page, earlier ones when they are asked for, and everything new as it comes.
- * After a break it goes on from the last cursor, so that nothing is missing and nothing comes twice.
+ * The log of a session, from its end: the last page, earlier pages on request, and new entries as they arrive. After a
+ * break it resumes at the last cursor, without gaps or duplicates.
  */
 export class TranscriptStore {
   #snapshot: Snapshot = {
@@ -108,7 +108,7 @@ export class TranscriptStore {
     this.#open = null;
   }
 
-  /** Fetches the page before what is there. */
+  /** Fetches the page before the first entry. */
   readonly loadEarlier = async (): Promise<void> => {
     if (this.#snapshot.isLoadingEarlier || !this.#snapshot.hasEarlier) return;
     this.#change({ isLoadingEarlier: true });
@@ -118,7 +118,7 @@ export class TranscriptStore {
       const entries = [...(page?.entries ?? []), ...this.#snapshot.entries];
       this.#change({ entries, hasEarlier: page?.hasEarlier ?? false, isLoadingEarlier: false });
     } catch {
-      // Asked for again as soon as somebody scrolls there.
+      // Fetched again on the next scroll to the top.
       this.#change({ isLoadingEarlier: false });
     }
   };
@@ -164,7 +164,7 @@ export class TranscriptStore {
         const { cursor, node } = data.sessionEvents;
         this.#endCursor = cursor;
         this.#received.push(readEntry(node));
-        // Many may come at once: they are shown together.
+        // Many entries may arrive at once: they are rendered together.
         this.#frame ||= requestAnimationFrame(() => {
           this.#frame = 0;
           this.#flush();

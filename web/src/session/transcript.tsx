@@ -9,21 +9,21 @@ import { type Row, transcriptRows } from './transcript-rows.ts';
 import type { Snapshot } from './transcript-store.ts';
 import type { Choose } from './use-answer.ts';
 
-/** How near to the beginning of what is there the page before it is fetched, in pixels. */
+/** The distance from the top, in pixels, at which the previous page is fetched. */
 const earlierWithin = 800;
-/** How near to the end counts as being there, in pixels. */
+/** The distance from the end, in pixels, that counts as being at the end. */
 const endThreshold = 80;
 
 interface TranscriptProps {
   readonly transcript: Snapshot & { readonly loadEarlier: () => Promise<void> };
-  /** The question that the session waits with; null: none. */
+  /** The question that the session waits for; null: none. */
   readonly questionId: string | null;
   readonly onChoose: Choose;
 }
 
 /**
- * The log as a conversation. Only what is on the screen is in the page; it opens at the end, stays there while one is
- * there, and does not move while one reads further up.
+ * The log as a conversation. It renders only visible rows, opens at the end, stays there while the user is there, and
+ * does not move while the user reads further up.
  */
 export function Transcript({ transcript, questionId, onChoose }: TranscriptProps) {
   const rows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
@@ -55,11 +55,11 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
   useLayoutEffect(() => {
     if (!isLoaded) return;
     toEnd();
-    // Again behind what the list itself does when rows have been measured.
+    // Once more, after the list has adjusted its position to measured rows.
     const frame = requestAnimationFrame(() => toEnd());
     return () => cancelAnimationFrame(frame);
   }, [isLoaded, height, rows]);
-  // Who sends something goes to where it stands.
+  // When the user sends something, the transcript scrolls to it.
   const seen = useRef(transcript.entries.at(-1)?.seq ?? 0);
   const isOwn = useOwn();
   useLayoutEffect(() => {
@@ -69,7 +69,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
     if (!isFirst && news.some(isOwn)) toEnd(true);
   }, [transcript.entries, isOwn, toEnd]);
   const loadMore = () => {
-    // Not on the way to the end, when it is first shown.
+    // Not while it first scrolls to the end.
     if (isLoaded && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page whose rows are few leaves room for one more.
@@ -132,7 +132,7 @@ function isPending(row: Row, questionId: string | null): boolean {
   return row.type === 'question' && row.entry.questionId === questionId;
 }
 
-/** Whether an entry is a message that the viewer has sent just now: theirs, and they are where one writes. */
+/** Returns true for a message that the viewer has just sent from this page. */
 function useOwn(): (entry: Entry) => boolean {
   const { principal } = useSigned().viewer;
   return useCallback(
@@ -145,10 +145,10 @@ function useOwn(): (entry: Entry) => boolean {
   );
 }
 
-/** Where a box was scrolled to when that was last noted, so that the scrolling of a person is known by being nobody's. */
+/** The last recorded scroll position: a change that no program recorded was made by the user. */
 interface ScrollPosition {
   readonly last: RefObject<{ readonly top: number; readonly height: number }>;
-  /** For whoever scrolls by a program. */
+  /** Call after scrolling by program. */
   readonly record: () => void;
 }
 
@@ -160,7 +160,7 @@ function useScrollPosition(box: RefObject<HTMLElement | null>): ScrollPosition {
   return useMemo(() => ({ last, record }), [record]);
 }
 
-/** Follows what comes as long as one is at the end, and again when one comes back to it. */
+/** Follows new entries while the user is at the end, and again when the user returns there. */
 function useFollowing(
   box: RefObject<HTMLElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
@@ -171,7 +171,8 @@ function useFollowing(
     (always = false) => {
       if (always) isFollowing.current = true;
       if (!isFollowing.current || !box.current) return;
-      // By the list itself: who moves the box under it has what it corrects held back, and the last row cut off.
+      // Through the list: if the box were scrolled directly, the list would delay its corrections and cut off the last
+      // row.
       list.scrollToEnd();
       record();
     },
@@ -180,7 +181,7 @@ function useFollowing(
   const updateFollowing = useCallback(() => {
     if (!box.current) return;
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
-    // By more than the page has become shorter: that may move it too, and is nobody.
+    // By more than the page has shrunk, because shrinking may also scroll it.
     const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
     if (height - top - clientHeight < endThreshold) isFollowing.current = true;
     else if (isByPerson) isFollowing.current = false;

@@ -4,7 +4,7 @@ import type { useAnswerMutation } from '../__generated__/useAnswerMutation.graph
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 
-/** Answers one question of a session, by its id: an answer that comes too late answers no other. */
+/** Answers one question of a session by its id, so that a late answer does not answer another question. */
 export function useAnswer() {
   return useMutation<useAnswerMutation>(graphql`
     mutation useAnswerMutation($input: AnswerQuestionInput!) {
@@ -18,7 +18,7 @@ export function useAnswer() {
   `);
 }
 
-/** Chooses an option of a question; resolves with whether it was taken. One that is sent again is not taken twice. */
+/** Chooses an option of a question; resolves to true if it was accepted. A repeated request counts once. */
 export type Choose = (questionId: string, optionId: string) => Promise<boolean>;
 
 /** {@link Choose} in a session. */

@@ -6,31 +6,31 @@ import { useMutation } from '../relay/use-mutation.ts';
 import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { useAnswer } from './use-answer.ts';
 
-/** A message that was sent, and of which no answer has come. */
+/** A message that was sent but not confirmed. */
 interface Sending {
   readonly message: string;
   readonly attachmentIds: readonly string[];
   /** The question that it answers; null: none. */
   readonly questionId: string | null;
-  /** Sent again with it, the message is taken once. */
+  /** The idempotency key: the message counts once when it is sent again. */
   readonly key: string;
 }
 
 interface Sender {
   /**
-   * True when the message was taken. One that is sent again after its answer was lost is not taken twice. `questionId`: the
-   * message is the answer to this question, or is refused. An answer has no files.
+   * Resolves to true if the message was accepted. A message repeated after a lost response counts once. `questionId`:
+   * the message answers this question, or is refused. An answer has no files.
    */
   readonly send: (message: string, attachmentIds: readonly string[], questionId: string | null) => Promise<boolean>;
   readonly isBusy: boolean;
-  /** What was under way when the page was left. */
+  /** The message that was being sent when the page was left. */
   readonly lost: Sending | null;
 }
 
 /**
- * Sends messages to a session. What the session is after it is left to the live updates: the answer may come later than they
- * do, and would put the page back to what it was before them. `keptAs`: the draft that keeps what is under way when the page
- * is left.
+ * Sends messages to a session. The session's new status comes from live updates: the response may arrive later and
+ * would reset the page to an older state. `draftName`: the draft that stores a message in progress when the page is
+ * left.
  */
 export function useSend(sessionId: string, draftName: string | null = null): Sender {
   const [answer, isAnswering] = useAnswer();
@@ -57,7 +57,7 @@ export function useSend(sessionId: string, draftName: string | null = null): Sen
     recordPending(sending);
     const common = { sessionId, idempotencyKey: sending.key };
     const { errors, isLost } =
-      // A draft of an earlier version of the console has none.
+      // A draft of an earlier console version has none.
       sending.questionId == null
         ? await sendMessage({ input: { ...common, body: message, attachmentIds } })
         : await answer({ input: { ...common, questionId: sending.questionId, answer: { text: message } } });

@@ -41,7 +41,7 @@ export function WorkspaceNote({ session: reference }: { readonly session: worksp
   return (
     <p className="banner quiet">
       <Icon name="trash" />
-      {/* Without the time, which would be read out again each time that it changes. */}
+      {/* Without the time, which a screen reader would read again at each change. */}
       <span role="status">
         {isPending
           ? 'The workspace is being deleted. If its worker is not running, this happens when the worker starts.'

@@ -1,11 +1,11 @@
 import type { Filter } from './filters.ts';
 
-/** On which sessions to act: on these, or on all that match. */
+/** The sessions of a bulk operation: these, or all that match a filter. */
 export type Target =
   | { readonly sessionIds: readonly string[] }
   | { readonly filter: Filter; readonly organizationId: string };
 
-/** What a bulk mutation takes. */
+/** The input of a bulk mutation. */
 export type BatchInput =
   | { readonly selection: { readonly sessionIds: readonly string[] } }
   | {
@@ -15,7 +15,7 @@ export type BatchInput =
       readonly after: string | null;
     };
 
-/** What a bulk mutation answers. */
+/** The result of a bulk mutation. */
 export interface Batch {
   readonly hasMore: boolean | null | undefined;
   readonly endCursor: string | null | undefined;
@@ -25,27 +25,27 @@ export interface Batch {
     | undefined;
 }
 
-/** A session to which nothing was done, and why. */
+/** A session that was not changed, with the reason. */
 export interface Refusal {
   readonly sessionId: string;
   readonly message: string;
 }
 
-/** How far it has come. */
+/** The progress of a bulk operation. */
 export interface Progress {
   readonly count: number;
-  /** Those to which it was done, of the first thousand: what can be taken back at once. */
+  /** The changed sessions among the first thousand, which can be undone at once. */
   readonly sessionIds: readonly string[];
   readonly refusals: readonly Refusal[];
   readonly isOver: boolean;
 }
 
-/** How many sessions an act takes at once. */
+/** The maximum number of sessions in one mutation. */
 const atOnce = 100;
-/** Of so many it is kept which they were. */
+/** The maximum number of changed sessions whose ids are stored. */
 const maxDoneIds = 1_000;
 
-/** Acts on all, a hundred at a time, until `onBatch` says to stop or a whole batch is refused. */
+/** Processes all sessions, a hundred at a time, until `onBatch` stops it or a whole batch is refused. */
 export async function actOnAll(
   target: Target,
   mutate: (input: BatchInput) => Promise<{ readonly payload: Batch | null }>,
@@ -75,7 +75,7 @@ interface Step {
   readonly after: (batch: Batch) => Step | null;
 }
 
-/** What the first batch of a target is; null: there is nothing to act on. */
+/** The first batch of a target; null: it is empty. */
 export const firstInput = (target: Target): BatchInput | null => firstOf(target)?.input ?? null;
 
 function firstOf(target: Target): Step | null {

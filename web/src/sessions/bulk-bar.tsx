@@ -25,15 +25,15 @@ interface Chosen {
 
 interface BulkBarProps {
   readonly target: Target;
-  /** How many are meant, in words. */
+  /** The number of selected sessions, as a label. */
   readonly targetLabel: string;
   readonly isArchived: boolean;
-  /** Those of them that are on the page, as they stand there. */
+  /** The selected sessions that are loaded, with their current status. */
   readonly chosen: readonly Chosen[];
   readonly onDone: () => void;
 }
 
-/** What can be done with several sessions at once. */
+/** The bar with operations on several sessions. */
 export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: BulkBarProps) {
   const toasts = useToasts();
   const [report, setReport] = useState<Report | null>(null);
@@ -138,12 +138,12 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
     setOpenDialog(null);
     isStopped.current = false;
     const ended = await actOnAll(target, mutate, (state) => {
-      // Of a few it is told at once when it is over.
+      // For a few sessions, the result is shown only at the end.
       if (isByFilter || state.refusals.length > 0) setReport({ ...state, done });
       return isStopped.current;
     });
     const { count, refusals, sessionIds } = ended;
-    // What cannot be taken back as a whole is not said to be.
+    // An operation that cannot be undone completely offers no undo.
     const isUndoable = sessionIds.length === count && undo !== never;
     if (count > 0) toasts.say(sentence(count, done), isUndoable ? () => void undo(ended) : undefined);
     if (refusals.length > 0) return setReport({ ...ended, done });
@@ -156,7 +156,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
   const putAll = (isPut: boolean): BatchMutation =>
     isPut ? (input) => archive({ input }, shown(true)) : (input) => unarchive({ input }, shown(false));
   const put = () => {
-    // What is archived is put to sleep. Of sessions further down than what is loaded nobody knows any more which were awake.
+    // Archiving suspends a session. It is not known which sessions beyond the loaded ones were running.
     const wasAwake = new Set(chosen.flatMap(({ sessionId, status }) => (awake.has(status) ? [sessionId] : [])));
     return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
       const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
@@ -171,7 +171,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
       for (const each of chosen) store.get(each.id)?.setValue([...new Set([...each.tags, ...tags])], 'tags');
     };
     const undo = async ({ sessionIds }: Progress) => {
-      // Those that had the same tags together.
+      // Sessions grouped by equal tags.
       const groups = new Map<string, string[]>();
       for (const id of sessionIds) {
         const had = JSON.stringify(before.get(id) ?? []);
@@ -248,10 +248,10 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
 type BatchMutation = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
 type Undo = (of: Progress) => unknown;
 
-/** States in which a session is at work, or waits for it. */
+/** Statuses in which a session runs or waits to run. */
 const awake: ReadonlySet<string> = new Set(stateGroups.active.status);
 
-/** Of what cannot be taken back. */
+/** For operations without an undo. */
 const never: Undo = () => undefined;
 
 const sentence = (count: number, done: string) => `${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`;

@@ -4,13 +4,13 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import type { Progress } from './act-on-all.ts';
 
-/** What an act on many sessions has done so far. */
+/** The progress report of a bulk operation. */
 export interface Report extends Progress {
-  /** What was done, as a word: "archived". */
+  /** The past participle of the operation: "archived". */
   readonly done: string;
 }
 
-/** The most refusals that are written out. */
+/** The maximum number of refusals that are listed. */
 const maxShown = 200;
 
 interface BulkReportProps {
@@ -19,7 +19,7 @@ interface BulkReportProps {
   readonly onClose: () => void;
 }
 
-/** How far an act on many has come, and each session to which it did nothing, with the reason. */
+/** The progress of a bulk operation, and each refused session with the reason. */
 export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
   const { count, refusals, isOver, done } = report;
   const shown = refusals.slice(0, maxShown);

@@ -10,11 +10,11 @@ import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
 import { type Filters, origins, stateGroups } from './filters.ts';
 
-/** How long one types before it is looked for. */
+/** The delay between typing and search. */
 const typingMs = 250;
 const nobody = fixedChoices([]);
 
-/** Behind a button where the window is narrow. */
+/** Collapsed behind a button in narrow windows. */
 const collapsible = ['state', 'origin', 'playbook', 'tag', 'by'] as const satisfies readonly (keyof Filters)[];
 
 interface FilterBarProps {
@@ -25,7 +25,7 @@ interface FilterBarProps {
   readonly onClear: () => void;
 }
 
-/** What narrows the list of sessions. */
+/** The filters of the session list. */
 export function FilterBar({ organization, filters, isNarrowed, onChange, onClear }: FilterBarProps) {
   const { organizationId, allowedTags } = useFragment(
     graphql`
@@ -129,7 +129,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
         )}
         {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
         {allowedTags && allowedTags.length > 0 ? (
-          // Sessions may still have tags from before.
+          // Sessions may still have tags that are no longer allowed.
           picker('tag', 'Tag', 'Any tag', tags, [], true)
         ) : (
           <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
@@ -149,13 +149,13 @@ interface TypedFieldProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Says what was typed when it has been typed. */
+/** Reports the text after a pause in typing. */
 function TypedField({ value, onChange, ...rest }: TypedFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
   const lastReported = useRef(value);
   useEffect(() => {
-    // What this field said itself comes back without its spaces, and perhaps when more has been typed.
+    // A reported text comes back trimmed, possibly after more was typed.
     if (value !== lastReported.current) setText(value);
     lastReported.current = value;
   }, [value]);

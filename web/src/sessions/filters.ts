@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
 
-/** States as one looks for them, each of one or several of the service's. */
+/** States as users search for them, each with one or more statuses of the service. */
 export const stateGroups = {
   active: { label: 'Working', status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
   suspended: { label: 'Asleep', status: ['SUSPENDED'] },
@@ -9,21 +9,21 @@ export const stateGroups = {
   failed: { label: 'Failed', status: ['ERROR'] },
 } as const;
 
-/** Where sessions come from. */
+/** Labels of session origins. */
 export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' } as const;
 
 const names = ['q', 'state', 'origin', 'tag', 'playbook', 'by', 'archived'] as const;
 
-/** What a list is narrowed by: words of the address, so that a list can be linked to. */
+/** The filters of the list: query parameters, so that a list can be linked to. */
 export type Filters = Readonly<Record<(typeof names)[number], string>>;
 
-/** The filter of the address, as words and as the service takes it. */
+/** The filter of the URL, as query parameters and as the service takes it. */
 export function useFilters() {
   const { values, isAny: isNarrowed, change, clear } = useUrlParams(names);
   const filters = useMemo<Filters>(
     () => ({
       ...values,
-      // What is none of these is as if it were not there.
+      // Unknown values are ignored.
       state: Object.hasOwn(stateGroups, values.state) ? values.state : '',
       origin: Object.hasOwn(origins, values.origin) ? values.origin : '',
     }),
@@ -46,5 +46,5 @@ function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
   };
 }
 
-/** {@link toFilter}'s answer. */
+/** The return type of {@link toFilter}. */
 export type Filter = ReturnType<typeof toFilter>;

@@ -25,7 +25,7 @@ interface NewSessionProps {
 
 type Errors = readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[];
 
-/** Starts a session, and goes to its page. */
+/** Starts a session and opens its page. */
 export function NewSession({ organizationId, onClose }: NewSessionProps) {
   const form = useId();
   const [, go] = useLocation();
@@ -50,7 +50,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // Enter submits a form whatever its button says.
+    // Enter submits a form even if its button is disabled.
     if (isBusy || !uploads.areSent) return;
     const formData = new FormData(event.currentTarget);
     const text = (name: string) => String(formData.get(name) ?? '').trim() || null;
@@ -68,12 +68,12 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       tags: tags?.filter((tag) => tag !== '') ?? null,
       attachmentIds: uploads.attachmentIds,
     };
-    // Where the answer is lost the session may be there: the same, sent again, is the same.
+    // If the response was lost, the session may exist: the same request is repeated with the same key.
     const what = JSON.stringify(input);
     if (attempt.current?.what !== what) attempt.current = { what, key: newKey() };
     const { payload, errors: refused } = await create({ input: { ...input, idempotencyKey: attempt.current.key } });
     setErrors(refused);
-    // In place of the dialog: Back leads to the list.
+    // Replaces the dialog in the history, so that Back leads to the list.
     if (payload?.session) go(sessionAddress(payload.session.sessionId), { replace: true });
   };
   return (

@@ -27,8 +27,8 @@ interface SessionListProps {
 }
 
 /**
- * The list itself. A session that changes is shown as it is now; one that begins to match the filter comes to its place by when
- * it was started, and one that no longer matches leaves.
+ * The list of sessions, kept up to date. A session that starts to match the filter is inserted by its creation time;
+ * one that no longer matches is removed.
  */
 export function SessionList({ organization, organizationId, filter, isNarrowed, onNew, onClear }: SessionListProps) {
   const { data, loadNext, hasNext, isLoadingNext, refetch } = usePaginationFragment<
@@ -67,7 +67,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     refetch({ filter }, { fetchPolicy: 'store-and-network' }),
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  // Of this very filter: under another one, others would match.
+  // The selection belongs to this filter: another filter has other matches.
   const [selectedFilter, setSelectedFilter] = useState<Filter | null>(null);
   const shown = useRef<readonly string[]>([]);
   const last = useRef<string | null>(null);
@@ -87,7 +87,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     });
   }, []);
   const list = useListKeys<HTMLUListElement>();
-  // What was put away leaves at once, and comes back when that is undone.
+  // Archived sessions disappear at once, and return on undo.
   const edges = data.sessions.edges.filter(({ node }) => node.isArchived === filter.isArchived);
   const here = edges.map(({ node }) => node.sessionId);
   shown.current = here;
@@ -168,11 +168,11 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   );
 }
 
-/** Keeps the list current by one subscription to what enters, changes and leaves. */
+/** Keeps the list up to date with one subscription to additions, changes and removals. */
 function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, onBack: () => void) {
   const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
   const environment = useRelayEnvironment();
-  // One that was started after the list was read and before the subscription stood is in neither.
+  // A session created between the read and the subscription is in neither.
   const readNewest = () => {
     fetchQuery<sessionListNewestQuery>(
       environment,
@@ -199,7 +199,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
         commitLocalUpdate(environment, (store) => {
           for (const { node } of organization?.sessions.edges ?? []) insert(store, connectionId, store.get(node.id));
         }),
-      // What is there stays; what it says of changes is current.
+      // The list stays; its live state shows that it may be stale.
       error: () => undefined,
     });
   };
@@ -237,7 +237,7 @@ function remove(store: RecordSourceProxy, connectionId: string, sessionId: strin
   if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
 }
 
-// In its place by when it was started: of two that come together, the later one may come first.
+// Inserts by creation time: of two new sessions, the later one may arrive first.
 function insert(store: RecordSourceProxy, connectionId: string, node: RecordProxy | null | undefined): void {
   const connection = store.get(connectionId);
   if (!connection || !node) return;
@@ -245,7 +245,7 @@ function insert(store: RecordSourceProxy, connectionId: string, node: RecordProx
   if (edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID())) return;
   const startedAt = (each: RecordProxy | null | undefined) => String(each?.getValue('createdAt') ?? '');
   const older = edges.findIndex((each) => startedAt(each?.getLinkedRecord('node')) < startedAt(node));
-  // Below what is loaded it comes with the next page.
+  // A session below the loaded ones comes with the next page.
   if (older < 0 && connection.getLinkedRecord('pageInfo')?.getValue('hasNextPage')) return;
   const index = older < 0 ? edges.length : older;
   const edge = ConnectionHandler.createEdge(store, connection, node, 'SessionEdge');

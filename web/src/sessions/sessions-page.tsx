@@ -13,11 +13,11 @@ import { type Filter, useFilters } from './filters.ts';
 import { NewSession } from './new-session.tsx';
 import { SessionList } from './session-list.tsx';
 
-/** `/sessions`: the sessions of an organization, newest first, as they stand. */
+/** `/sessions`: the sessions of an organization, newest first. */
 export function SessionsPage() {
   const { organization, may } = useSigned();
   const [params, setParams] = useSearchParams();
-  // In the address, so that it opens from everywhere and Back closes it.
+  // In the URL, so that it opens from everywhere and Back closes it.
   const isNew = params.get('new') !== null;
   const open = () => setParams((before) => ({ ...Object.fromEntries(before), new: 'yes' }));
   const close = useCallback(
@@ -60,7 +60,7 @@ export function SessionsPage() {
   );
 }
 
-/** Where the service does not know what the address asks for. */
+/** Shown when the service does not accept the URL's filter. */
 function Clear() {
   const { isNarrowed, clear } = useFilters();
   return isNarrowed && <Button onClick={clear}>Clear the filter</Button>;
@@ -69,7 +69,7 @@ function Clear() {
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
   const { may } = useSigned();
   const { filters, filter, change, clear, isNarrowed } = useFilters();
-  // What is there stays, paler, until what was asked for has come.
+  // The current rows stay, dimmed, until the new ones arrive.
   const shown: Filter = useDeferredValue(filter);
   const { organization } = useLazyLoadQuery<sessionsPageQuery>(
     graphql`

@@ -4,7 +4,7 @@ import type { terminateCountMutation } from '../__generated__/terminateCountMuta
 import { useMutation } from '../relay/use-mutation.ts';
 import { type Batch, firstInput, type Target } from './act-on-all.ts';
 
-/** Says how many sessions terminating these would end, and how many it would be refused for, by a dry run of the first batch. */
+/** Shows how many sessions a termination would end and refuse, by a dry run of the first batch. */
 export function TerminateCount({ target }: { readonly target: Target }) {
   const [text, setText] = useState('Counting the sessions …');
   const [input] = useState(() => firstInput(target));

@@ -5,7 +5,10 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
-/** Asks for the token when the service wants it before it gives lasting access or control. The form behind it stays as it is. */
+/**
+ * Asks for the token when the service requires it before it grants lasting access or control. The form behind it stays
+ * as it is.
+ */
 export function ConfirmSignIn() {
   const [answer, setAnswer] = useState<{ readonly give: (isConfirmed: boolean) => void } | null>(null);
   const open = useRef(answer);

@@ -8,7 +8,10 @@ import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
 
-/** The code of a link that signs in once. It is behind the "#", which browsers send to nobody, and is taken out at once. */
+/**
+ * The code of a one-time sign-in link. It follows the "#", which browsers do not send to servers, and is removed from
+ * the URL at once.
+ */
 function takeLink(): string | null {
   const link = new URLSearchParams(location.hash.slice(1)).get('link');
   if (link !== null) history.replaceState(null, '', location.pathname);
@@ -20,7 +23,7 @@ interface Answer {
   readonly message?: string;
 }
 
-/** Signs in and keeps the page secret. Returns why it was refused; null when it was not. */
+/** Signs in and stores the page secret. Returns the reason of a refusal, or null. */
 async function send(
   input: { readonly token: string } | { readonly link: string },
 ): Promise<{ readonly message: string; readonly status: number } | null> {
@@ -28,7 +31,7 @@ async function send(
     const response = await fetch('/console/session', {
       method: 'POST',
       credentials: 'same-origin',
-      // With the page secret of the sign-in before, which this one ends.
+      // With the previous page secret, whose sign-in this one ends.
       headers: { 'content-type': 'application/json', ...consoleHeaders() },
       body: JSON.stringify(input),
     });
@@ -44,13 +47,13 @@ async function send(
   }
 }
 
-/** Signs in, by a link or a token. `isSudden`: the pages were open until now, and nobody signed out there. */
+/** Signs in with a link or a token. `isSudden`: the pages were open until now, and nobody signed out. */
 export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
   const [token, setToken] = useState('');
   const [error, setError] = useState<{ readonly message: string; readonly isOfLink: boolean } | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
-  // A link, where somebody is signed in already, or was: then the name is null.
+  // A link in a browser that is or was signed in; in the second case the name is null.
   const [offer, setOffer] = useState<{ readonly link: string; readonly name: string | null } | null>(null);
   const isTaken = useRef(false);
 
@@ -75,8 +78,9 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     isTaken.current = true;
     const link = takeLink();
     if (link === null) return;
-    // A link that was used is what opened a page that one comes back to; and one that somebody sent may be theirs. Another
-    // server of the host can end the sign-in by overwriting its cookie, and then send the browser to a link of its own.
+    // The user may have returned to a page that was opened with a used link. A link that somebody sent may belong to
+    // the sender: another server of the host can end the sign-in by overwriting its cookie, and then send the browser
+    // to a link of its own.
     void fetchViewer().then((viewer) => {
       if (viewer?.name !== undefined) setOffer({ link, name: viewer.name });
       else if (pageSecret() !== null) setOffer({ link, name: null });

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { type Shown, showStatus } from './status.ts';
 
-/** A word with a colour; the word says it all. */
+/** A coloured label; the text alone carries the meaning. */
 export function Badge(props: {
   readonly tone?: Shown['tone'];
   readonly isWorking?: boolean;
@@ -16,7 +16,7 @@ export function Badge(props: {
   );
 }
 
-/** How a session stands. */
+/** The status of a session. */
 export function StatusBadge(props: Parameters<typeof showStatus>[0]) {
   const { label, ...rest } = showStatus(props);
   return <Badge {...rest}>{label}</Badge>;

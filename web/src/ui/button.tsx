@@ -6,14 +6,14 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'cla
   readonly tone?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'small' | 'normal';
   readonly icon?: IconName;
-  /** Something is under way that it began: it takes no second press, and keeps the focus. */
+  /** True while its action runs: it ignores clicks and keeps the focus. */
   readonly isBusy?: boolean;
   readonly children?: ReactNode;
 }
 
 const refuse = (event: MouseEvent) => event.preventDefault();
 
-/** A button. One that shows only an icon needs `aria-label`, which is its tip too. */
+/** A button. One with only an icon needs `aria-label`, which is also its tooltip. */
 export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, children, ...rest }: ButtonProps) {
   const isIconOnly = children === undefined;
   const named = rest['aria-label'];

@@ -5,12 +5,12 @@ import { visible } from './visible.ts';
 const sign = { same: ' ', added: '+', removed: '−', gap: ' ' } as const satisfies Record<DiffLine['type'], string>;
 
 interface ChangeProps {
-  /** What was changed: the path of a file, the name of a field. */
+  /** The changed file or field. */
   readonly title: string;
   readonly change: FileChange;
 }
 
-/** A text before and after a change, line by line. */
+/** A line-by-line diff of a text. */
 export function Change({ title, change }: ChangeProps) {
   return (
     <figure className="diff">

@@ -5,17 +5,17 @@ import { useToasts } from './toasts.tsx';
 interface ConfirmActionProps {
   readonly title: string;
   readonly text: ReactNode;
-  /** What the button that does it says. */
+  /** The label of the confirm button. */
   readonly confirmLabel: string;
-  /** What is said when it is done. */
+  /** The message after success. */
   readonly successMessage: string;
-  /** Does it. What was refused is shown by who does it. */
+  /** Runs the action. It shows its own errors. */
   readonly run: () => Promise<{ readonly errors: unknown }>;
   readonly onClose: () => void;
   readonly onDone?: () => void;
 }
 
-/** Asks before an act that cannot be taken back, does it, says so and closes. */
+/** Asks before an irreversible action, runs it, shows a message and closes. */
 export function ConfirmAction({ title, text, confirmLabel, successMessage, run, onClose, onDone }: ConfirmActionProps) {
   const toasts = useToasts();
   const [isBusy, setBusy] = useState(false);

@@ -1,6 +1,6 @@
 import { useToasts } from './toasts.tsx';
 
-/** Whether a text has been copied: browsers give pages that come by plain http from another host no clipboard. */
+/** Copies a text; false if the browser has no clipboard, as on pages served by plain http from another host. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -10,7 +10,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Copies a text, and says so; where the browser does not allow that, it is shown instead. */
+/** Copies a text and confirms it; if the browser does not allow that, shows the text instead. */
 export function useCopy(): (text: string) => Promise<void> {
   const toasts = useToasts();
   return async (text) => {
@@ -19,7 +19,7 @@ export function useCopy(): (text: string) => Promise<void> {
   };
 }
 
-/** A request with a JSON body, for a shell; the header is in double quotes, so that it may name a variable. */
+/** A curl command with a JSON body. The header is in double quotes, so that it may name a variable. */
 export function asCurl(address: string, header: string, body: object): string {
   return [
     `curl -s ${address}`,

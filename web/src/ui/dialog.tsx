@@ -8,12 +8,12 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** Its buttons, the one that does it last. */
+  /** Its buttons, the primary one last. */
   readonly actions?: ReactNode;
   readonly size?: 'small' | 'large';
-  /** What it shows is shown once: only one of its own buttons closes it. */
+  /** True for content that is shown once: only its own buttons close it. */
   readonly isDeliberate?: boolean;
-  /** Something is in it, beside what is written in its fields, that would be lost. */
+  /** True if it holds unsaved content besides its fields. */
   readonly isDirty?: boolean;
 }
 
@@ -24,18 +24,18 @@ const isWritten = (target: EventTarget): target is Field =>
   (target instanceof HTMLInputElement && !/^(?:checkbox|radio|file)$/.test(target.type) && target.role !== 'combobox');
 
 /**
- * A dialog over the page, open as long as it is rendered. Its first field has the focus; Escape and a press beside it close
- * it, after a question where something has been written.
+ * A modal dialog, open while it is rendered. Its first field gets the focus. Escape and a click outside close it, after
+ * a confirmation if it has unsaved input.
  */
 export function Dialog(props: DialogProps) {
   const { title, onClose, children, actions, size = 'small', isDeliberate = false, isDirty = false } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
-  // What stood in the fields when one first came to them.
+  // The initial values of fields, recorded when they get the focus.
   const before = useRef(new Map<Field, string>());
   const [isAsking, setAsking] = useState(false);
   const titleId = useId();
-  // Closed while it is still in the page: only then the browser gives the focus back to where it was.
+  // Closed while it is still in the document: only then does the browser return the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     isGone.current = false;
@@ -53,7 +53,7 @@ export function Dialog(props: DialogProps) {
   }, []);
   const isChanged = () =>
     isDirty || [...before.current].some(([field, was]) => field.isConnected && field.value.trim() !== was.trim());
-  // Kept nowhere, since it may be secret: the browser asks too before it leaves the page.
+  // Input is not stored, since it may be secret; the browser also asks before the page is left.
   const mayLose = useRef(isChanged);
   mayLose.current = isChanged;
   useEffect(() => {
@@ -79,13 +79,13 @@ export function Dialog(props: DialogProps) {
       aria-labelledby={titleId}
       tabIndex={-1}
       onCancel={(event) => {
-        // A choice of files inside of it that is given up says the same word.
+        // A cancelled file picker inside the dialog fires the same event.
         if (event.target !== ref.current) return;
         event.preventDefault();
         leave();
       }}
       onClose={(event) => {
-        // Browsers ask once only: a second Escape closes it whatever is said.
+        // Browsers let a page prevent this only once: a second Escape closes it in any case.
         if (event.target !== ref.current || isGone.current) return;
         ref.current.showModal();
         leave();
@@ -120,9 +120,9 @@ export function Dialog(props: DialogProps) {
 interface ConfirmProps {
   readonly title: string;
   readonly text: ReactNode;
-  /** What the button that does it says: the act, never "OK". */
+  /** The label of the confirm button: the action, never "OK". */
   readonly confirmLabel: string;
-  /** What the button says that does nothing. */
+  /** The label of the cancel button. */
   readonly cancelLabel?: string;
   readonly tone?: 'primary' | 'danger';
   readonly isBusy?: boolean;
@@ -130,7 +130,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before something irreversible. */
 export function Confirm(props: ConfirmProps) {
   const {
     title,

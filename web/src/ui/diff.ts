@@ -1,17 +1,17 @@
-/** A line of a change; `null`: left out between two changes. */
+/** A line of a diff; `null`: lines omitted between two changes. */
 export interface DiffLine {
   readonly type: 'same' | 'added' | 'removed' | 'gap';
   readonly text: string;
 }
 
-/** Unchanged lines that are shown around a change. */
+/** The number of unchanged lines shown around a change. */
 const around = 3;
-/** Beyond this many pairs of lines the texts are shown one after the other: comparing them would hold up the page. */
+/** Beyond this number of line pairs, the texts are shown one after the other: comparing them would block the page. */
 const maxPairs = 500_000;
-/** Of the files of one tool call together: its line says how much was changed only where that is quickly known. */
+/** The limit for all files of one tool call: beyond it, the row shows no line counts. */
 const maxPairsOfCall = 1_000_000;
 
-/** A file, or a field, before and after a change. `oldText` null: a new file. */
+/** The old and the new text of a file or a field. `oldText` null: a new file. */
 export interface FileChange {
   readonly oldText?: string | null | undefined;
   readonly newText: string;
@@ -19,14 +19,14 @@ export interface FileChange {
 
 const cachedLines = new WeakMap<FileChange, readonly DiffLine[]>();
 
-/** The lines of a change, with a few around them. Compared once for each object. */
+/** The lines of a diff, with context. Computed once per object. */
 export function linesOf(change: FileChange): readonly DiffLine[] {
   const lines = cachedLines.get(change) ?? diffLines(change.oldText, change.newText);
   cachedLines.set(change, lines);
   return lines;
 }
 
-/** How many lines changes add and remove together; null: it would take too long to know. */
+/** The number of added and removed lines; null if counting would take too long. */
 export function sizeOf(changes: readonly FileChange[]): { readonly added: number; readonly removed: number } | null {
   const count = (text: string | null | undefined) => (text ? text.split('\n').length : 0);
   const pairs = changes.reduce((sum, { oldText, newText }) => sum + count(oldText) * count(newText), 0);
@@ -36,7 +36,7 @@ export function sizeOf(changes: readonly FileChange[]): { readonly added: number
   return { added: of('added'), removed: of('removed') };
 }
 
-/** The lines of two texts as a change of one into the other. `before` null: a new file. */
+/** The diff of two texts. `before` null: a new file. */
 function diffLines(before: string | null | undefined, after: string): readonly DiffLine[] {
   const a = before ? before.split('\n') : [];
   const b = after.split('\n');
@@ -52,7 +52,7 @@ function diffLines(before: string | null | undefined, after: string): readonly D
   ]);
 }
 
-// The longest common subsequence: small enough here, since both ends that are alike have been taken off.
+// The longest common subsequence. The input is small, since common start and end lines were removed before.
 function compare(a: readonly string[], b: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ type: 'removed', text });
   const added = (text: string): DiffLine => ({ type: 'added', text });

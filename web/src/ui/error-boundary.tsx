@@ -3,9 +3,9 @@ import { Failed } from './states.tsx';
 
 interface Props {
   readonly children: ReactNode;
-  /** What went wrong is over when this changes. */
+  /** A change of this value clears the error. */
   readonly resetKey?: string;
-  /** What else one can do about it. */
+  /** Further actions for the user. */
   readonly more?: ReactNode;
 }
 
@@ -14,15 +14,15 @@ interface State {
 }
 
 /**
- * Forgets all that was fetched, so that it is fetched anew: Relay remembers also that something could not be. Given by the
- * app, which holds what knows.
+ * Drops all fetched data, so that it is fetched again: Relay caches failures too. The app provides it, since it has the
+ * environment.
  */
 export const RenewContext = createContext<() => void>(() => undefined);
 
-/** How soon a service that could not be reached is asked again. */
+/** The delay before an unreachable service is tried again. */
 const againMs = 4_000;
 
-/** Shows what went wrong in place of what is inside, with a way to try again. What could not be reached is tried again by itself. */
+/** Shows an error in place of its children, with a retry button. Connection errors are retried automatically. */
 export class ErrorBoundary extends Component<Props, State> {
   static override contextType = RenewContext;
   declare context: () => void;
@@ -42,7 +42,7 @@ export class ErrorBoundary extends Component<Props, State> {
       this.#timer = window.setTimeout(this.#retry, againMs);
       return;
     }
-    // For whoever reports it: the page itself shows one sentence.
+    // For error reporting: the page itself shows one sentence.
     window.reportError(new Error(`${error.message}${info.componentStack ?? ''}`, { cause: error }));
   }
 

@@ -9,20 +9,20 @@ import {
 import { Icon } from './icons.tsx';
 import { problemText } from './problem-text.ts';
 
-/** What every field has. */
+/** The common properties of fields. */
 export interface FieldProps {
   readonly label: string;
-  /** What to know before one fills it in. */
+  /** A hint for filling it in. */
   readonly hint?: ReactNode;
-  /** What the service found wrong with it. */
+  /** The service's error for this field. */
   readonly error?: string | null | undefined;
-  /** The label is for screen readers alone, where what is around it says it already. */
+  /** True if only screen readers get the label, because the context shows it already. */
   readonly isLabelHidden?: boolean | undefined;
 }
 
 type Wrapped<T> = FieldProps & Omit<T, 'className' | 'id'>;
 
-/** A field with its label above, and below it what to know and what is wrong. */
+/** A field with its label above, and its hint and error below. */
 export function FieldFrame(props: FieldProps & { readonly id: string; readonly children: ReactNode }) {
   const { id, label, hint, error, isLabelHidden, children } = props;
   return (
@@ -45,13 +45,13 @@ export function FieldFrame(props: FieldProps & { readonly id: string; readonly c
   );
 }
 
-/** The id of a field within its frame, and what describes it there. */
+/** The ids that connect a field with its hint and error. */
 export function describeField(id: string, { hint, error }: FieldProps) {
   const by = [hint ? `${id}-hint` : null, error ? `${id}-error` : null].filter((each) => each !== null);
   return { id, 'aria-invalid': error ? true : undefined, 'aria-describedby': by.length > 0 ? by.join(' ') : undefined };
 }
 
-/** A line of text, with its label. */
+/** A text field with its label. */
 export function TextField({
   label,
   hint,
@@ -67,7 +67,7 @@ export function TextField({
   );
 }
 
-/** Several lines of text, with their label. */
+/** A multi-line text field with its label. */
 export function TextArea({
   label,
   hint,
@@ -83,7 +83,7 @@ export function TextArea({
   );
 }
 
-/** One of several, with its label; the options are its children. */
+/** A select field with its label; the options are its children. */
 export function Select({
   label,
   hint,
@@ -105,7 +105,7 @@ export function Select({
   );
 }
 
-/** The error among `userErrors` that is about a field: its path ends with, or goes through, the field's name. */
+/** The error among `userErrors` for a field: its path ends with, or contains, the field's name. */
 export function errorOf(
   errors: readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[] | null,
   name: string,

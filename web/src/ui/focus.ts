@@ -1,26 +1,26 @@
 const fields = ':is(input:not([type="hidden"], [type="file"], [hidden]), textarea, select):not(:disabled)';
 
-/** Gives a dialog's focus to its first field, or to the button that does no harm: never to what closes it. */
+/** Focuses a dialog's first field, or its harmless button: never the close button. */
 export function focusFirst(dialog: HTMLElement | null): void {
   const body = dialog?.querySelector('.dialog-body');
   if (!dialog || body?.contains(document.activeElement)) return;
   const first = body?.querySelector<HTMLElement>(fields);
-  // A form whose fields are still to come: it is no place for a blank that presses something.
+  // If the form's fields are still loading, no button gets the focus: the space bar would press it.
   const other = body?.querySelector('form')
     ? dialog
     : dialog.querySelector<HTMLElement>('.dialog-body button, footer button');
   (first ?? other ?? dialog).focus();
 }
 
-/** Whether what had the focus is gone, so that the next press of Tab would begin at the top. */
+/** Returns true if the focused element was removed, so that Tab would start at the top. */
 export function isLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body;
 }
 
-/** Whether a dialog is in front of the page. */
+/** Returns true if a dialog is open. */
 export const isInDialog = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** Gives the focus to the heading of the page, from which one goes on. */
+/** Focuses the heading of the page. */
 export function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('#main :is(h1, h2)');
   if (!heading || isInDialog()) return;
@@ -28,14 +28,14 @@ export function focusHeading(): void {
   heading.focus({ preventScroll: true });
 }
 
-/** Whether what is typed goes into something. */
+/** Returns true if the element accepts typed text. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && target.matches('input:not([type="checkbox"]), textarea, select, [contenteditable]')
   );
 }
 
-/** Keeps the focus near where it was when what had it is taken out of the page. Gives what ends that. */
+/** Keeps the focus near its position when the focused element is removed. Returns a function that stops this. */
 export function keepFocus(page: HTMLElement): () => void {
   let last: { readonly element: Element; readonly near: Element | null } | null = null;
   const come = ({ target }: FocusEvent) => {

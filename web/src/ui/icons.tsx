@@ -41,10 +41,10 @@ const paths = {
   warning: 'M12 4l9 16H3zM12 10v4M12 17h.01',
 } as const;
 
-/** A picture of {@link Icon}. */
+/** A name of an {@link Icon}. */
 export type IconName = keyof typeof paths;
 
-/** A small picture beside words; it says nothing by itself. */
+/** A small decorative icon beside a text. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg className="icon" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
@@ -53,7 +53,7 @@ export function Icon({ name, size = 16 }: { readonly name: IconName; readonly si
   );
 }
 
-/** The mark of the product. */
+/** The product's logo. */
 export function Mark({ size = 28 }: { readonly size?: number }) {
   return (
     <svg className="mark" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Beyond this many members only the first are shown, so that a large value does not hold up the page. */
+/** The number of members shown of a large value, so that it does not block the page. */
 const maxMembers = 200;
 
 interface JsonTreeProps {
@@ -9,7 +9,7 @@ interface JsonTreeProps {
   readonly depth?: number;
 }
 
-/** A JSON value as a tree that can be opened; its first two levels are. What is closed is not in the page. */
+/** A JSON value as an expandable tree; its first two levels are expanded. Collapsed parts are not rendered. */
 export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
   const [isOpen, setOpen] = useState(depth < 2);
   const label = name === undefined ? null : <span className="key">{name}: </span>;
@@ -36,7 +36,7 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
       className={depth === 0 ? 'json' : undefined}
       open={isOpen}
       onToggle={(event) => {
-        // Of the trees in it React tells too.
+        // React also bubbles the events of nested trees.
         if (event.target === event.currentTarget) setOpen(event.currentTarget.open);
       }}
     >

@@ -3,10 +3,10 @@ import { visible } from './visible.ts';
 /** Letters that look like a dot. */
 const dotLetters = String.raw`[\u119E\u1427\u318D\uA78F]`;
 
-/** A letter of a word: none that is shared by all scripts, modifies another one, or looks like a dot. */
+/** A letter, except those shared by all scripts, modifiers, and those that look like a dot. */
 const letter = String.raw`(?!\p{Script=Common}|\p{Lm}|${dotLetters})\p{L}(?:(?!\p{Script=Common})\p{M})*|ー`;
 
-/** Words alone. Lists what is allowed, since nobody can list everything that looks like a dot or a slash. */
+/** Plain words only. This is an allowlist, since nobody can list everything that looks like a dot or a slash. */
 const plainWords = new RegExp(String.raw`^(?:${letter}|\p{Emoji_Presentation}|[\s0-9,!?'’"“”()&#_‐–—-])*$`, 'u');
 
 /** A host without a dot: the name of this computer, or an IPv4 address as one number. */
@@ -16,9 +16,9 @@ const sentenceEnd = /[.!?,:;。\s]+$/;
 const bidiControls = /[\u202A-\u202E\u2066-\u2069]/;
 
 /**
- * Returns where a link leads, to show beside its text: its host, or the address of a mail. Null if the text is plain words, or
- * exactly the link's own host or address. An agent or a stranger wrote the text, and may name one host and link to another.
- * `base`: the address that relative links start from.
+ * The target to show beside a link's text: its host, or the address of a mail link. Null if the text is plain words, or
+ * exactly the link's own host or URL. An agent or a stranger wrote the text, and may name one host and link to another.
+ * `base`: the URL for relative links.
  */
 export function destinationToShow(text: string, href: string, base: string): string | null {
   const link = URL.canParse(href, base) ? new URL(href, base) : null;
@@ -34,10 +34,10 @@ export function destinationToShow(text: string, href: string, base: string): str
   return isOwn ? null : destination;
 }
 
-/** Returns true if a text is a link's host or whole address; `http`, `https` and `www.` make no difference. */
+/** Returns true if a text is a link's host or complete URL; `http`, `https` and `www.` make no difference. */
 function isAddressOf(link: URL, text: string): boolean {
   const address = /^https?:\/\//i.test(text) ? text : `${link.protocol}//${text}`;
-  // A name before an "@" reads like the host. A host in another script may look like one in Latin letters.
+  // A user name before an "@" looks like the host. A host in another script may look like one in Latin letters.
   if (/\s/.test(text) || link.username !== '' || link.password !== '' || !URL.canParse(address)) return false;
   if (/(?:^|\.)xn--/.test(link.hostname) && !text.includes(link.hostname)) return false;
   const own = new URL(address);

@@ -4,17 +4,17 @@ import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown'
 import remarkGfm from 'remark-gfm';
 import { destinationToShow } from './link-text.ts';
 
-/** Texts beyond these are shown as they are: parsing them would hold up the page, for some costs grow with their square. */
+/** Longer texts are shown without formatting: parsing them would block the page, since some costs are quadratic. */
 const maxLength = 50_000;
-/** Characters that may begin or end something, in one paragraph and in all. */
+/** The maximum number of markup characters per paragraph and in total. */
 const maxMarks = { paragraph: 2_000, text: 10_000 };
-/** Quotes and lists in one another, begun on one line. */
+/** The maximum depth of quotes and lists opened on one line. */
 const maxDepth = 12;
 
 const marks = /[*_~`[\]<>&!|\\]/g;
 const containers = new RegExp(`^(?:[ \\t]*(?:>|[-*+](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))){${maxDepth + 1}}`, 'm');
 
-/** Whether a text is what people and agents write, not what somebody made to hold up the page. */
+/** Returns true for ordinary text, false for text built to block the page. */
 function isReasonable(text: string): boolean {
   if (text.length > maxLength || containers.test(text)) return false;
   const counts = text.split(/\n[ \t]*\n/).map((paragraph) => paragraph.match(marks)?.length ?? 0);
@@ -23,18 +23,18 @@ function isReasonable(text: string): boolean {
 
 interface OutLinkProps {
   readonly href: string | undefined;
-  /** The text as it was written, to be compared with where the link leads. */
+  /** The text as written, to compare with the link's target. */
   readonly text: string;
   readonly children: ReactNode;
 }
 
-/** A link away from here that does not say from where. Where its text names another host, its own stands beside it. */
+/** An external link without a referrer. If its text names another host, the link's own host is shown beside it. */
 function OutLink({ href, text, children }: OutLinkProps) {
   const destination = href === undefined ? null : destinationToShow(text, href, location.href);
   return (
     <>
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-        {/* What turns text around ends with the link. */}
+        {/* Bidirectional marks end with the link. */}
         <bdi>{children}</bdi>
       </a>
       {destination !== null && (
@@ -61,7 +61,7 @@ const components: Components = {
       {children}
     </OutLink>
   ),
-  // A picture of elsewhere would tell its host who reads this: it is a link, which one may follow or not.
+  // An external image would reveal the reader to its host, so it becomes a link.
   img: ({ src, alt }) => (
     <OutLink href={typeof src === 'string' ? src : undefined} text={alt ?? ''}>
       {alt || 'Picture'}
@@ -77,8 +77,7 @@ const components: Components = {
 const plugins = [remarkGfm];
 
 /**
- * Markdown that somebody wrote whom nobody knows. It becomes elements, never HTML: tags in it are left out, and links can
- * only be of the usual kinds.
+ * Untrusted Markdown. It becomes React elements, never HTML: tags are dropped, and links are limited to common schemes.
  */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const plainText = <pre className="markdown">{text}</pre>;
@@ -94,7 +93,7 @@ export const Markdown = memo(function Markdown({ text }: { readonly text: string
   );
 });
 
-/** Shows something else in place of what cannot be shown, so that the page around it goes on. */
+/** Shows a fallback for content that cannot be rendered, so that the page around it keeps working. */
 class Otherwise extends Component<{ readonly children: ReactNode; readonly shown: ReactNode }, { isBroken: boolean }> {
   override state = { isBroken: false };
 

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-// What is in front of the page, the foremost last.
+// The open dialogs, topmost last.
 let stack: readonly HTMLElement[] = [];
 const listeners = new Set<() => void>();
 
@@ -9,13 +9,13 @@ function change(next: readonly HTMLElement[]): void {
   for (const each of [...listeners]) each();
 }
 
-/** To be called when a modal dialog comes up; gives what is to be called when it goes. */
+/** Registers a dialog when it opens; returns a function for when it closes. */
 export function pushModal(dialog: HTMLElement): () => void {
   change([...stack, dialog]);
   return () => change(stack.filter((each) => each !== dialog));
 }
 
-/** The foremost dialog: what is outside of it can neither be pressed nor is it read out. Null: there is none. */
+/** The topmost dialog: everything outside is inert. Null: there is none. */
 export function useTopModal(): HTMLElement | null {
   return useSyncExternalStore(subscribe, () => stack.at(-1) ?? null);
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
-/** How soon the next page is asked for again, where that had no effect. */
+/** The delay before the next page is requested again after a request without effect. */
 const againMs = 1_000;
 
 interface MoreProps {
@@ -10,7 +10,7 @@ interface MoreProps {
   readonly onMore: () => void;
 }
 
-/** The end of a list of pages: loads the next one when it comes near, and by its button. */
+/** The end of a paged list: loads the next page when it becomes visible, and by a button. */
 export function More({ hasMore, isLoading, onMore }: MoreProps) {
   const ref = useRef<HTMLDivElement>(null);
   const load = useRef(onMore);
@@ -21,13 +21,13 @@ export function More({ hasMore, isLoading, onMore }: MoreProps) {
     let timer = 0;
     const loadMore = () => {
       load.current();
-      // Relay takes no such wish while it reads the list itself: it is said again then.
+      // Relay ignores the request while it refetches the list; it is repeated then.
       timer = window.setTimeout(loadMore, againMs);
     };
     const observer = new IntersectionObserver(
       (entries) => {
         clearTimeout(timer);
-        // Several may come at once: the last one is how it stands.
+        // Several may arrive at once: the last one is current.
         if (entries.at(-1)?.isIntersecting) loadMore();
       },
       { rootMargin: '600px' },

@@ -9,29 +9,29 @@ import { visible } from './visible.ts';
 
 interface PickerProps extends FieldProps {
   readonly source: ChoiceSource;
-  /** The one that is chosen; empty for none. Without it, the picker keeps that itself. */
+  /** The selected id; empty for none. If missing, the picker keeps its own state. */
   readonly value?: string;
   readonly defaultValue?: string;
-  /** What the chosen one is called, where that is known before the source has been read. */
+  /** The label of the selected choice, if known before the source has been read. */
   readonly valueLabel?: string | undefined;
-  /** The choice of none; left out where one must be chosen. */
+  /** The label of "none"; if missing, a choice is required. */
   readonly none?: string;
   /** Choices before those of the source. */
   readonly first?: readonly Choice[];
-  /** As a field of its form. */
+  /** Its name as a field of its form. */
   readonly name?: string;
   readonly isDisabled?: boolean;
-  /** What is typed may be chosen too, as it is, though it is none of the choices. */
+  /** True if typed text that is no choice may be selected. */
   readonly takesOther?: boolean;
   readonly onChange?: (value: string, choice: Choice | null) => void;
 }
 
-/** So many that fit are shown before one scrolls. */
+/** The number of matches shown before scrolling. */
 const enough = 20;
-/** Of so many the chosen one is looked for to learn what it is called. */
+/** The maximum number of choices read to find the label of the selected one. */
 const maxChoicesRead = 1_000;
 
-/** Where keys lead from a place in the list, -1 for none, that ends at the last one. */
+/** The effect of keys on the position in the list; -1 is none, `last` the end. */
 const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
   ArrowDown: (at, last) => Math.min(at + 1, last),
   ArrowUp: (at, last) => (at < 0 ? last : Math.max(at - 1, 0)),
@@ -42,8 +42,8 @@ const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
 const noChoices: readonly Choice[] = [];
 
 /**
- * One of many, found by typing: a combobox with a list (the pattern of WAI-ARIA 1.2). It reads its source from when it is
- * opened, a page when one comes near the end of the list and as long as too little fits what was typed.
+ * Selects one of many by typing: a combobox with a list (the pattern of WAI-ARIA 1.2). It reads its source when it is
+ * opened, then further pages near the end of the list or while too few choices match.
  */
 export function Picker(props: PickerProps) {
   const { label, isLabelHidden, hint, error, source, none, first = noChoices, name, valueLabel, isDisabled } = props;
@@ -51,7 +51,7 @@ export function Picker(props: PickerProps) {
   const [own, setOwn] = useState(props.defaultValue ?? '');
   const value = props.value ?? own;
   const [isOpen, setOpen] = useState(false);
-  /** What is typed; null while nothing was. */
+  /** The typed text; null if none. */
   const [text, setText] = useState<string | null>(null);
   const [active, setActive] = useState(-1);
   const { choices, hasMore, isLoading, problem, more, restart } = useChoices(source);
@@ -119,7 +119,7 @@ export function Picker(props: PickerProps) {
     else if (event.key === 'Enter') choose(shown[active]);
     else if (move) setActive(move(active, last));
     else return;
-    // Escape would close the dialog around it too, and Enter send its form.
+    // Otherwise Escape would close the surrounding dialog, and Enter submit its form.
     event.preventDefault();
     event.stopPropagation();
   };
@@ -147,7 +147,7 @@ export function Picker(props: PickerProps) {
           onBlur={close}
           onKeyDown={press}
           onChange={(event) => {
-            // While it is closed the name of the chosen one stands there: only what came to it was typed.
+            // While it is closed, the field shows the selected label: only the inserted text was typed.
             setText(isOpen ? event.target.value : ((event.nativeEvent as InputEvent).data ?? ''));
             open();
             setActive(0);

@@ -1,6 +1,6 @@
 /**
- * What the service found wrong, in the words of the page: the API's name of a field stands for "This" where the sentence is
- * beside that field, and settings of whoever runs the service are left out.
+ * The service's error in the page's words: "This" replaces the API's name of a field beside which the sentence is
+ * shown, and operator settings are removed.
  */
 export function problemText(problem: string): string {
   return problem

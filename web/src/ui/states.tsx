@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Icon, Mark } from './icons.tsx';
 
-/** While the whole console loads. */
+/** Shown while the console loads. */
 export function Splash() {
   return (
     <div className="splash" role="status" aria-label="Loading">
@@ -11,7 +11,7 @@ export function Splash() {
   );
 }
 
-/** While a part loads: as high as what comes, so that nothing jumps. */
+/** A placeholder while a part loads: as high as its content, so that nothing moves. */
 export function Loading({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) {
   return (
     <div className="skeletons" role="status" aria-label={label}>
@@ -23,7 +23,7 @@ export function Loading({ label, rows = 6 }: { readonly label: string; readonly 
   );
 }
 
-/** Where nothing is, and why, and what to do about it. */
+/** The message of an empty list, with an explanation and a next step. */
 export function Empty(props: { readonly title: string; readonly text?: ReactNode; readonly children?: ReactNode }) {
   return (
     <div className="empty">
@@ -35,7 +35,7 @@ export function Empty(props: { readonly title: string; readonly text?: ReactNode
   );
 }
 
-/** What could not be shown, in the service's words. */
+/** An error message of the service in place of content. */
 export function Failed(props: {
   readonly message: string;
   readonly onRetry?: () => void;

@@ -1,8 +1,8 @@
-/** How a state is shown: in words, and in a colour of `.badge`. */
+/** The label and the badge colour of a status. */
 export interface Shown {
   readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'info' | 'plain';
-  /** Something is under way. */
+  /** True if something is in progress. */
   readonly isWorking?: boolean;
 }
 
@@ -31,7 +31,7 @@ const ended: Readonly<Record<string, Shown>> = {
   EXPIRED: { label: 'Expired', tone: 'plain' },
 };
 
-/** How a session stands, in two words at most where that is enough. */
+/** The status of a session in at most two words, where possible. */
 export function showStatus({ status, statusDetail, endReason }: Status): Shown {
   if (status === 'NEW') return { label: 'Queued', tone: 'plain' };
   if (status === 'CLAIMED') return { label: 'Starting', tone: 'info', isWorking: true };

@@ -3,24 +3,24 @@ import { visible } from './visible.ts';
 
 /** A column of {@link Table}. */
 export interface Column<Row> {
-  /** What the head says; also the label of each cell where there is no room for columns. */
+  /** The header; also the label of each cell in the narrow layout. */
   readonly label: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Figures stand at the right. */
+  /** Numbers are right-aligned. */
   readonly isNumber?: boolean;
-  /** Only for readers of the screen: the column of a row's buttons. */
+  /** For screen readers only: the column with a row's buttons. */
   readonly isLabelHidden?: boolean;
 }
 
 interface TableProps<Row> {
-  /** What the rows are. */
+  /** A label for the rows. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
 }
 
-/** A table; on a telephone each row is a card with labelled lines. */
+/** A table; on narrow screens each row is a card with labelled lines. */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <div className="table-box">

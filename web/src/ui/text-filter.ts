@@ -1,4 +1,4 @@
-/** Whether all words of what was typed are in a text, in any case. */
+/** Returns true if a text contains all typed words, ignoring case. */
 export function matchesText(text: string, typed: string): boolean {
   const within = text.toLowerCase();
   return typed

@@ -1,15 +1,15 @@
-/** How the console looks: as the system does, or as somebody chose. */
+/** The colour theme: the system's, or the user's choice. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'switchyard:theme';
 
-/** What was chosen in this browser. */
+/** The choice stored in this browser. */
 export function readTheme(): Theme {
   const found = localStorage.getItem(key);
   return found === 'light' || found === 'dark' ? found : 'system';
 }
 
-/** Shows what was chosen, or what is chosen now, which is remembered. */
+/** Applies the stored theme, or a new one, which is then stored. */
 export function applyTheme(theme: Theme = readTheme()): void {
   if (theme === 'system') {
     localStorage.removeItem(key);

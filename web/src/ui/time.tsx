@@ -10,7 +10,7 @@ const steps = [
   ['minute', 60],
 ] as const;
 
-// One clock for all that show how long ago something was.
+// One timer for all components that show relative times.
 const listeners = new Set<() => void>();
 window.setInterval(() => {
   for (const each of listeners) each();
@@ -27,7 +27,7 @@ function useMinutes(): void {
   }, []);
 }
 
-/** How long ago, in a few letters. */
+/** A relative time in a few letters. */
 export function ago(at: string): string {
   const seconds = (Date.parse(at) - Date.now()) / 1_000;
   for (const [unit, length] of steps) {
@@ -36,7 +36,7 @@ export function ago(at: string): string {
   return 'just now';
 }
 
-/** A moment: how long ago it was, and exactly when in its tip. */
+/** A relative time, with the exact time as its tooltip. */
 export function Time({ at }: { readonly at: string }) {
   useMinutes();
   return (

@@ -11,11 +11,11 @@ interface Toast {
   readonly undo: (() => void) | null;
 }
 
-/** Short messages that come up and go. */
+/** Short temporary messages. */
 export interface Toasts {
-  /** What was done, where that is not plain to see; `undo` takes it back, and is offered for longer. */
+  /** A message about a completed action; with `undo`, it stays longer and offers to undo it. */
   say(text: string, undo?: () => void): void;
-  /** Stays until it is closed, so that it can be read; or until it is true no more. */
+  /** An error message that stays until it is closed, or until `until` resolves. */
   fail(text: string, until?: Promise<void>): void;
 }
 
@@ -31,7 +31,7 @@ export function useToasts(): Toasts {
   return toasts;
 }
 
-/** Where toasts are shown. */
+/** Renders the toasts. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const topModal = useTopModal();
   const [shown, setShown] = useState<readonly Toast[]>([]);
@@ -60,7 +60,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
             <Shown toast={toast} onClose={close} key={toast.id} />
           ))}
         </section>,
-        // In a dialog where there is one: behind it nobody would see them.
+        // Inside the topmost dialog, if there is one: behind it they would be invisible.
         topModal ?? document.body,
       )}
     </ToastContext>
@@ -73,7 +73,7 @@ interface ShownProps {
 }
 
 function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
-  // Nothing goes away under the pointer, or from under the keys.
+  // A toast does not disappear while it is hovered or focused.
   const [isPaused, setPaused] = useState(false);
   useEffect(() => {
     if (tone === 'bad' || isPaused) return;

@@ -1,39 +1,39 @@
 import { useCallback, useMemo, useState } from 'react';
 
-/** Something that can be chosen from a list of {@link Picker}. */
+/** A choice in a {@link Picker}. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
-  /** What tells it from others of that name. */
+  /** Distinguishes choices with the same name. */
   readonly under?: string | null | undefined;
 }
 
-/** Some choices, and where the next ones begin; null: these were the last. */
+/** A page of choices, with the cursor of the next one; null: it is the last. */
 export interface ChoicePage {
   readonly choices: readonly Choice[];
   readonly next: string | null;
 }
 
-/** Reads a page of choices, the first one from null. Callers keep it while it reads the same list. */
+/** Reads a page of choices; null is the first cursor. Memoized by callers while it reads the same list. */
 export type ChoiceSource = (after: string | null) => Promise<ChoicePage>;
 
-/** What of a source has been read. */
+/** The choices read from a source. */
 export interface Choices {
   readonly choices: readonly Choice[];
   readonly hasMore: boolean;
   readonly isLoading: boolean;
-  /** Why the last page could not be read. */
+  /** The error of the last page. */
   readonly problem: string | null;
-  /** Reads the next page, unless one is under way. */
+  /** Reads the next page, unless one is being read. */
   more(): void;
-  /** Begins anew; what has been read stays until the first page is there. */
+  /** Starts again; the current choices stay until the first page arrives. */
   restart(): void;
 }
 
 type Found = Pick<Choices, 'choices' | 'hasMore' | 'isLoading' | 'problem'>;
 const nothing: Found = { choices: [], hasMore: true, isLoading: false, problem: null };
 
-/** Reads a source page by page, as it is asked to. */
+/** Reads a source page by page on request. */
 export function useChoices(source: ChoiceSource): Choices {
   const [count, setCount] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each count is a reading from the first page on.
@@ -46,7 +46,7 @@ export function useChoices(source: ChoiceSource): Choices {
     const set = (change: (before: readonly Choice[]) => Found) =>
       setFound((before) => ({ ...change(before.reading.source === source ? before.choices : []), reading }));
     set((choices) => ({ choices, hasMore: true, isLoading: true, problem: null }));
-    // What was asked for of another list is too late.
+    // Ignores responses for a previous source.
     const settle = (change: (before: readonly Choice[]) => Found) => {
       reading.isBusy = false;
       setFound((before) => (before.reading === reading ? { ...change(before.choices), reading } : before));
@@ -70,15 +70,15 @@ export function useChoices(source: ChoiceSource): Choices {
   return { ...stands, more, restart };
 }
 
-/** A source of what is there already. */
+/** A source with fixed choices. */
 export function fixedChoices(choices: readonly Choice[]): ChoiceSource {
   return async () => ({ choices, next: null });
 }
 
-/** A source of several, one after the other. */
+/** A source that combines several, one after the other. */
 export function inTurn(sources: readonly ChoiceSource[]): ChoiceSource {
   return async (after) => {
-    // Where it stands: the number of the source, and its own cursor.
+    // The cursor: the index of the source, and its own cursor.
     const [, number = '0', own = ''] = /^(\d+):(.*)$/s.exec(after ?? '') ?? [];
     const at = Number(number);
     const source = sources[at];

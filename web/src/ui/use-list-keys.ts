@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import { isInDialog, isTyping } from './focus.ts';
 
-/** `j` and `k` go down and up in a list, along the elements with `data-list-item`; `x` ticks the row that one is at. */
+/** `j` and `k` move down and up along the elements with `data-list-item`; `x` checks the current row. */
 export function useListKeys<T extends HTMLElement>(): RefObject<T | null> {
   const list = useRef<T>(null);
   useEffect(() => {

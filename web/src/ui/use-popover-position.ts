@@ -1,12 +1,12 @@
 import { type RefObject, useLayoutEffect } from 'react';
 
-/** The least and the most that a list may be high, and how far it stays from the edge of the window, in pixels. */
+/** The minimum and maximum height of a list, and its distance from the window's edge, in pixels. */
 const height = { min: 160, max: 320 } as const;
 const margin = 8;
 
 /**
- * Shows a popover below a box, or above it where there is more room, as wide as the box at least; follows it when anything
- * is scrolled. Above all else, so that no dialog cuts it off.
+ * Shows a popover below its anchor, or above it if there is more room, at least as wide as the anchor; follows it
+ * during scrolling. In the top layer, so that no dialog clips it.
  */
 export function usePopoverPosition(
   isOpen: boolean,
@@ -19,7 +19,7 @@ export function usePopoverPosition(
     list.showPopover();
     const position = () => {
       const { left, top, bottom, width } = anchor.getBoundingClientRect();
-      // A keyboard on the screen takes from the window what is not seen of it.
+      // An on-screen keyboard reduces the visible height.
       const seen = (window.visualViewport?.height ?? innerHeight) + (window.visualViewport?.offsetTop ?? 0);
       const [above, below] = [top - margin, seen - bottom - margin];
       const isBelow = below >= height.min || below >= above;

@@ -1,9 +1,9 @@
-/** Why a file did not come through, in words for whoever gave it. */
+/** The reason why an upload failed, as a message for the user. */
 export class UploadError extends Error {}
 
 /**
- * Sends a file to a signed address of this service and gives the attachment's id. Not by fetch, which does not tell how much
- * has been sent. Rejects with an {@link UploadError}, also when `signal` ends it.
+ * Uploads a file to a signed URL of this service and resolves to the attachment's id. Not with fetch, which does not
+ * report upload progress. Rejects with an {@link UploadError}, also when `signal` aborts it.
  */
 export function sendFile(
   url: string,
@@ -11,7 +11,7 @@ export function sendFile(
   options: { readonly signal: AbortSignal; readonly onProgress: (sentBytes: number) => void },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Below this page's own origin, whatever name the service goes by: the policy of the pages allows no other.
+    // Relative to this page's origin, whatever host name the service uses: the content security policy allows no other.
     const { pathname, search } = new URL(url);
     const request = new XMLHttpRequest();
     const form = new FormData();

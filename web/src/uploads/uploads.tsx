@@ -6,7 +6,7 @@ import { visible } from '../ui/visible.ts';
 import { sizeOf } from './size-of.ts';
 import type { Upload, Uploads } from './use-uploads.ts';
 
-/** Opens the browser's own choice of files. */
+/** A button that opens the browser's file picker. */
 export function PickFiles({ uploads, children }: { readonly uploads: Uploads; readonly children?: string }) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -21,7 +21,7 @@ export function PickFiles({ uploads, children }: { readonly uploads: Uploads; re
         hidden
         onChange={(event) => {
           uploads.add([...(event.target.files ?? [])]);
-          // The same file may be chosen again after it was removed.
+          // Lets the user choose the same file again after removing it.
           event.target.value = '';
         }}
       />
@@ -29,7 +29,7 @@ export function PickFiles({ uploads, children }: { readonly uploads: Uploads; re
   );
 }
 
-/** The files with how far they are, each to be taken back or tried again. */
+/** The files with their progress, each with buttons to remove or retry it. */
 export function UploadList({ uploads }: { readonly uploads: Uploads }) {
   const { all } = uploads;
   const sent = all.filter(({ state }) => state === 'sent').length;
@@ -50,10 +50,10 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
   );
 }
 
-/** Of more than so many the whole is shown too. */
+/** Above this number, a summary is shown too. */
 const few = 4;
 
-/** How far all of them are, and what can be done with all. */
+/** The total progress, with actions for all files. */
 function UploadSummary({ uploads, sent }: { readonly uploads: Uploads; readonly sent: number }) {
   const { all } = uploads;
   const failed = all.filter(({ state }) => state === 'failed').length;

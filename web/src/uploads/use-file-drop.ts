@@ -4,12 +4,12 @@ import { useToasts } from '../ui/toasts.tsx';
 type Take = (files: readonly File[]) => void;
 type Brought = (data: DataTransfer) => void;
 
-// Who was shown last is in front, as a dialog is: what is dropped on the page goes there.
+// The active drop targets. The last one is in front, like a dialog, and gets the files.
 const takers: { readonly take: Brought; readonly show: (isOver: boolean) => void }[] = [];
 
 /**
- * Takes files that are dropped anywhere on the page; true while some are held over it. A file never replaces the page. Folders are
- * not taken, and a message says so.
+ * Accepts files dropped anywhere on the page; true while files are dragged over it. A dropped file never replaces the
+ * page. Folders are refused with a message.
  */
 export function useFileDrop(onFiles: Take): boolean {
   const [isOver, setOver] = useState(false);
@@ -54,7 +54,7 @@ function over(event: DragEvent): void {
 }
 
 function leave(event: DragEvent): void {
-  // Out of the window, not from one of its parts to another.
+  // The pointer left the window, not just one of its elements.
   if (event.relatedTarget === null) takers.at(-1)?.show(false);
 }
 
@@ -66,7 +66,7 @@ function drop(event: DragEvent): void {
   taker?.take(event.dataTransfer);
 }
 
-// A folder comes as something like a file that cannot be read: what it is, only its entry says.
+// A folder looks like an unreadable file; only its entry tells the difference.
 function sort(data: DataTransfer): { readonly files: readonly File[]; readonly folders: readonly string[] } {
   const files: File[] = [];
   const folders: string[] = [];
@@ -85,7 +85,7 @@ function refusalOf(folders: readonly string[]): string {
   return `${folders.join(', ')} ${are}: folders cannot be sent. Take the files in it, or an archive of it.`;
 }
 
-/** Takes files that are pasted into a field. Where there is text too, as from spreadsheets, the text is what is meant. */
+/** Accepts files pasted into a field. If there is text too, as from spreadsheets, the text counts. */
 export function takePasted(onFiles: Take): (event: ClipboardEvent) => void {
   return (event) => {
     const { files, types } = event.clipboardData;

@@ -6,46 +6,49 @@ import { useToasts } from '../ui/toasts.tsx';
 import { sendFile, UploadError } from './send-file.ts';
 import { sizeOf } from './size-of.ts';
 
-/** A file that is to go along with what one writes. */
+/** A file to attach to a message. */
 export interface Upload {
   readonly key: number;
   readonly file: File;
-  /** `refused`: it cannot be sent as it is; what has failed may be tried again. */
+  /** `refused`: it cannot be sent at all; a failed upload may be retried. */
   readonly state: 'waiting' | 'sending' | 'sent' | 'failed' | 'refused';
   readonly sentBytes: number;
-  /** Why it failed, or was refused. */
+  /** The reason why it failed or was refused. */
   readonly problem: string | null;
-  /** Once it is sent. */
+  /** Set once it has been sent. */
   readonly attachmentId: string | null;
 }
 
 /** The files of one message. */
 export interface Uploads {
   readonly all: readonly Upload[];
-  /** Whether each of them has been sent: nothing goes without what was meant to go along. */
+  /** True if all have been sent: a message is not sent without its files. */
   readonly areSent: boolean;
   readonly attachmentIds: readonly string[];
   add(files: readonly File[]): void;
-  /** Takes one back, also while it is being sent. */
+  /** Removes one, also while it is being sent. */
   remove(key: number): void;
   retry(key: number): void;
-  /** Tries all again that have failed. */
+  /** Retries all failed uploads. */
   retryAll(): void;
   clear(): void;
 }
 
-/** As many are sent at once. */
+/** The number of concurrent uploads. */
 const atOnce = 3;
-/** The service takes no more with one message. */
+/** The service's maximum number of files per message. */
 const maxUploads = 100;
 
-/** See {@link Uploads}: sent as they are added, to the organization, and dropped when their place is left. */
+/**
+ * The {@link Uploads} of a message: sent to the organization as they are added, and dropped when the component
+ * unmounts.
+ */
 export function useUploads(organizationId: string): Uploads {
   const [all, setAll] = useState<readonly Upload[]>([]);
   const count = useRef(0);
   const running = useRef(new Map<number, AbortController>());
   const toasts = useToasts();
-  /** Known once the service was first asked. */
+  /** Known after the first request. */
   const [maxBytes, setMaxBytes] = useState<number | null>(null);
   const [createUpload] = useMutation<useUploadsMutation>(
     graphql`
@@ -151,7 +154,7 @@ function toUpload(key: number, file: File): Upload {
   return { key, file, state, sentBytes: 0, problem, attachmentId: null };
 }
 
-// Before a byte of it is sent. `maxBytes` null: not known yet.
+// Checked before sending. `maxBytes` null: not known yet.
 function refusalOf({ name, size }: File, maxBytes: number | null): string | null {
   if (size === 0) return `${name} is empty: a file must have at least one byte.`;
   if (maxBytes === null || size <= maxBytes) return null;

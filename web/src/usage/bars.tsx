@@ -7,10 +7,10 @@ export interface Bar {
 }
 
 interface BarsProps {
-  /** What the chart shows, for readers of the screen: the table beside it has the figures. */
+  /** The description of the chart for screen readers; the table beside it has the numbers. */
   readonly label: string;
   readonly bars: readonly Bar[];
-  /** Writes a value. */
+  /** Formats a value. */
   readonly write: (value: number) => string;
 }
 
@@ -18,7 +18,7 @@ const height = 200;
 const left = 44;
 const bottom = 24;
 
-/** Columns over time, as wide as there is room: its words are as large as all others, on telephones too. */
+/** Columns over time, as wide as the available space. Its labels have the normal text size, on phones too. */
 export function Columns({ label, bars, write }: BarsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(640);
@@ -76,7 +76,7 @@ function Drawn({ label, bars, write, width }: BarsProps & { readonly width: numb
   );
 }
 
-/** Lines beside each other, the longest first or in the order that they have. */
+/** Horizontal bars, longest first or in the given order. */
 export function Rows({ label, bars, write }: BarsProps) {
   const top = Math.max(0, ...bars.map(({ value }) => value)) || 1;
   const row = 30;
@@ -98,10 +98,10 @@ export function Rows({ label, bars, write }: BarsProps) {
   );
 }
 
-// The least of 1, 2, 5 times a power of ten that is not below.
+// The smallest of 1, 2, 5 times a power of ten that is not below the value.
 function niceTop(value: number): number {
   if (value <= 0) return 1;
-  // Less than what figures are rounded to.
+  // Below the rounding of the labels.
   if (value < 0.1) return 0.1;
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;

@@ -3,7 +3,7 @@ import type { enterpriseUsageQuery } from '../__generated__/enterpriseUsageQuery
 import { Empty } from '../ui/states.tsx';
 import { Figures } from './figures.tsx';
 
-/** The figures of all organizations together, and of each. */
+/** The usage of all organizations together, and of each. */
 export function EnterpriseUsage({ from, to }: { readonly from: string; readonly to: string }) {
   const { enterprise } = useLazyLoadQuery<enterpriseUsageQuery>(
     graphql`

@@ -6,17 +6,17 @@ import { type Bar, Columns, Rows } from './bars.tsx';
 
 interface FigureProps {
   readonly title: string;
-  /** What is counted, and by what: the heads of the table. */
+  /** The headers of the table: the category and the quantity. */
   readonly heads: readonly [string, string];
   readonly bars: readonly Bar[];
   readonly kind: 'columns' | 'rows';
-  /** What the file is called that has the figures. */
+  /** The name of the downloaded file. */
   readonly file: string;
-  /** More than is shown. */
+  /** A note if not everything is shown. */
   readonly note?: string | null;
 }
 
-/** A chart, the table of its figures beside it, and both as a file. */
+/** A chart with its table and a download. */
 export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
   const id = useId();
   const Chart = kind === 'columns' ? Columns : Rows;

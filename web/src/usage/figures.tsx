@@ -14,7 +14,7 @@ interface FiguresProps {
   readonly metrics: figures_metrics$key;
   readonly from: string;
   readonly to: string;
-  /** They are of several organizations. */
+  /** True if the numbers cover several organizations. */
   readonly hasOrganizations?: boolean;
 }
 
@@ -34,7 +34,7 @@ const sizes: Readonly<Record<string, string>> = {
   XL: 'XL, 12 or more',
 };
 
-/** All figures of some days. */
+/** All charts for a range of days. */
 export function Figures({ consumption, metrics, from, to, hasOrganizations = false }: FiguresProps) {
   const used = useFragment(
     graphql`
@@ -187,7 +187,7 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
   );
 }
 
-// The most first. Two of the same name are told apart, as a key of React and in the table.
+// Largest first. Equal names are distinguished, in React keys and in the table.
 function sorted(bars: readonly Bar[]): readonly Bar[] {
   const seen = new Map<string, number>();
   return bars

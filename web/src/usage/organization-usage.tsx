@@ -9,7 +9,7 @@ interface OrganizationUsageProps {
   readonly to: string;
 }
 
-/** The figures of one organization. */
+/** The usage of one organization. */
 export function OrganizationUsage({ organizationId, from, to }: OrganizationUsageProps) {
   const { organization } = useLazyLoadQuery<organizationUsageQuery>(
     graphql`

@@ -6,7 +6,7 @@ import { Badge } from '../ui/badge.tsx';
 const everyMs = 10_000;
 const tones = { NORMAL: 'good', ELEVATED: 'warn', HIGH: 'bad' } as const;
 
-/** How many sessions of the enterprise wait for an agent at this moment. */
+/** The number of the enterprise's sessions that currently wait for an agent. */
 export function Queue() {
   const [fetchKey, setFetchKey] = useState(0);
   useEffect(() => {

@@ -11,7 +11,7 @@ import { Queue } from './queue.tsx';
 import '../manage/kit/kit.ts';
 import './usage.css';
 
-/** `/usage`: what was consumed on some days, by whom and for what, and what came of it. */
+/** `/usage`: consumption and results for a range of days, by user and by category. */
 export function UsagePage() {
   const { organization, may } = useSigned();
   const seesEnterprise = may('VIEW_ACCOUNT_CONSUMPTION') && may('VIEW_ACCOUNT_METRICS');

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../__generated__/auditPageQuery.graphql.ts';
 
-/** Everything that is in an audit log. */
+/** All actions of the audit log. */
 export const auditActions = Object.keys({
   ACKNOWLEDGE_SESSION_HARD_CAP: true,
   ADD_MEMBER: true,

@@ -6,10 +6,10 @@ import { useToasts } from '../../ui/toasts.tsx';
 import { csvOf, save } from '../kit/save.ts';
 import { type AuditFilter, filterOf } from './audit-filter.ts';
 
-/** The most that one export has: a browser keeps all of it in memory. */
+/** The maximum number of entries in one export: the browser keeps them in memory. */
 const maxEntries = 50_000;
 
-/** Buttons that keep all that fits the filter, in a file of the browser's. */
+/** Buttons that save all entries of the filter to a file. */
 export function AuditExport({
   organizationId,
   filter,

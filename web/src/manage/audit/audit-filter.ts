@@ -1,14 +1,14 @@
 import type { AuditAction } from '../../__generated__/auditPageQuery.graphql.ts';
 import { auditActions } from './audit-actions.ts';
 
-/** The words of the address that narrow the log. */
+/** The query parameters that filter the log. */
 export const filterNames = ['by', 'action', 'from', 'to'] as const;
 
-/** Those words; days are those of UTC, both counted. */
+/** Their values; days are in UTC and inclusive. */
 export type AuditFilter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 const dayMs = 24 * 60 * 60 * 1_000;
-// What an address has that is no day is no filter.
+// An invalid day in the URL is ignored.
 const startOf = (day: string) => {
   const at = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   return Number.isNaN(at) ? null : at;

@@ -29,11 +29,11 @@ const actions = fixedChoices(auditActions.map((action) => ({ value: action, labe
 
 type Entry = auditPage_organization$data['auditLog']['edges'][number]['node'];
 
-/** `/manage/audit-log`: who did what in the organization, and when. */
+/** `/manage/audit-log`: the audit log of the organization. */
 export function AuditPage() {
   const { organization } = useSigned();
   const { values, isAny, change, clear } = useUrlParams(filterNames);
-  // What is there stays, paler, until what was asked for has come.
+  // The current entries stay, dimmed, until the new ones arrive.
   const shown = useDeferredValue(values);
   const id = organization?.organizationId ?? '';
   const actors = useActorChoices(id);

@@ -8,7 +8,10 @@ import { useSource } from '../../pickers/use-source.ts';
 import { useUserChoices } from '../../pickers/use-user-choices.ts';
 import { type Choice, type ChoiceSource, inTurn } from '../../ui/use-choices.ts';
 
-/** Who may have done something in an organization: its people and services, or all of the enterprise's where the viewer sees them. */
+/**
+ * The possible actors of an organization: its people and services, or all of the enterprise's if the viewer may see
+ * them.
+ */
 export function useActorChoices(organizationId: string): ChoiceSource {
   const { may } = useSigned();
   const users = useUserChoices();
@@ -20,7 +23,7 @@ export function useActorChoices(organizationId: string): ChoiceSource {
   return useMemo(() => inTurn([people, services].filter((each) => each !== null)), [people, services]);
 }
 
-// Those that are gone have left entries too.
+// Deleted service users have entries too.
 function useAllServiceUsers(): ChoiceSource {
   return useSource<useActorChoicesSharedQuery>(
     graphql`

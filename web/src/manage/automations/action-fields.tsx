@@ -9,13 +9,13 @@ import { TargetField } from './target-field.tsx';
 
 interface ActionFieldsProps {
   readonly draft: ActionDraft;
-  /** False where another action starts a session: but one may. */
+  /** False if another action already starts a session: only one may. */
   readonly mayStart: boolean;
   readonly problems: Problems;
   readonly onChange: (draft: ActionDraft) => void;
 }
 
-/** Asks for one action: its kind, and what that kind needs. */
+/** The fields of one action: its kind, and the options of that kind. */
 export function ActionFields({ draft, mayStart, problems, onChange }: ActionFieldsProps) {
   const { type, prompt } = draft;
   const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });

@@ -1,6 +1,6 @@
 import { newKey } from './trigger.ts';
 
-/** How a session is started, as the service takes it: what is not set is left out. */
+/** The options of a new session, as the service takes them; unset options are missing. */
 export interface SessionOptions {
   readonly tags?: readonly string[];
   readonly playbookId?: string;
@@ -21,27 +21,27 @@ export type Action =
     }
   | { readonly type: 'monitor_session'; readonly setupPrompt: string; readonly slackMonitorConfig: unknown };
 
-/** An action as it stands in a form; what its type has no use for waits there, should another be chosen. */
+/** An action in a form. Values that its type does not use are kept in case the user changes the type. */
 export interface ActionDraft {
-  /** Tells it from the others while the form is open. */
+  /** Identifies it while the form is open. */
   readonly key: number;
   readonly type: Action['type'];
   readonly prompt: string;
   readonly playbookId: string;
-  /** Between commas. */
+  /** Separated by commas. */
   readonly tags: string;
-  /** Between commas. */
+  /** Separated by commas. */
   readonly repos: string;
-  /** An id in any form, or the address of the session's page. */
+  /** An id in any form, or the URL of the session's page. */
   readonly target: string;
   readonly autoCreate: boolean;
-  /** JSON of what the form has no field for. */
+  /** JSON of the options without a field. */
   readonly more: string;
-  /** What it was made from; null: it is new. */
+  /** The stored action; null for a new one. */
   readonly base: Action | null;
 }
 
-/** What a new action begins with. */
+/** The initial values of a new action. */
 export const newAction = (type: Action['type']): ActionDraft => ({
   key: newKey(),
   type,
@@ -55,7 +55,7 @@ export const newAction = (type: Action['type']): ActionDraft => ({
   base: null,
 });
 
-/** An action as a form shows it. */
+/** Converts an action to its form. */
 export function readAction(action: Action): ActionDraft {
   const draft: ActionDraft = { ...newAction(action.type), base: action };
   if (action.type === 'monitor_session') {
@@ -76,7 +76,7 @@ export function readAction(action: Action): ActionDraft {
   };
 }
 
-/** An action as the service takes it; fields that were not touched are as they came. SyntaxError for JSON that is none. */
+/** Converts a form to an action; unchanged fields keep their stored value. SyntaxError for invalid JSON. */
 export function writeAction(draft: ActionDraft): Action {
   const before = draft.base?.type === draft.type ? readAction(draft.base) : null;
   const { type, prompt } = draft;
@@ -108,15 +108,15 @@ export function writeAction(draft: ActionDraft): Action {
 const fields = ['prompt', 'playbookId', 'tags', 'repos', 'target', 'autoCreate', 'more'] as const;
 const isSame = (one: ActionDraft, other: ActionDraft) => fields.every((name) => one[name] === other[name]);
 
-/** JSON as a form shows it. */
+/** Formats JSON for a form. */
 export const asText = (value: unknown): string => JSON.stringify(value, null, 2);
 
 const asJson = (text: string): unknown => (text.trim() === '' ? {} : JSON.parse(text));
 
-/** The id in what somebody put in: an id, or the address of a session's page. */
+/** Finds the id in the user's input: an id, or the URL of a session's page. */
 export const sessionIdOf = (text: string): string => /([^/?#\s]+)\/?(?:[?#].*)?$/.exec(text.trim())?.[1] ?? '';
 
-/** The words of a text, between commas or on lines of their own. */
+/** Splits a text at commas and line breaks. */
 function splitList(text: string): string[] {
   return text
     .split(/[,\n]/)

@@ -4,7 +4,7 @@ import { ActionFields } from './action-fields.tsx';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemsIn } from './problems.ts';
 
-/** The most actions that the service takes. */
+/** The service's maximum number of actions. */
 const maxActions = 10;
 
 interface ActionsProps {
@@ -13,7 +13,7 @@ interface ActionsProps {
   readonly onChange: (actions: readonly ActionDraft[], isOther: boolean) => void;
 }
 
-/** Asks what an automation does, one after another. */
+/** The list of an automation's actions. */
 export function Actions({ actions, problems, onChange }: ActionsProps) {
   const beside = problemBeside(problems, ...actions.map((_, n) => String(n)));
   const starts = actions.some(({ type }) => type === 'start_session');

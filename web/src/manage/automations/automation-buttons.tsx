@@ -13,13 +13,13 @@ import { useToasts } from '../../ui/toasts.tsx';
 
 interface AutomationButtonsProps {
   readonly automation: automationButtons_automation$key;
-  /** The lists, by Relay's ids, that it is taken out of when it is deleted. */
+  /** The Relay ids of the connections to remove it from when it is deleted. */
   readonly connections: readonly string[];
   readonly onDeleted?: () => void;
   readonly onRun?: () => void;
 }
 
-/** What can be done with an automation: enabled and disabled, run now, deleted. */
+/** Buttons for an automation: enable or disable, run now, delete. */
 export function AutomationButtons({ automation, connections, onDeleted, onRun }: AutomationButtonsProps) {
   const { id, automationId, name, isEnabled } = useFragment(
     graphql`
@@ -98,7 +98,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     else toasts.say(`${name} was ${payload.run.status}.`);
     onRun?.();
   };
-  // Each is the other's undoing.
+  // Each is the undo of the other.
   const turn = async (isOn: boolean, isUndoing = false) => {
     const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'isEnabled');
     const { errors } = await (isOn ? enable : disable)({ input }, expect);

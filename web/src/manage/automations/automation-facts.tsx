@@ -17,7 +17,7 @@ import { recurring, type Trigger } from './trigger.ts';
 
 type Named = automationFacts_automation$data['actions'][number];
 
-/** What an automation does, all of it, as terms and what they say. */
+/** All settings of an automation, as a list of terms and descriptions. */
 export function AutomationFacts({ automation }: { readonly automation: automationFacts_automation$key }) {
   const named = useFragment(
     graphql`

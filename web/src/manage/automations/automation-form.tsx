@@ -44,9 +44,9 @@ interface AutomationFormProps {
   /** Null: a new one. */
   readonly automation: automationFragment_automation$key | null;
   readonly onCancel: () => void;
-  /** What was cancelled is wanted after all. */
+  /** Called when the user undoes a cancel. */
   readonly onAgain: () => void;
-  /** With its id, and the secret of its incoming webhook where one was made. */
+  /** Receives its id, and the secret of its incoming webhook if one was created. */
   readonly onDone: (id: string, webhook: MadeWebhook | null) => void;
 }
 
@@ -64,8 +64,8 @@ const fieldNames = [
 ];
 
 /**
- * Makes or changes an automation. Only what is changed is sent: what nobody touched stays as a program made it. What is half
- * written is kept until it is saved or cancelled.
+ * Creates or changes an automation. It sends only the changes, so that settings made by a program stay as they are.
+ * Unsaved input is kept until it is saved or cancelled.
  */
 export function AutomationForm({ automation, onCancel, onAgain, onDone }: AutomationFormProps) {
   const { organization } = useSigned();
@@ -153,12 +153,12 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     `,
     { isQuiet: true },
   );
-  // What the service said is about the parts as they were: once one comes or goes, it is about others.
+  // The service's errors refer to the parts by index, so they are dropped when a part is added or removed.
   const change = (part: 'triggers' | 'actions', changed: Partial<Draft>, isOther: boolean) => {
     setDraft({ ...draft, ...changed });
     if (isOther) setProblems(problems.filter(({ path }) => path?.[0] !== part));
   };
-  // The form is long: what is wrong may be far above the button.
+  // The form is long: the error may be far above the button.
   const form = useRef<HTMLFormElement>(null);
   const [refusals, setRefusals] = useState(0);
   useEffect(() => {
@@ -167,7 +167,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     wrong?.scrollIntoView({ block: 'center' });
     wrong?.focus({ preventScroll: true });
   }, [refusals]);
-  /** Looks at the version of the service; null: nothing is to be saved, and the form says why. */
+  /** Reads the service's version; null: there is nothing to save, and the form shows the reason. */
   const versionToSave = async (): Promise<{ readonly version: number | undefined } | null> => {
     if (!found || !base) return { version: undefined };
     const latest = await fetchLatest(found.id).catch(() => 'unseen' as const);
@@ -176,7 +176,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       setRefusals((before) => before + 1);
       return null;
     }
-    // One that is gone the service refuses by itself.
+    // If it was deleted, the service refuses the change.
     const names = latest
       ? conflictingParts(changesOf(draft, base, typeOf), other?.definition ?? base, latest.definition)
       : [];
@@ -200,7 +200,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       const seen = await versionToSave();
       if (seen === null) return;
       const { payload, errors } = await send(seen.version);
-      // Somebody saved another version since the look.
+      // Another version was saved after the check.
       if (saveResultOf(errors) === 'overtaken') continue;
       setProblems((errors ?? []).map(({ message, path }) => ({ message, path: formPathOf(path?.slice(1) ?? []) })));
       if (!payload?.automation) return setRefusals((before) => before + 1);
@@ -270,6 +270,6 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
   );
 }
 
-// The same, but for lists that may be changed.
+// The same with mutable lists.
 type CreateInput = Omit<CreateAutomationInput, 'organizationId'> & { actions: AutomationActionInput[] };
 type UpdateInput = Omit<UpdateAutomationInput, 'automationId'>;

@@ -1,6 +1,6 @@
 import { graphql } from 'react-relay';
 
-/** All of an automation that can be changed: what its form begins with, and what its page shows. */
+/** All editable fields of an automation, for its form and its page. */
 export const automationFragment = graphql`
   fragment automationFragment_automation on Automation {
     id

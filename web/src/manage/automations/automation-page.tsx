@@ -27,7 +27,7 @@ import './automations.css';
 
 type Automation = automationPage_automation$data;
 
-/** `/manage/automations/:id`: what an automation does, will do and has done; `new` makes one. */
+/** `/manage/automations/:id`: the definition, next occurrences and past runs of an automation; `new` creates one. */
 export function AutomationPage({ id }: { readonly id: string }) {
   return id === 'new' ? <NewAutomation /> : <LoadedAutomation id={id} />;
 }

@@ -20,7 +20,7 @@ import { triggerLabel } from './labels.ts';
 
 type Automation = automationsPage_organization$data['automations']['edges'][number]['node'];
 
-/** `/manage/automations`: what acts by itself. */
+/** `/manage/automations`: the automations of the organization. */
 export function AutomationsPage() {
   const { organization } = useSigned();
   const found = useLazyLoadQuery<automationsPageQuery>(

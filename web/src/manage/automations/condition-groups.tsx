@@ -11,12 +11,15 @@ interface ConditionGroupsProps {
   readonly groups: readonly GroupDraft[];
   readonly event: EventSchema | undefined;
   readonly schemas: Schemas;
-  /** From `conditions` on. */
+  /** Problems with paths below `conditions`. */
   readonly problems: Problems;
   readonly onChange: (groups: readonly GroupDraft[], isOther: boolean) => void;
 }
 
-/** Asks which events are meant: groups of conditions, of which any is enough, and which hold when all of theirs do. */
+/**
+ * The conditions of an event trigger: groups of conditions, any of which suffices; a group requires all of its
+ * conditions.
+ */
 export function ConditionGroups({ groups, event, schemas, problems, onChange }: ConditionGroupsProps) {
   const listId = useId();
   const fields = event?.fields ?? [];

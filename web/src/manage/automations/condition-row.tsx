@@ -8,9 +8,9 @@ import { type EventSchema, findField, type Schemas } from './schemas.ts';
 
 interface ConditionRowProps {
   readonly condition: ConditionDraft;
-  /** Its place in its group. */
+  /** Its index in its group. */
   readonly index: number;
-  /** The list of the fields' names. */
+  /** The id of the datalist with the names of the fields. */
   readonly listId: string;
   readonly event: EventSchema | undefined;
   readonly schemas: Schemas;
@@ -19,7 +19,7 @@ interface ConditionRowProps {
   readonly onRemove: () => void;
 }
 
-/** Asks for one condition: a field, how it is compared, and with what. */
+/** The fields of one condition: field, operator and value. */
 export function ConditionRow(props: ConditionRowProps) {
   const { condition, index, listId, event, schemas, problems, onChange, onRemove } = props;
   const { field, operator, text } = condition;
@@ -86,7 +86,7 @@ const hints: Readonly<Partial<Record<ValueKind, string>>> = {
   range: 'Two numbers, the lower one first: 1, 5',
 };
 
-// What a text or a number is needs no words, but for those of patterns.
+// Texts and numbers need no hint, except for patterns.
 function hintOf(kind: ValueKind, operator: string, operand: string | null): string | null {
   const needsNoHint = (kind === 'text' && !operator.endsWith('MATCHES')) || kind === 'number';
   return needsNoHint ? null : (hints[kind] ?? operand);

@@ -5,21 +5,21 @@ export interface Condition {
   readonly value?: unknown;
 }
 
-/** A condition as it stands in a form. */
+/** A condition in a form. */
 export interface ConditionDraft {
-  /** Tells it from the others while the form is open. */
+  /** Identifies it while the form is open. */
   readonly key: number;
   readonly field: string;
   readonly operator: string;
-  /** Its value as {@link writeValue} writes it. */
+  /** The text of its value; {@link writeValue} is the inverse. */
   readonly text: string;
-  /** What it was made from; null: it is new. */
+  /** The stored condition; null for a new one. */
   readonly base: Condition | null;
 }
 
 /**
- * How a value is asked for: `plain` is a text, a number or a truth, by what it looks like; `lines` a text on each line; `json` what
- * this form does not know.
+ * The kind of input for a value. `plain`: a text, a number or a boolean, depending on the text. `lines`: one text per
+ * line. `json`: a value without a field of its own.
  */
 export type ValueKind = 'plain' | 'text' | 'number' | 'range' | 'lines' | 'nothing' | 'json';
 
@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, ValueKind>> = {
   RECURRENCE: 'text',
 };
 
-/** How the value of an operator is asked for. `fieldType`: as the schemas have it, null where nothing is known of the field. */
+/** The kind of input for an operator's value. `fieldType`: from the schemas; null for an unknown field. */
 export function valueKind(operator: string, fieldType: string | null): ValueKind {
   const kind = kinds[operator] ?? 'json';
   if (kind !== 'plain') return kind;
@@ -57,7 +57,7 @@ export function valueKind(operator: string, fieldType: string | null): ValueKind
 
 let lastKey = 0;
 
-/** A condition of a form that has not been sent. */
+/** The initial values of a new condition. */
 export const newCondition = (field: string, operator: string): ConditionDraft => ({
   key: ++lastKey,
   field,
@@ -66,7 +66,7 @@ export const newCondition = (field: string, operator: string): ConditionDraft =>
   base: null,
 });
 
-/** A condition as a form shows it. */
+/** Converts a condition to its form. */
 export function readCondition(condition: Condition, fieldType: string | null): ConditionDraft {
   const { field, operator, value } = condition;
   return { key: ++lastKey, field, operator, text: writeValue(valueKind(operator, fieldType), value), base: condition };

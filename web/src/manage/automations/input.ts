@@ -2,7 +2,7 @@ import type { Action } from './action.ts';
 import type { Definition } from './draft.ts';
 import { incoming, recurring, ruleOf, type Trigger } from './trigger.ts';
 
-/** What of an automation is sent, with each trigger and each action below the member of its kind. */
+/** The API's input for an automation, with each trigger and each action below the member of its kind. */
 export function inputOf({ triggers, actions, ...rest }: Partial<Definition>): object {
   return {
     ...rest,
@@ -26,7 +26,7 @@ const members = {
 
 const actionInput = ({ type, ...action }: Action): object => ({ [members[type]]: action });
 
-/** Where a form shows what the service says of a part of the input. */
+/** The form's path for a path of the API's input. */
 export function formPathOf(path: readonly string[]): readonly string[] {
   const [list, index, member, ...rest] = path;
   if ((list !== 'triggers' && list !== 'actions') || index === undefined || member === undefined) return path;

@@ -11,10 +11,10 @@ const events: Readonly<Record<string, string>> = {
   'session:terminated': 'When a session was ended',
 };
 
-/** What a trigger waits for, in a few words. */
+/** A short label of a trigger's event. */
 export const eventLabel = (eventType: string): string => events[eventType] ?? eventType;
 
-/** As {@link eventLabel}, of a trigger. */
+/** {@link eventLabel} for a trigger. */
 export const triggerLabel = ({ eventType }: { readonly eventType: string }): string => eventLabel(eventType);
 
 const tones: Readonly<Record<string, Shown['tone']>> = {
@@ -24,7 +24,7 @@ const tones: Readonly<Record<string, Shown['tone']>> = {
   QUEUED: 'info',
 };
 
-/** The colour of a run's state. */
+/** The badge colour of a run's status. */
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
 
 const missed: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const missed: Readonly<Record<string, string>> = {
   ALL: 'Each is made up for',
 };
 
-/** What is done about times that were missed. */
+/** The label of a policy for missed occurrences. */
 export const missedLabel = (missedRuns: string): string => missed[missedRuns] ?? missedRuns;
 
 const actions: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const actions: Readonly<Record<string, string>> = {
   'monitor_session': 'Watches a channel',
 };
 
-/** What an action does, in a few words. */
+/** A short label of an action. */
 export const actionLabel = (type: string): string => actions[type] ?? type;
 
 const operators: Readonly<Record<string, string>> = {
@@ -62,5 +62,5 @@ const operators: Readonly<Record<string, string>> = {
   NOT_GLOBS: 'fits none of',
 };
 
-/** An operator of conditions in words. */
+/** The label of a condition operator. */
 export const operatorLabel = (name: string): string => operators[name] ?? name.replaceAll('_', ' ').toLowerCase();

@@ -1,13 +1,13 @@
 import { asCurl } from '../../ui/copy.ts';
 import { ShownOnce } from '../kit/kit.ts';
 
-/** An incoming webhook whose secret was made just now. */
+/** A new incoming webhook with its secret. */
 export interface MadeWebhook {
   readonly secret: string;
   readonly address: string;
 }
 
-/** What is to be shown of an automation that was given a secret; null where it was given none. */
+/** The webhook to show after a mutation; null if no secret was created. */
 export function madeWebhook(
   secret: string | null | undefined,
   triggers: readonly { readonly webhookUrl?: string | undefined }[],
@@ -16,7 +16,7 @@ export function madeWebhook(
   return secret && address ? { secret, address } : null;
 }
 
-/** The secret, once, with all else that is needed to post with it. */
+/** Shows the secret once, with everything else that is needed to call the webhook. */
 export function WebhookSecret({ made, onClose }: { readonly made: MadeWebhook; readonly onClose: () => void }) {
   const { secret, address } = made;
   return (

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { TextArea } from '../../ui/field.tsx';
 
 interface MoreJsonProps {
-  /** What it opens by. */
+  /** The label of the disclosure button. */
   readonly title: string;
   readonly hint: string;
   readonly value: string;
@@ -10,7 +10,7 @@ interface MoreJsonProps {
   readonly onChange: (text: string) => void;
 }
 
-/** What a form has no field for, as JSON: open where there is any. */
+/** The options without a field, as JSON; expanded if there are any. */
 export function MoreJson({ title, hint, value, error, onChange }: MoreJsonProps) {
   const [isAny] = useState(value !== '');
   return (

@@ -9,7 +9,7 @@ interface PlaybookSelectProps {
   readonly onChange: (playbookId: string) => void;
 }
 
-/** Asks for a playbook; one that is not among those that are offered stays chosen, by its id. */
+/** Selects a playbook. A stored playbook that is not among the choices stays selected, by its id. */
 export function PlaybookSelect({ value, error, onChange }: PlaybookSelectProps) {
   const { organization } = useSigned();
   const playbooks = usePlaybookChoices(organization?.organizationId ?? '');

@@ -1,11 +1,11 @@
 import type { FormProblem } from '../kit/kit.ts';
 
-/** What the service found wrong, with paths that begin at the part of a form that they are given to. */
+/** The service's validation errors, with paths relative to a part of a form. */
 export type Problems = readonly FormProblem[];
 
 const none: Problems = [];
 
-/** What is wrong inside of a part: of `actions`, `0` and so on. */
+/** The problems inside a part: of `actions`, `0` and so on. */
 export function problemsIn(problems: Problems, ...parts: readonly (string | number)[]): Problems {
   if (problems.length === 0) return none;
   return problems.flatMap(({ message, path }) =>
@@ -13,12 +13,12 @@ export function problemsIn(problems: Problems, ...parts: readonly (string | numb
   );
 }
 
-/** What is wrong with a field, or anywhere inside of it, in sentences; null: nothing. */
+/** The problems of a field or anything inside it, as sentences; null: none. */
 export function problemOf(problems: Problems, ...parts: readonly (string | number)[]): string | null {
   return sentences(problemsIn(problems, ...parts));
 }
 
-/** What is wrong with a part that none of its fields shows, by their names. */
+/** The problems of a part that none of these fields shows. */
 export function problemBeside(problems: Problems, ...fields: readonly string[]): string | null {
   return sentences(problems.filter(({ path }) => !fields.includes(path?.[0] ?? '')));
 }

@@ -8,7 +8,7 @@ import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } fro
 interface RuleFieldsProps {
   readonly fields: Fields;
   readonly timeZone: string;
-  /** What the service found wrong with the rule when it was to be kept. */
+  /** The service's error for the rule when it was saved. */
   readonly error: string | null;
   readonly zoneError: string | null;
   readonly onChange: (fields: Fields) => void;
@@ -17,7 +17,7 @@ interface RuleFieldsProps {
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
-/** Asks for the times of an automation, and shows the next five as the service would have them. */
+/** The fields of a schedule, with a preview of the next five occurrences from the service. */
 export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTimeZone }: RuleFieldsProps) {
   const { every, interval, time, days, dayOfMonth, own } = fields;
   const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
@@ -161,7 +161,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
 interface NextTimesProps {
   readonly rule: string;
   readonly timeZone: string;
-  /** What is said of the rule already, which is not said again. */
+  /** A problem that the form shows already. */
   readonly shownProblem: string | null;
 }
 
@@ -182,13 +182,13 @@ function NextTimes({ rule, timeZone, shownProblem }: NextTimesProps) {
   return <Times times={recurrencePreview.times} timeZone={timeZone} />;
 }
 
-// Each was found at another moment, and so with other times as the example.
+// The two were computed at different times, so their example times differ.
 function isSameProblem(problem: string, shownProblem: string | null): boolean {
   const [kind = problem] = problem.split(':');
   return shownProblem?.includes(kind) ?? false;
 }
 
-/** Moments, as the clocks of a zone show them. */
+/** Times in the local time of a zone. */
 export function Times({ times, timeZone }: { readonly times: readonly string[]; readonly timeZone: string }) {
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short', timeZone });
   return (

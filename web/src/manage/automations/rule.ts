@@ -1,19 +1,19 @@
-/** How often something comes, as a form asks for it. */
+/** A recurrence rule as fields of a form. */
 export interface RuleFields {
   readonly every: 'minutes' | 'hours' | 'day' | 'week' | 'month' | 'own';
-  /** So many minutes or hours; from 15 on for minutes. */
+  /** The number of minutes or hours; at least 15 for minutes. */
   readonly interval: number;
   /** "09:30". */
   readonly time: string;
-  /** Of a week: "MO", "TU" and so on, at least one. */
+  /** Weekdays: "MO", "TU" and so on, at least one. */
   readonly days: readonly string[];
-  /** Of a month: 1 to 31, or -1 for the last. */
+  /** The day of the month: 1 to 31, or -1 for the last. */
   readonly dayOfMonth: number;
-  /** For `own`: the rule itself. */
+  /** The rule's text, if `every` is `own`. */
   readonly own: string;
 }
 
-/** The days of a week, as rules write them. */
+/** The weekdays as rules write them. */
 export const weekdays = [
   ['MO', 'Monday'],
   ['TU', 'Tuesday'],
@@ -24,10 +24,10 @@ export const weekdays = [
   ['SU', 'Sunday'],
 ] as const;
 
-/** Whether it is to come on days of the week, and none is chosen: no rule can say that. */
+/** Returns true if the rule needs weekdays and none is selected. */
 export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'week' && days.length === 0;
 
-/** What is said then. */
+/** The error in that case. */
 export const noDays = 'Tick at least one day.';
 
 const standard: RuleFields = {
@@ -39,7 +39,7 @@ const standard: RuleFields = {
   own: '',
 };
 
-/** The rule (RFC 5545) that the fields of a form say. */
+/** The rule (RFC 5545) of these form fields. */
 export function writeRule(fields: RuleFields): string {
   const [hour = 0, minute = 0] = fields.time.split(':').map(Number);
   const at = `BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=0`;
@@ -60,7 +60,9 @@ export function writeRule(fields: RuleFields): string {
   }
 }
 
-/** The fields of a rule; of one that they cannot say: the rule as it is. Empty: what a new one begins with. */
+/**
+ * Converts a rule to form fields, or to `own` if the fields cannot express it. An empty rule gives the initial values.
+ */
 export function readRule(rule: string): RuleFields {
   if (rule === '') return standard;
   const parts = new Map(rule.split(';').map((part) => part.split('=') as [string, string]));

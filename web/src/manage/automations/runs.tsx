@@ -30,7 +30,7 @@ const columns: readonly Column<Run>[] = [
   },
 ];
 
-/** What an automation has done, the last first. */
+/** The runs of an automation, newest first. */
 export function Runs({ automation }: { readonly automation: runs_automation$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<runsPaginationQuery, runs_automation$key>(
     graphql`

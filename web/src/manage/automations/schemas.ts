@@ -1,24 +1,24 @@
 import type { automationFormQuery$data } from '../../__generated__/automationFormQuery.graphql.ts';
 import type { FieldTypes } from './trigger.ts';
 
-/** What triggers can be about, as the service lists it. */
+/** The events and fields for triggers, as the service lists them. */
 export type Schemas = automationFormQuery$data['automationSchemas'];
-/** An event that triggers can be about. */
+/** An event for triggers. */
 export type EventSchema = Schemas['eventTypes'][number];
 
-/** The event of a name; `pylon:*` stands for all of pylon's. */
+/** Finds an event by name; `pylon:*` stands for all of pylon's. */
 export function findEvent({ eventTypes }: Schemas, eventType: string): EventSchema | undefined {
   const open = `${eventType.split(':', 1)[0]}:*`;
   return eventTypes.find(({ name }) => name === eventType) ?? eventTypes.find(({ name }) => name === open);
 }
 
-/** The field that a condition is about: of "body.a.b", "body". */
+/** The field of a condition: for "body.a.b", the field "body". */
 export function findField(event: EventSchema | undefined, field: string): EventSchema['fields'][number] | undefined {
   const [rootField] = field.split('.', 1);
   return event?.fields.find(({ name }) => name === rootField);
 }
 
-/** Tells the types of fields; what is inside of JSON has none. */
+/** Returns a function that finds the types of fields; members inside JSON have none. */
 export function fieldTypesOf(schemas: Schemas): FieldTypes {
   return (eventType, field) => findField(findEvent(schemas, eventType), field)?.type ?? null;
 }

@@ -6,7 +6,7 @@ import { moreSettings, type SettingsDraft } from './settings.ts';
 
 interface SettingsFieldsProps {
   readonly settings: SettingsDraft;
-  /** Of the whole automation. */
+  /** The problems of the whole automation. */
   readonly problems: Problems;
   readonly onChange: (settings: SettingsDraft) => void;
 }
@@ -19,7 +19,7 @@ interface NumberSetting {
   readonly min: number;
   readonly max?: number;
   readonly placeholder: string;
-  /** Where the service has it. */
+  /** Its path in the API's input. */
   readonly path: readonly string[];
 }
 
@@ -70,7 +70,7 @@ const numbers: readonly NumberSetting[] = [
   },
 ];
 
-/** Asks for what an automation has beside its triggers and actions. */
+/** The settings of an automation besides its triggers and actions. */
 export function SettingsFields({ settings, problems, onChange }: SettingsFieldsProps) {
   const set = (change: Partial<SettingsDraft>) => onChange({ ...settings, ...change });
   const wrong = [problemOf(problems, 'more'), ...moreSettings.map((name) => problemOf(problems, name))];

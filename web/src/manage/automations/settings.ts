@@ -1,6 +1,8 @@
 import { asText } from './action.ts';
 
-/** What an automation has beside its name, triggers and actions, as the service takes it: what is not set is null. */
+/**
+ * The settings of an automation besides its name, triggers and actions, as the service takes them; unset ones are null.
+ */
 export interface Settings {
   readonly runAs: { readonly type: string };
   readonly limits: {
@@ -18,7 +20,7 @@ export interface Settings {
   readonly tools: unknown;
 }
 
-/** Settings as they stand in a form: numbers as they are typed, empty where nothing is set. */
+/** Settings in a form: numbers as typed, empty if not set. */
 export interface SettingsDraft {
   readonly runAs: string;
   readonly maxAcuLimit: string;
@@ -28,7 +30,7 @@ export interface SettingsDraft {
   readonly maxQueueDepth: string;
   readonly missedRuns: string;
   readonly jitterSeconds: string;
-  /** JSON of what the form has no field for. */
+  /** JSON of the settings without a field. */
   readonly more: string;
 }
 
@@ -42,7 +44,7 @@ export const moreSettings = [
   'tools',
 ] as const;
 
-/** What a new automation begins with. */
+/** The initial settings of a new automation. */
 export const noSettings: Settings = {
   runAs: { type: 'ORGANIZATION' },
   limits: null,
@@ -57,7 +59,7 @@ export const noSettings: Settings = {
   tools: null,
 };
 
-/** Settings as a form shows them. */
+/** Converts settings to their form. */
 export function readSettings(settings: Settings): SettingsDraft {
   const { limits, concurrency } = settings;
   const more = moreSettings.flatMap((name) => (settings[name] == null ? [] : [[name, settings[name]] as const]));
@@ -74,7 +76,7 @@ export function readSettings(settings: Settings): SettingsDraft {
   };
 }
 
-/** Settings as the service takes them. Throws an Error with a sentence for JSON that is none, or has what is no setting. */
+/** Converts a form to settings. Throws an Error with a sentence for invalid JSON or unknown settings. */
 export function writeSettings(draft: SettingsDraft, base: Settings): Settings {
   const before = readSettings(base);
   const limits = {

@@ -13,7 +13,7 @@ interface TargetFieldProps {
   readonly onChange: (draft: ActionDraft) => void;
 }
 
-/** Asks which session is written to, by its id or the address of its page, and says which that is. */
+/** Selects the session that gets the message, by its id or the URL of its page, and shows its title. */
 export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
   const id = useDeferredValue(sessionIdOf(draft.target));
   return (

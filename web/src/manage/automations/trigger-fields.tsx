@@ -11,13 +11,13 @@ interface TriggerFieldsProps {
   readonly draft: TriggerDraft;
   readonly schemas: Schemas;
   readonly problems: Problems;
-  /** False where another trigger is one already, and there can be but one. */
+  /** False if another trigger is already an incoming webhook: there can be only one. */
   readonly mayBeIncoming: boolean;
-  /** With whether a part came or went, after which the service's complaints are about other ones. */
+  /** `isOther`: a part was added or removed, so the service's errors refer to other parts. */
   readonly onChange: (draft: TriggerDraft, isOther: boolean) => void;
 }
 
-/** Asks what an automation waits for: times, or an event with conditions. */
+/** The fields of a trigger: a schedule, or an event with conditions. */
 export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChange }: TriggerFieldsProps) {
   const { eventType, groups, replies } = draft;
   const isRecurring = eventType === recurring;

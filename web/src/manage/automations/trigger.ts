@@ -9,48 +9,48 @@ export interface Trigger {
   readonly replies: readonly string[];
 }
 
-/** Conditions that must all hold, as they stand in a form. */
+/** Conditions that must all hold, in a form. */
 export interface GroupDraft {
   readonly key: number;
   readonly all: readonly ConditionDraft[];
 }
 
-/** A trigger as it stands in a form. */
+/** A trigger in a form. */
 export interface TriggerDraft {
-  /** Tells it from the others while the form is open. */
+  /** Identifies it while the form is open. */
   readonly key: number;
   readonly eventType: string;
   readonly rule: RuleFields;
   readonly timeZone: string;
-  /** Any of which is enough; none: every event of the type. */
+  /** Any of the groups suffices; none: every event of the type. */
   readonly groups: readonly GroupDraft[];
-  /** What the form has no field for. */
+  /** Kept as stored; the form has no field for it. */
   readonly replies: readonly string[];
-  /** What it was made from, and its rule as the form read it; null: it is new. */
+  /** The stored trigger, and its rule as the form read it; null for a new one. */
   readonly base: { readonly trigger: Trigger; readonly rule: RuleFields } | null;
 }
 
-/** The event of triggers that come at times. */
+/** The event of schedule triggers. */
 export const recurring = 'schedule:recurring';
-/** The event of what is posted to an automation. */
+/** The event of incoming webhooks. */
 export const incoming = 'webhook:incoming';
 
-/** The type of an event's field, as the schemas have it; null: nothing is known of it. */
+/** Returns the type of an event's field, from the schemas; null if unknown. */
 export type FieldTypes = (eventType: string, field: string) => string | null;
 
-// Beyond all that a kept draft may have had before the page was loaded.
+// Starts above all keys in drafts saved before the page was loaded.
 let lastKey = Date.now();
 
 /** A key for a part of a form. */
 export const newKey = (): number => ++lastKey;
 
-/** What a new trigger begins with. */
+/** The initial values of a new trigger. */
 export function newTrigger(eventType: string = recurring): TriggerDraft {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return { key: newKey(), eventType, rule: readRule(''), timeZone, groups: [], replies: [], base: null };
 }
 
-/** A trigger as a form shows it. */
+/** Converts a trigger to its form. */
 export function readTrigger(trigger: Trigger, typeOf: FieldTypes): TriggerDraft {
   const { eventType, timeZone, replies } = trigger;
   const groups = trigger.conditions?.any ?? [];
@@ -72,12 +72,12 @@ export function readTrigger(trigger: Trigger, typeOf: FieldTypes): TriggerDraft 
   };
 }
 
-/** The conditions of a trigger that comes at the times of a rule. */
+/** The conditions of a schedule trigger. */
 export const conditionsOf = (value: string) => ({
   any: [{ all: [{ field: 'rrule', operator: 'RECURRENCE', value }] }],
 });
 
-/** A trigger as the service takes it; what was not touched is as it came. */
+/** Converts a form to a trigger; unchanged parts keep their stored value. */
 export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
   const { eventType, rule, timeZone, groups, replies, base } = draft;
   const isRecurring = eventType === recurring;
@@ -94,5 +94,5 @@ export function writeTrigger(draft: TriggerDraft, typeOf: FieldTypes): Trigger {
   };
 }
 
-/** The rule of a trigger that comes at times. */
+/** The rule of a schedule trigger. */
 export const ruleOf = ({ conditions }: Trigger): string => String(conditions?.any[0]?.all[0]?.value ?? '');

@@ -5,7 +5,7 @@ import type { Schemas } from './schemas.ts';
 import { incoming, newTrigger, type TriggerDraft } from './trigger.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
-/** The most triggers that the service takes. */
+/** The service's maximum number of triggers. */
 const maxTriggers = 20;
 
 interface TriggersProps {
@@ -15,7 +15,7 @@ interface TriggersProps {
   readonly onChange: (triggers: readonly TriggerDraft[], isOther: boolean) => void;
 }
 
-/** Asks when an automation acts: any of its triggers is enough. */
+/** The list of an automation's triggers, any of which suffices. */
 export function Triggers({ triggers, schemas, problems, onChange }: TriggersProps) {
   const beside = problemBeside(problems, ...triggers.map((_, n) => String(n)));
   const mayBeIncoming = !triggers.some(({ eventType }) => eventType === incoming);

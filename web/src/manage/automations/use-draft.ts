@@ -3,23 +3,24 @@ import { findDraft, saveDraft } from '../../ui/drafts.ts';
 import { type Definition, type Draft, newDraft, readDraft } from './draft.ts';
 import type { FieldTypes } from './trigger.ts';
 
-/** What is half written of an automation. */
+/** The unsaved state of an automation's form. */
 interface DraftState {
-  /** What it was made from; null: it is new. */
+  /** The stored definition; null for a new one. */
   readonly base: Definition | null;
   readonly draft: Draft;
 }
 
-/** Under what name it is kept. `id`: the automation's; null: a new one of the organization. */
+/** The name under which a draft is stored. `id`: the automation's; null: a new one of the organization. */
 const draftName = (id: string | null, organizationId: string | undefined) =>
   `automation-form:${id ?? `new:${organizationId}`}`;
 
-/** Whether something is half written of an automation. */
+/** Returns true if there is a draft of an automation. */
 export const hasDraft = (id: string): boolean => findDraft(draftName(id, undefined)) !== null;
 
 /**
- * An automation as it stands in its form, kept in this tab until it is saved or cancelled. `read`: how the service has it; null
- * for a new one. What it was made from stays as it was when the form was opened: what others change meanwhile is not taken back.
+ * The draft of an automation, stored in this tab until it is saved or cancelled. `read`: the service's version; null
+ * for a new one. The base stays the version at the time when the form was opened, so that changes made by others
+ * meanwhile are not reverted.
  */
 export function useDraft(
   id: string | null,
@@ -44,7 +45,7 @@ export function useDraft(
     ...state,
     isRestored,
     change: (draft: Draft) => setState(({ base }) => ({ base, draft })),
-    /** Begins with what the service has. Gives what takes that back. */
+    /** Resets the form to the service's version. Returns a function that undoes this. */
     discard() {
       const next = begin();
       saveDraft(name, null);
@@ -52,12 +53,12 @@ export function useDraft(
       setState(next);
       return () => setState(state);
     },
-    /** Takes what the service has now. Gives what takes that back. */
+    /** Replaces the draft by the service's version. Returns a function that undoes this. */
     take(base: Definition) {
       setState({ base, draft: readDraft(base, typeOf) });
       return () => setState(state);
     },
-    /** Nothing of it is kept any more. Gives what keeps it again; null where nothing was written. */
+    /** Deletes the stored draft. Returns a function that restores it; null if there was none. */
     end() {
       saveDraft(name, null);
       return state === first && !isRestored ? null : () => saveDraft(name, state);

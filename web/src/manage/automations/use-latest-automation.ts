@@ -4,7 +4,7 @@ import type { useLatestAutomationQuery } from '../../__generated__/useLatestAuto
 import type { Values } from '../kit/kit.ts';
 import { type Definition, definitionOf } from './draft.ts';
 
-/** An automation as the service has it now. */
+/** The service's current version of an automation. */
 export interface LatestAutomation {
   readonly definition: Definition;
   readonly at: string;
@@ -28,7 +28,7 @@ const query = graphql`
   }
 `;
 
-/** Asks how an automation stands now; null: it is gone. */
+/** Reads the current version of an automation; null if it was deleted. */
 export function useLatestAutomation(): (id: string) => Promise<LatestAutomation | null> {
   const environment = useRelayEnvironment();
   return async (id) => {
@@ -41,7 +41,7 @@ export function useLatestAutomation(): (id: string) => Promise<LatestAutomation 
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** The parts that are to be changed to one thing, and that somebody else has changed to another since `base`. */
+/** The parts that both this form and another user changed since `base`, to different values. */
 export function conflictingParts(
   changes: Partial<Definition>,
   base: Definition,
@@ -51,14 +51,14 @@ export function conflictingParts(
   return names.filter((name) => !isSame(latest[name], base[name]) && !isSame(latest[name], changes[name]));
 }
 
-/** Parts of an automation as texts that can be held beside one another. */
+/** Parts of an automation as texts for comparison. */
 export function textsOf(definition: Definition, names: readonly (keyof Definition)[]): Values {
   const textOf = (value: unknown) =>
     typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value, null, 2);
   return Object.fromEntries(names.map((name) => [name, textOf(definition[name])]));
 }
 
-/** What the parts are called. */
+/** The labels of the parts. */
 export const partLabels: Readonly<Record<keyof Definition, string>> = {
   name: 'Name',
   triggers: 'When',

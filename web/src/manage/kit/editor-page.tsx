@@ -20,33 +20,33 @@ export function saveResultOf(errors: readonly FormProblem[] | null): SaveResult 
 
 interface EditorPageProps {
   readonly title: string;
-  /** The list that it is one of, to go back to. */
+  /** The path of the list that it belongs to. */
   readonly list: string;
-  /** Under what name it is kept while it is half written. */
+  /** The name under which its draft is stored. */
   readonly draft: string;
-  /** What its fields begin with: as the service has it, or as a new one is. */
+  /** The initial values: the stored ones, or those of a new object. */
   readonly stored: Values;
-  /** What its fields are called. */
+  /** The labels of its fields. */
   readonly labels: Readonly<Record<string, string>>;
   readonly mayChange: boolean;
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
-  /** The names of the fields that show their errors themselves. */
+  /** The fields that show their errors themselves. */
   readonly fieldNames: readonly string[];
-  /** Asks the service how it stands now; null: it is a new one. */
+  /** Reads the service's current version; null for a new object. */
   readonly fetchLatest: (() => Promise<Saved | null>) | null;
-  /** Saves it, if it still has this version; undefined: it is a new one. */
+  /** Saves it if it still has this version; undefined for a new object. */
   readonly onSubmit: (fields: FormFields, expectedVersion: number | undefined) => Promise<SaveResult>;
-  /** Its fields, which begin with the values. */
+  /** Its fields with these initial values. */
   readonly children: (values: Values) => ReactNode;
 }
 
 const deletedText = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
 
 /**
- * A page with the form of one thing, too long for a dialog; who may not change it only reads. What is written stays until it is
- * saved or cancelled, and what somebody else has saved since the form was opened is not overwritten unasked: the service saves only
- * the version that was last looked at.
+ * A page with the form of one object that is too long for a dialog; read-only for users who may not change it. Unsaved
+ * input stays until it is saved or cancelled. A version that another user saved meanwhile is not overwritten without a
+ * question: the service saves only over the version that was last read.
  */
 export function EditorPage(props: EditorPageProps) {
   const { title, list, labels, mayChange, errors, fieldNames, fetchLatest, onSubmit, children } = props;
@@ -57,7 +57,7 @@ export function EditorPage(props: EditorPageProps) {
   const [other, setOther] = useState<Saved | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
 
-  /** Looks at the service's version; null: nothing is to be saved, and the page says why. */
+  /** Reads the service's version; null: there is nothing to save, and the page shows the reason. */
   const versionToSave = async (
     base: Values,
     written: Values,

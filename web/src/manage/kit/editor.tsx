@@ -11,7 +11,7 @@ interface EditorProps {
   readonly error?: string | null;
 }
 
-/** A long text in Markdown, written and looked at. It is a field of its form as any other. */
+/** A Markdown text field with a preview. */
 export function Editor({ label, name, defaultValue, hint, error }: EditorProps) {
   const [text, setText] = useState(defaultValue);
   const [isPreview, setPreview] = useState(false);

@@ -5,12 +5,12 @@ import { FormErrors, FormFields, type FormProblem } from './form.tsx';
 
 interface FormDialogProps {
   readonly title: string;
-  /** What the button that sends it says. */
+  /** The label of the submit button. */
   readonly submitLabel: string;
   readonly tone?: 'primary' | 'danger';
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
-  /** The names of the fields that show their errors themselves. */
+  /** The fields that show their errors themselves. */
   readonly fieldNames?: readonly string[];
   readonly size?: 'small' | 'large';
   readonly onClose: () => void;
@@ -18,7 +18,7 @@ interface FormDialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog with a form: what was refused is shown beside its fields, or below them. */
+/** A dialog with a form. Errors are shown beside its fields, or below them. */
 export function FormDialog(props: FormDialogProps) {
   const {
     title,

@@ -1,10 +1,10 @@
-/** Something that the service found wrong with what was sent. */
+/** An error that the service found in the input. */
 export interface FormProblem {
   readonly message: string;
   readonly path?: readonly string[] | null | undefined;
 }
 
-/** What stands in the fields of a form. */
+/** The values of a form's fields. */
 export class FormFields {
   readonly #data: FormData;
 
@@ -12,44 +12,44 @@ export class FormFields {
     this.#data = new FormData(form);
   }
 
-  /** A text, without spaces around it; empty where there is none. */
+  /** A text without surrounding spaces; empty if missing. */
   text(name: string): string {
     return String(this.#data.get(name) ?? '').trim();
   }
 
-  /** A text as it stands there. */
+  /** A text exactly as entered. */
   raw(name: string): string {
     return String(this.#data.get(name) ?? '');
   }
 
-  /** A text; null where there is none. */
+  /** A text; null if empty. */
   textOrNull(name: string): string | null {
     return this.text(name) || null;
   }
 
-  /** A number; null where there is none. */
+  /** A number; null if empty. */
   number(name: string): number | null {
     const text = this.text(name);
     return text === '' ? null : Number(text);
   }
 
-  /** Whether a box is ticked. */
+  /** Returns true if a box is checked. */
   isOn(name: string): boolean {
     return this.#data.get(name) !== null;
   }
 
-  /** The values of all ticked boxes of a name. */
+  /** The values of all checked boxes of a name. */
   all(name: string): string[] {
     return this.#data.getAll(name).map(String);
   }
 
-  /** The words between commas or on lines of their own. */
+  /** The items of a text, split at commas and line breaks. */
   list(name: string): string[] {
     return splitList(this.raw(name));
   }
 }
 
-/** The words of a text, between commas or on lines of their own. */
+/** Splits a text at commas and line breaks. */
 function splitList(text: string): string[] {
   return text
     .split(/[,\n]/)
@@ -62,7 +62,7 @@ interface FormErrorsProps {
   readonly fieldNames?: readonly string[];
 }
 
-/** The errors that no field of a form shows. */
+/** The errors that no field of the form shows. */
 export function FormErrors({ errors, fieldNames = [] }: FormErrorsProps) {
   const others = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   if (others.length === 0) return null;

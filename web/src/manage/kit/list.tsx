@@ -7,7 +7,7 @@ import { useListKeys } from '../../ui/use-list-keys.ts';
 interface ListProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** As Relay gives the edges of a list. */
+  /** The edges of a Relay connection. */
   readonly edges: readonly { readonly node: Row }[];
   readonly keyOf: (row: Row) => string;
   readonly empty: { readonly title: string; readonly text: string; readonly action?: ReactNode };
@@ -16,11 +16,13 @@ interface ListProps<Row> {
   readonly onMore: () => void;
 }
 
-/** A list of things that are managed: a table, its further pages, or why there is nothing. `j` and `k` go along its links. */
+/**
+ * A list of managed objects: a table with further pages, or a message if it is empty. `j` and `k` move along its links.
+ */
 export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoading, onMore }: ListProps<Row>) {
   const list = useListKeys<HTMLDivElement>();
   if (edges.length === 0 && hasMore) {
-    // What is read is narrowed here: something may fit among what is not read yet.
+    // The filter runs in the browser: unread pages may contain matches.
     return <More {...{ hasMore, isLoading, onMore }} />;
   }
   if (edges.length === 0) {
@@ -40,7 +42,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
   );
 }
 
-/** The column of a row's buttons. */
+/** The column with the buttons of a row. */
 export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return {
     label: 'Acts',

@@ -1,9 +1,9 @@
 import { Button } from '../../ui/button.tsx';
 
-/** What is said of a half-written form that was given up. */
+/** The message after a draft was discarded. */
 export const discardedText = 'What you wrote is thrown away.';
 
-/** Above a form that begins with what was not saved before. */
+/** Shown above a form that starts with an unsaved draft. */
 export function Restored({ onDiscard }: { readonly onDiscard: () => void }) {
   return (
     <p className="banner" role="status">

@@ -8,7 +8,7 @@ interface RoleSelectProps {
   readonly scope: RoleScope;
   readonly defaultValue: string;
   readonly error: string | null;
-  /** The choice of no role; left out where one must be chosen. */
+  /** The label of "no role"; if missing, a role is required. */
   readonly none?: string;
 }
 
@@ -25,7 +25,7 @@ const builtIn = {
 
 const noOthers = fixedChoices([]);
 
-/** A role to give: the built-in ones, and those of the enterprise where the viewer may see them. */
+/** Selects a role: a built-in one, or one of the enterprise's if the viewer may see them. */
 export function RoleSelect({ scope, defaultValue, error, none }: RoleSelectProps) {
   const { may } = useSigned();
   const own = useRoleChoices(scope);

@@ -1,4 +1,4 @@
-/** Rows as CSV (RFC 4180), with a head. What a spreadsheet would take for a formula begins with a "'" there. */
+/** Rows as CSV (RFC 4180) with a header. Values that a spreadsheet would read as a formula get a leading "'". */
 export function csvOf<Name extends string>(
   names: readonly Name[],
   rows: readonly Readonly<Partial<Record<Name, unknown>>>[],
@@ -14,7 +14,7 @@ function cellOf(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Lets the browser keep a file. */
+/** Offers a file for download. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

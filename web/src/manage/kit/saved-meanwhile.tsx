@@ -3,32 +3,32 @@ import { Change } from '../../ui/change.tsx';
 import { Time } from '../../ui/time.tsx';
 import { differing, type Values } from './values.ts';
 
-/** How the service has what a form is about. */
+/** The service's current version of a form's object. */
 export interface Saved {
   readonly values: Values;
-  /** What stands for values that are ids. */
+  /** The texts to show for values that are ids. */
   readonly displayValues?: Values;
   readonly at: string;
   readonly version: number;
-  /** Who saved it; null: that is not known. */
+  /** The name of the user who saved it; null if unknown. */
   readonly by: string | null;
 }
 
-/** What is said when the form shows what somebody else has saved. */
+/** The message when the form shows what another user saved. */
 export const theirsTakenText = 'The form shows what was saved.';
 
-/** What is said when the service could not be asked. */
+/** The message when the current version could not be read. */
 export const checkFailedText = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
 
 interface SavedMeanwhileProps {
   readonly saved: Omit<Saved, 'version'>;
-  /** What the form was made from. */
+  /** The values that the form started from. */
   readonly base: Values;
-  /** What the fields are called. */
+  /** The labels of the fields. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What somebody else has changed since a form was opened, field by field. */
+/** The changes that another user saved since the form was opened, by field. */
 export function SavedMeanwhile({ saved: { values, displayValues, at, by }, base, labels }: SavedMeanwhileProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form is long, and each time something else was saved.

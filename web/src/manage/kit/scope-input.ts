@@ -1,3 +1,3 @@
-/** Where something new belongs: to the enterprise, where `organizationId` is null, or to an organization. */
+/** The scope of a new object: the enterprise if `organizationId` is null, otherwise the organization. */
 export const scopeOf = (organizationId: string | null) =>
   organizationId === null ? { enterprise: true } : { organizationId };

@@ -5,14 +5,14 @@ import { useToasts } from '../../ui/toasts.tsx';
 
 interface ShownOnceProps {
   readonly title: string;
-  /** What is shown, by what it is called. */
+  /** The values with their labels. */
   readonly values: readonly { readonly label: string; readonly value: string }[];
-  /** How it is used, for a shell. */
+  /** An example command for a shell. */
   readonly curl?: string;
   readonly onClose: () => void;
 }
 
-/** Something secret that the service gives once and keeps as a hash only. It is gone when this is closed. */
+/** Shows a secret that the service returns once and stores only as a hash. It is lost when this is closed. */
 export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
   const copy = useCopy();
   return (
@@ -43,7 +43,7 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
   );
 }
 
-/** A text to take along, with a button that copies it. */
+/** A text with a button that copies it. */
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
   const toasts = useToasts();
   const copy = async () => {

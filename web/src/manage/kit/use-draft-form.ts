@@ -2,34 +2,34 @@ import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { findDraft, saveDraft } from '../../ui/drafts.ts';
 import { differing, type Values, valuesIn } from './values.ts';
 
-/** What is half written in a form, and what it was made from. */
+/** The unsaved values of a form, and the values that it started from. */
 interface Draft {
   readonly base: Values;
   readonly written: Values;
 }
 
-/** A form whose fields are kept in this tab until they are saved. */
+/** A form whose fields are stored in this tab until they are saved. */
 export interface DraftForm {
   readonly form: RefObject<HTMLFormElement | null>;
-  /** What its fields begin with. */
+  /** The initial values of its fields. */
   readonly values: Values;
-  /** What it was made from: as the service had it then. */
+  /** The service's values when the form was opened. */
   readonly base: Values;
-  /** The form's key: it is made anew when it is filled. */
+  /** The form's React key: it changes when the form is filled. */
   readonly round: number;
-  /** Whether it began with what was not saved before. */
+  /** True if it started with an unsaved draft. */
   readonly isRestored: boolean;
-  /** Puts something else into its fields. */
+  /** Replaces the values of its fields. */
   fill(values: Values, base: Values): void;
-  /** To be called when something was written. */
+  /** Call after every input. */
   save(): void;
-  /** Nothing of it is kept any more. Gives what keeps it again; null where nothing was written. */
+  /** Deletes the stored draft. Returns a function that restores it; null if there was none. */
   end(): (() => void) | null;
 }
 
 /**
- * What is written into a form, kept under a name: leaving the page, or loading it anew, loses nothing. A name of null keeps
- * nothing. `stored`: what the service has. Not for forms with something secret: see {@link saveDraft}.
+ * Stores the input of a form under a name, so that leaving or reloading the page loses nothing. A null name stores
+ * nothing. `stored`: the service's values. Not for forms with secrets: see {@link saveDraft}.
  */
 export function useDraftForm(name: string | null, stored: Values): DraftForm {
   const form = useRef<HTMLFormElement>(null);
@@ -54,7 +54,7 @@ export function useDraftForm(name: string | null, stored: Values): DraftForm {
   };
   const latestSave = useRef(save);
   latestSave.current = save;
-  // What is chosen from a list says nothing of it: it is looked at once more before the page is left.
+  // A choice from a list fires no event, so the form is read once more before the page is left.
   useLayoutEffect(() => {
     const last = () => latestSave.current();
     addEventListener('pagehide', last);

@@ -13,15 +13,15 @@ import type { Folder } from './folder.ts';
 
 interface FolderFormProps {
   readonly organizationId: string;
-  /** The one that is changed; null: a new one. */
+  /** The folder to change; null: a new one. */
   readonly folder: Folder | null;
-  /** In which a new one lies. */
+  /** The parent of a new folder. */
   readonly parent: Folder | null;
   readonly connections: readonly string[];
   readonly onClose: () => void;
 }
 
-/** Makes a folder of notes, or calls it differently or puts it elsewhere. */
+/** Creates, renames or moves a folder of notes. */
 export function FolderForm({ organizationId, folder, parent, connections, onClose }: FolderFormProps) {
   const toasts = useToasts();
   const parents = useParents(organizationId, folder);
@@ -123,7 +123,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
   );
 }
 
-/** Where a folder may lie: in all but itself and what lies in it. */
+/** The possible parents of a folder: all except itself and its descendants. */
 function useParents(organizationId: string, folder: Folder | null): ChoiceSource {
   const all = useFolderChoices(organizationId);
   const path = folder?.path ?? null;

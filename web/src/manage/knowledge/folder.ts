@@ -2,7 +2,7 @@
 export interface Folder {
   readonly id: string;
   readonly name: string;
-  /** With those that it lies in: "Backend/Databases". */
+  /** The path with all parents: "Backend/Databases". */
   readonly path: string;
   readonly description?: string | null | undefined;
   readonly parent?: { readonly id: string } | null | undefined;

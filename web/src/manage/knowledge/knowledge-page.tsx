@@ -18,7 +18,7 @@ import type { Folder } from './folder.ts';
 import { FolderForm } from './folder-form.tsx';
 import { Notes } from './notes.tsx';
 
-/** `/manage/knowledge`: what agents are told where it fits, in folders. */
+/** `/manage/knowledge`: the organization's notes for agents, in folders. */
 export function KnowledgePage() {
   const { organization } = useSigned();
   const [accessType, setAccessType] = useState<AccessType>('ORGANIZATION');

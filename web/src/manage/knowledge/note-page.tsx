@@ -24,7 +24,7 @@ import { scopeOf } from '../kit/scope-input.ts';
 
 type Note = Extract<NonNullable<notePageQuery$data['node']>, { readonly __typename: 'KnowledgeNote' }>;
 
-/** `/manage/knowledge/:id`: one note, to be read and changed; `new` makes one. */
+/** `/manage/knowledge/:id`: one note, for reading and editing; `new` creates one. */
 export function NotePage({ id }: { readonly id: string }) {
   return id === 'new' ? <NoteForm note={null} /> : <LoadedNote id={id} />;
 }
@@ -62,7 +62,7 @@ const usable = (node: notePageQuery$data['node']): Note | null => (node?.__typen
 
 function LoadedNote({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
-  // As it was when it was opened: what is half written outlives what others do to it.
+  // The version at the time of opening: unsaved input survives changes by others.
   const [note] = useState(() => usable(node));
   if (!note) return <Empty title="There is no such note" text="It may have been deleted." />;
   return <NoteForm note={note} />;

@@ -25,13 +25,13 @@ interface NotesProps {
   readonly organizationId: string;
   readonly accessType: AccessType;
   readonly search: string;
-  /** "/": in no folder; null: wherever they are. */
+  /** "/": in no folder; null: in any folder or none. */
   readonly folderPath: string | null;
   readonly mayChange: boolean;
   readonly add: ReactNode;
 }
 
-/** The notes that fit. */
+/** The notes that match. */
 export function Notes({ organizationId, accessType, search, folderPath, ...rest }: NotesProps) {
   const variables = { id: organizationId, accessType, search: search.trim() || null, folderPath };
   const deferredVariables = useDeferredValue(JSON.stringify(variables));

@@ -37,7 +37,7 @@ const columns: readonly Column<Call>[] = [
   { label: 'Last', cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
 ];
 
-/** `/manage/legacy-api`: who still calls what is deprecated. */
+/** `/manage/legacy-api`: the callers of deprecated endpoints. */
 export function LegacyPage() {
   const { organization } = useSigned();
   const found = useLazyLoadQuery<legacyPageQuery>(

@@ -16,7 +16,7 @@ interface NewMemberProps {
   readonly onDone: () => void;
 }
 
-/** Makes somebody a member: a new user, or one that the enterprise has already. */
+/** Adds a member: a new user, or an existing user of the enterprise. */
 export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   const environment = useRelayEnvironment();
   const toasts = useToasts();
@@ -95,7 +95,7 @@ interface ChangeMemberProps extends NewMemberProps {
   readonly roleId: string;
 }
 
-/** Gives a member another name or role. */
+/** Changes a member's name or role. */
 export function ChangeMember({ organizationId, userId, name, roleId, onClose, onDone }: ChangeMemberProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);

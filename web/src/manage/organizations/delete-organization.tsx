@@ -13,7 +13,7 @@ interface DeleteOrganizationProps {
   readonly onClose: () => void;
 }
 
-/** Deletes an organization, when its name is typed: all that is in it goes with it. */
+/** Deletes an organization with all its content, after its name was typed. */
 export function DeleteOrganization({ organization, connections, onClose }: DeleteOrganizationProps) {
   const { organizationId, name } = organization;
   const { reload } = useSigned();

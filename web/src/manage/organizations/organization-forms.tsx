@@ -27,7 +27,7 @@ interface NewOrganizationProps {
   readonly onClose: () => void;
 }
 
-/** Makes an organization. */
+/** Creates an organization. */
 export function NewOrganization({ connections, onClose }: NewOrganizationProps) {
   const { reload } = useSigned();
   const toasts = useToasts();
@@ -74,7 +74,7 @@ interface ChangeOrganizationProps {
   readonly onClose: () => void;
 }
 
-/** Calls an organization differently, or limits it otherwise. */
+/** Renames an organization or changes its limits. */
 export function ChangeOrganization({ organization, onClose }: ChangeOrganizationProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);

@@ -23,7 +23,7 @@ import { scopeOf } from '../kit/scope-input.ts';
 
 type Playbook = Extract<NonNullable<playbookPageQuery$data['node']>, { readonly __typename: 'Playbook' }>;
 
-/** `/manage/playbooks/:id`: one playbook, to be read and changed; `new` makes one. */
+/** `/manage/playbooks/:id`: one playbook, for reading and editing; `new` creates one. */
 export function PlaybookPage({ id }: { readonly id: string }) {
   return id === 'new' ? <PlaybookForm playbook={null} /> : <LoadedPlaybook id={id} />;
 }
@@ -61,7 +61,7 @@ const usable = (node: playbookPageQuery$data['node']): Playbook | null =>
 
 function LoadedPlaybook({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
-  // As it was when it was opened: what is half written outlives what others do to it.
+  // The version at the time of opening: unsaved input survives changes by others.
   const [playbook] = useState(() => usable(node));
   if (!playbook) return <Empty title="There is no such playbook" text="It may have been deleted." />;
   return <PlaybookForm playbook={playbook} />;

@@ -22,7 +22,7 @@ import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
 
 type Playbook = playbooksPage_organization$data['playbooks']['edges'][number]['node'];
 
-/** `/manage/playbooks`: instructions that sessions can be started with. */
+/** `/manage/playbooks`: the playbooks that sessions can use. */
 export function PlaybooksPage() {
   const { organization } = useSigned();
   const [accessType, setAccessType] = useState<AccessType>('ORGANIZATION');

@@ -1,6 +1,6 @@
 import type { Permission } from '../../__generated__/roleFormCreateMutation.graphql.ts';
 
-/** What a role on an organization can hold, and what it lets one do. */
+/** The permissions of organization roles, with their meanings. */
 const ofOrganization = {
   USE_SESSIONS: 'Start sessions, and go on with one’s own',
   VIEW_ORG_SESSIONS: 'See all sessions, their usage, playbooks and knowledge',
@@ -33,14 +33,14 @@ const ofEnterprise = {
   MANAGE_ACCOUNT_KNOWLEDGE: 'Make, change and delete notes for all organizations',
 } as const satisfies Partial<Record<Permission, string>>;
 
-/** What every permission lets one do. */
+/** The meaning of every permission. */
 export const meanings: Readonly<Record<keyof typeof ofOrganization | keyof typeof ofEnterprise, string>> = {
   ...ofEnterprise,
   ...ofOrganization,
 };
 
-/** What a role on an organization can hold. */
+/** The permissions that an organization role can have. */
 export const organizationPermissions = Object.keys(ofOrganization) as (keyof typeof ofOrganization)[];
 
-/** What a role on the enterprise can hold: it holds for all organizations. */
+/** The permissions that an enterprise role can have: it applies to all organizations. */
 export const permissions = Object.keys(meanings) as (keyof typeof meanings)[];

@@ -13,7 +13,7 @@ import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { meanings, organizationPermissions, permissions } from './permissions.ts';
 
 interface RoleFormProps {
-  /** The one that is changed; null: a new one. */
+  /** The role to change; null: a new one. */
   readonly role: {
     readonly roleId: string;
     readonly name: string;
@@ -24,7 +24,7 @@ interface RoleFormProps {
   readonly onClose: () => void;
 }
 
-/** A permission in words. */
+/** The label of a permission. */
 export function permissionText(permission: string): string {
   return permission
     .toLowerCase()
@@ -33,7 +33,7 @@ export function permissionText(permission: string): string {
     .replace('account', 'enterprise');
 }
 
-/** Makes or changes a role. */
+/** Creates or changes a role. */
 export function RoleForm({ role, connections, onClose }: RoleFormProps) {
   const toasts = useToasts();
   const [scope, setScope] = useState<RoleScope>((role?.scope as RoleScope | undefined) ?? 'ORGANIZATION');

@@ -20,7 +20,7 @@ import { permissionText, RoleForm } from './role-form.tsx';
 
 type Role = rolesPage_enterprise$data['roles']['edges'][number]['node'];
 
-/** `/manage/roles`: what can be given to people and services. */
+/** `/manage/roles`: the roles for people and services. */
 export function RolesPage() {
   const { enterprise } = useLazyLoadQuery<rolesPageQuery>(
     graphql`

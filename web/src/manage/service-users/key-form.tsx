@@ -7,16 +7,16 @@ import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 
 interface KeyFormProps {
-  /** Whose it is: a service user's, or the organization's own (v1). */
+  /** The owner: a service user, or the organization itself (v1). */
   readonly of: { readonly serviceUserId: string } | { readonly organizationId: string };
-  /** The lists, by Relay's ids, that the new key belongs into. */
+  /** The Relay ids of the connections that get the new key. */
   readonly connections: readonly string[];
-  /** With its token, which is shown once. */
+  /** Receives the token, which is shown once. */
   readonly onDone: (token: string) => void;
   readonly onClose: () => void;
 }
 
-/** Makes a key. */
+/** Creates a key. */
 export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isBusy] = useMutation<keyFormMutation>(

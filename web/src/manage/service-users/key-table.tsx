@@ -20,7 +20,7 @@ interface KeyTableProps {
   readonly onChanged: () => void;
 }
 
-/** Keys, each with what ends it. */
+/** Keys, each with a button that revokes it. */
 export function KeyTable({ keys, onChanged }: KeyTableProps) {
   const rows = useFragment(
     graphql`

@@ -12,7 +12,7 @@ interface KeysProps {
   readonly organizationId: string;
 }
 
-/** All keys for an organization: its own, those of its service users, and those of people for it. */
+/** All keys of an organization: its own, those of its service users, and those of its people. */
 export function Keys({ organization, organizationId }: KeysProps) {
   const { data, hasNext, isLoadingNext, loadNext, refetch } = usePaginationFragment<
     keysPaginationQuery,

@@ -10,13 +10,13 @@ import { RoleSelect } from '../kit/role-select.tsx';
 
 interface ServiceUserFormProps {
   readonly organizationId: string;
-  /** The one that is changed; null: a new one. */
+  /** The service user to change; null: a new one. */
   readonly serviceUser: { readonly serviceUserId: string; readonly displayName: string } | null;
   readonly connections: readonly string[];
   readonly onClose: () => void;
 }
 
-/** Makes a service user, or gives one another name. */
+/** Creates or renames a service user. */
 export function ServiceUserForm({ organizationId, serviceUser, connections, onClose }: ServiceUserFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);

@@ -22,7 +22,7 @@ import { ServiceUserForm } from './service-user-form.tsx';
 
 type ServiceUser = serviceUsersPage_organization$data['serviceUsers']['edges'][number]['node'];
 
-/** `/manage/service-users`: programs that act in the organization, and the keys for it. */
+/** `/manage/service-users`: the programs that act in the organization, and their keys. */
 export function ServiceUsersPage() {
   const { organization } = useSigned();
   const found = useLazyLoadQuery<serviceUsersPageQuery>(

@@ -7,7 +7,7 @@ import '../kit/kit.ts';
 import { IpList } from './ip-list.tsx';
 import { Limits } from './limits.tsx';
 
-/** `/manage/enterprise`: from where keys may be used, and how much all organizations may use. */
+/** `/manage/enterprise`: the IP access list and the usage limits of all organizations. */
 export function EnterprisePage() {
   const { may } = useSigned();
   const seesSettings = may('MANAGE_ENTERPRISE_SETTINGS');

@@ -11,7 +11,7 @@ import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface PendingList {
   readonly ipRanges: readonly string[];
-  /** Also where it locks out who asks. */
+  /** True to save a list that locks out the caller. */
   readonly force: boolean;
 }
 

@@ -15,7 +15,7 @@ import { actionsColumn, FormDialog, FormErrors, FormFields, type FormProblem } f
 
 type Organization = limits_enterprise$data['organizations']['edges'][number]['node'];
 
-/** How many ACUs the enterprise, and each of its organizations, may use in a cycle. */
+/** The ACU limits of the enterprise and its organizations per cycle. */
 export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     limitsPaginationQuery,

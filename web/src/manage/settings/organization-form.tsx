@@ -14,7 +14,7 @@ interface OrganizationFormProps {
   readonly agents: readonly { readonly agentId: string; readonly name: string }[];
 }
 
-/** What the organization is called, its agent and its limits. */
+/** The organization's name, agent and limits. */
 export function OrganizationForm({ organization, agents }: OrganizationFormProps) {
   const found = useFragment(
     graphql`

@@ -7,7 +7,7 @@ import '../kit/kit.ts';
 import { OrganizationForm } from './organization-form.tsx';
 import { Tags } from './tags.tsx';
 
-/** `/manage/organization`: what the organization is called, its limits and its tags. */
+/** `/manage/organization`: the organization's name, limits and tags. */
 export function SettingsPage() {
   const { organization, may } = useSigned();
   const isAdmin = may('MANAGE_ENTERPRISE_SETTINGS');

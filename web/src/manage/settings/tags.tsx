@@ -13,7 +13,7 @@ import { fixedChoices } from '../../ui/use-choices.ts';
 import { visible } from '../../ui/visible.ts';
 import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
-/** The tags that sessions may have, and the one that they get where they name none. */
+/** The tags that sessions may have, and the default tag. */
 export function Tags({ organization }: { readonly organization: tags_organization$key }) {
   const { organizationId, allowedTags, defaultTag } = useFragment(
     graphql`

@@ -11,12 +11,12 @@ import { scopeOf } from '../kit/scope-input.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 
 interface NewUserProps {
-  /** The lists, by Relay's ids, that the new one belongs into. */
+  /** The Relay ids of the connections that get the new user. */
   readonly connections: readonly string[];
   readonly onClose: () => void;
 }
 
-/** Makes a user with its first role: in an organization, or on the enterprise. */
+/** Creates a user with a first role: in an organization or on the enterprise. */
 export function NewUser({ connections, onClose }: NewUserProps) {
   const { organization } = useSigned();
   const toasts = useToasts();

@@ -3,7 +3,7 @@ import { useAllOrganizationChoices, useOrganizationChoices } from '../../pickers
 import { Picker } from '../../ui/picker.tsx';
 
 interface OrganizationPickerProps {
-  /** The choice of none; left out where one must be chosen. */
+  /** The label of "none"; if missing, a choice is required. */
   readonly none?: string;
   readonly value: string;
   readonly valueLabel?: string | undefined;
@@ -11,7 +11,9 @@ interface OrganizationPickerProps {
   readonly onChange: (organizationId: string) => void;
 }
 
-/** An organization to put somebody into: any of the enterprise where the viewer may see them, else those that it may use. */
+/**
+ * Selects an organization: any of the enterprise if the viewer may see them, otherwise those that the viewer may use.
+ */
 export function OrganizationPicker(props: OrganizationPickerProps) {
   const { may } = useSigned();
   const all = useAllOrganizationChoices();

@@ -7,7 +7,7 @@ import { scopeOf } from '../kit/scope-input.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
 import { useAssign } from './use-assign.ts';
 
-/** A place where somebody has a role, or is to get one; null for the enterprise. */
+/** A scope in which a user has a role or gets one; null: the enterprise. */
 export interface RoleAssignment {
   readonly organizationId: string | null;
   readonly roleId: string;
@@ -15,13 +15,13 @@ export interface RoleAssignment {
 
 interface RoleFormProps {
   readonly userId: string;
-  /** Where the role is; null: in an organization that is chosen here. */
+  /** The scope of the role; null: an organization selected here. */
   readonly assignment: RoleAssignment | null;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** Gives somebody a role in a place, in place of the one that they have there. */
+/** Sets a user's role in a scope; it replaces the current one. */
 export function RoleForm({ userId, assignment, onClose, onDone }: RoleFormProps) {
   const toasts = useToasts();
   const [chosen, setChosen] = useState('');

@@ -3,7 +3,7 @@ import type { useAssignMutation } from '../../__generated__/useAssignMutation.gr
 import type { useAssignRemoveMutation } from '../../__generated__/useAssignRemoveMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 
-/** Makes a role somebody's only one in a place; what is refused is for the form to show. */
+/** Sets a user's only role in a scope; the form shows errors. */
 export function useAssign() {
   return useMutation<useAssignMutation>(
     graphql`
@@ -23,7 +23,7 @@ export function useAssign() {
   );
 }
 
-/** Takes somebody's role in a place away. */
+/** Removes a user's role in a scope. */
 export function useUnassign(options: { readonly isQuiet?: boolean } = {}) {
   return useMutation<useAssignRemoveMutation>(
     graphql`

@@ -25,7 +25,7 @@ import { useUnassign } from './use-assign.ts';
 
 type Assignment = userPage_user$data['roleAssignments']['edges'][number]['node'];
 
-/** `/manage/users/:id`: somebody of the enterprise, with a role in each of their places. */
+/** `/manage/users/:id`: a user of the enterprise and their role in each scope. */
 export function UserPage({ id }: { readonly id: string }) {
   const [fetchKey, setFetchKey] = useState(0);
   const { node } = useLazyLoadQuery<userPageQuery>(

@@ -24,7 +24,7 @@ type User = usersPage_enterprise$data['users']['edges'][number]['node'];
 
 const names = ['q'] as const;
 
-/** `/manage/users`: everybody of the enterprise, in whatever organizations they are. */
+/** `/manage/users`: all users of the enterprise. */
 export function UsersPage() {
   const { enterprise } = useLazyLoadQuery<usersPageQuery>(
     graphql`

@@ -34,7 +34,7 @@ interface DeliveriesProps {
   readonly onRedelivered: () => void;
 }
 
-/** What was sent to a webhook, the last first, with every attempt. */
+/** The deliveries of a webhook, newest first, with every attempt. */
 export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     deliveriesPaginationQuery,

@@ -12,7 +12,7 @@ import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface WebhookFormProps {
   readonly organizationId: string;
-  /** The one that is changed; null: a new one. */
+  /** The webhook to change; null: a new one. */
   readonly endpoint: {
     readonly webhookEndpointId: string;
     readonly url: string;
@@ -20,12 +20,12 @@ interface WebhookFormProps {
     readonly eventTypes: readonly string[];
   } | null;
   readonly connections: readonly string[];
-  /** With the secret of a new one, which is shown once. */
+  /** Receives the secret of a new one, which is shown once. */
   readonly onSecret: (secret: string) => void;
   readonly onClose: () => void;
 }
 
-/** Makes or changes a webhook. */
+/** Creates or changes a webhook. */
 export function WebhookForm({ organizationId, endpoint, connections, onSecret, onClose }: WebhookFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);

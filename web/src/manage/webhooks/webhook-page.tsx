@@ -19,7 +19,7 @@ import { ShownOnce } from '../kit/kit.ts';
 import { Deliveries } from './deliveries.tsx';
 import { EndpointState, webhookEvents } from './webhooks-page.tsx';
 
-/** `/manage/webhooks/:id`: a webhook, and what was sent to it. */
+/** `/manage/webhooks/:id`: a webhook and its deliveries. */
 export function WebhookPage({ id }: { readonly id: string }) {
   const [fetchKey, setFetchKey] = useState(0);
   const [status, setStatus] = useState<WebhookDeliveryStatus | ''>('');

@@ -22,7 +22,7 @@ import { WebhookForm } from './webhook-form.tsx';
 
 type Endpoint = webhooksPage_organization$data['webhookEndpoints']['edges'][number]['node'];
 
-/** `/manage/webhooks`: addresses that are told of what sessions do. */
+/** `/manage/webhooks`: the URLs that receive session events. */
 export function WebhooksPage() {
   const { organization } = useSigned();
   const found = useLazyLoadQuery<webhooksPageQuery>(
@@ -169,13 +169,13 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
   );
 }
 
-/** What webhooks hear of, in words. */
+/** The labels of webhook events. */
 export const webhookEvents: Readonly<Record<string, string>> = {
   SESSION_MESSAGE: 'messages',
   SESSION_STATUS_CHANGED: 'changes of state',
 };
 
-/** Whether an endpoint is posted to, and whether that goes well. */
+/** The state of an endpoint: enabled or not, and the success of its deliveries. */
 export function EndpointState(props: {
   readonly isEnabled: boolean;
   readonly disabledReason: string | null | undefined;

@@ -3,10 +3,11 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 
-const src = resolve(import.meta.dirname, 'src');
+const root = import.meta.dirname;
+const src = resolve(root, 'src');
 
-/** What is started by its path in dist/: commands, programs of agents' sandboxes, threads; and what benches and tests load. */
-const entries = [
+/** What is started by its path in dist/: the service and its commands; and what benches and tests load. */
+const service = [
   'main',
   'cli/switchyard',
   'cli/token',
@@ -16,12 +17,19 @@ const entries = [
   'cli/maintenance',
   'cli/workspaces',
   'embedded-template',
+  ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'realtime/create-notifier'],
+];
+
+/**
+ * What the service starts by its path in dist/: programs of agents' sandboxes, and threads. They are a build of their own, of
+ * half a second: tests that start them need nothing else of dist/.
+ */
+const programs = [
   'agents/demo/main',
   'agents/sandbox/shim',
   'agents/acp/parse-thread',
   'domain/automations/triggers/pattern-thread',
   'domain/execution/structured-output/check-thread',
-  ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'realtime/create-notifier'],
 ];
 
 /** What has files of its own beside its code, or is large and seldom wanted. */
@@ -55,19 +63,37 @@ const intro = ({ fileName }) => {
   return `import { fileURLToPath as ownPath } from 'node:url';\nconst builtRoot = new URL('${up}/', import.meta.url);`;
 };
 
-export default defineConfig({
-  input: Object.fromEntries(entries.map((name) => [name, resolve(src, `${name}.ts`)])),
+/** Lists the sources that a build read in `dist/NAME.inputs`, see test/support/built.ts. */
+const listInputs = (name) => ({
+  name: 'list-inputs',
+  generateBundle() {
+    const inputs = [...this.getModuleIds()].filter((id) => id.startsWith(src)).map((id) => relative(root, id));
+    const source = [...inputs, 'rolldown.config.mjs', 'package-lock.json'].join('\n');
+    this.emitFile({ type: 'asset', fileName: `${name}.inputs`, source });
+  },
+});
+
+const build = (name, entries, chunks) => ({
+  input: Object.fromEntries(entries.map((entry) => [entry, resolve(src, `${entry}.ts`)])),
   platform: 'node',
   external,
   // Its main file is CommonJS, through which every use would go by a getter.
   resolve: { alias: { graphql$: fileURLToPath(import.meta.resolve('graphql/index.mjs')) } },
-  plugins: [ownPlaces],
+  plugins: [ownPlaces, listInputs(name)],
   output: {
     dir: 'dist',
     entryFileNames: '[name].js',
-    chunkFileNames: 'parts/[name].js',
+    chunkFileNames: `${chunks}/[name].js`,
     sourcemap: true,
     keepNames: true,
     intro,
   },
 });
+
+const builds = {
+  service: build('service', service, 'parts'),
+  programs: build('programs', programs, 'parts-of-programs'),
+};
+
+// BUILD=programs makes one alone.
+export default defineConfig(process.env.BUILD ? builds[process.env.BUILD] : Object.values(builds));

@@ -73,6 +73,7 @@ const ours = { resolve, plugins: [builtPrograms] };
 export default defineConfig({
   test: {
     maxWorkers: 4,
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     reporters: ['default', new FailedFiles(), new ClosingLine()],
     projects: [
       { ...ours, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },

@@ -1,21 +1,18 @@
-import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { ensureConsole } from '../support/built.ts';
 
 let test: TestApp;
 beforeAll(async () => {
+  await ensureConsole();
   test = await startApp();
 });
 afterAll(() => test.close());
 
-const isBuilt = existsSync(new URL('../../dist/web/index.html', import.meta.url));
-// biome-ignore lint/suspicious/noConsole: a skipped test must say what it needs.
-if (!isBuilt) console.warn('Skipping tests of the console: it has not been built (npm run build:console).');
-
 const open = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(test.url + path, { method, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
-describe.skipIf(!isBuilt)('the console as it is served', () => {
+describe('the console as it is served', () => {
   it('is one page at each of its addresses, the same for everybody', async () => {
     const texts = new Set<string>();
     for (const path of ['/', '/sessions', '/sessions/devin-0123', '/sign-in', '/manage/secrets', '/usage']) {

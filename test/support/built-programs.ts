@@ -5,17 +5,18 @@ import type { Plugin } from 'vite';
 const root = resolve(import.meta.dirname, '../..');
 
 /** The modules that start programs and threads of the service's own. */
-const starters = [
+export const starters: readonly string[] = [
   'agents/sandbox/own-code',
   'agents/profiles/ready',
   'agents/acp/parse-line',
-  'domain/structured-output/check-output',
+  'domain/automations/triggers/create-patterns',
+  'domain/execution/structured-output/check-output',
 ];
 
 /**
  * The service under test starts its own programs and threads as they are built, as it does when it is built itself: its
  * sources' need a loader, which takes several times the CPU of all that an agent does in a test. So each of these modules is
- * told that it lies where it would lie in `dist/`, see rolldown.config.mjs; test/support/global-setup-built.ts builds it.
+ * told that it lies where it would lie in `dist/`, see rolldown.config.mjs; test/support/built.ts builds it.
  */
 export const builtPrograms: Plugin = {
   name: 'built-programs',

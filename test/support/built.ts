@@ -1,29 +1,86 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { programs as ownPrograms, programsDir } from './programs.ts';
 
-const lock = 'node_modules/.cache/switchyard/building';
-/** Longer than any build takes: who held the lock has gone. */
+const cache = 'node_modules/.cache/switchyard';
+/** Longer than a build takes: the process that held the lock has ended. */
 const staleLockMs = 180_000;
 
-let built: Promise<void> | null = null;
-
-/**
- * Sees to it that `dist/` is what the sources say, as `npm start` runs it: it starts in half the time that the sources take.
- * Builds where something in `src/` is newer, once for all processes that ask.
- */
-export function ensureBuilt(): Promise<void> {
-  built ??= build();
-  return built;
+/** A part of what tests start or load by its path, which a run builds only for the files that need it. */
+interface BuiltPart {
+  readonly name: string;
+  isStale(): Promise<boolean>;
+  compile(): Promise<void>;
 }
 
-async function build(): Promise<void> {
-  while (await isStale()) {
-    if (await takeLock()) {
+/** The service as `npm start` runs it: it starts in half the time that its sources take. */
+const service: BuiltPart = {
+  name: 'service',
+  isStale: async () => isOlder('dist/service.inputs', await listedInputs('service')),
+  async compile() {
+    await bundle('service');
+    if (!(await isOlder('dist/embedded', await templateInputs()))) return;
+    await runProgram(process.execPath, 'dist/embedded-template.js').catch(async (error: unknown) => {
+      // Without the list the next run builds again.
+      await rm('dist/service.inputs');
+      throw error;
+    });
+  },
+};
+
+/** The programs and threads that the service starts, and the tests' own. */
+const programs: BuiltPart = {
+  name: 'programs',
+  async isStale() {
+    const sources = ownPrograms.map((name) => `test/support/${name}.ts`);
+    const isOwnStale = () => isOlder(join(programsDir, `${ownPrograms[0]}.mjs`), sources);
+    return (await isOlder('dist/programs.inputs', await listedInputs('programs'))) || (await isOwnStale());
+  },
+  async compile() {
+    const { buildPrograms } = await import('./build-programs.ts');
+    await Promise.all([bundle('programs'), buildPrograms()]);
+  },
+};
+
+/** The pages of the console. */
+const pages: BuiltPart = {
+  name: 'console',
+  async isStale() {
+    const files = await readdir('web', { recursive: true, withFileTypes: true });
+    const sources = files.filter((file) => file.isFile() && !file.parentPath.includes('__generated__'));
+    const paths = sources.map((file) => join(file.parentPath, file.name)).filter((path) => !path.endsWith('.md'));
+    return isOlder('dist/web/index.html', [...paths, 'schema.graphql', 'package-lock.json']);
+  },
+  compile: () => runProgram('npm', 'run', '--silent', 'build:console'),
+};
+
+const made = new Map<BuiltPart, Promise<void>>();
+
+const ensure = (part: BuiltPart) => (): Promise<void> => {
+  const making = made.get(part) ?? make(part);
+  made.set(part, making);
+  return making;
+};
+
+/** Builds the service in `dist/` if a source of it is newer; once for all processes that ask. */
+export const ensureBuilt = ensure(service);
+
+/** Builds the programs and threads that the service and the tests start if a source of them is newer. */
+export const ensurePrograms = ensure(programs);
+
+/** Builds the console in `dist/web/` if a source of it is newer. */
+export const ensureConsole = ensure(pages);
+
+async function make(part: BuiltPart): Promise<void> {
+  const lock = join(cache, `building-${part.name}`);
+  while (await part.isStale()) {
+    if (await takeLock(lock)) {
       try {
-        await compile();
+        // Another process may have built between the look and the lock.
+        if (await part.isStale()) await part.compile();
         return;
       } finally {
         await rm(lock, { recursive: true, force: true });
@@ -33,32 +90,50 @@ async function build(): Promise<void> {
   }
 }
 
-async function isStale(): Promise<boolean> {
-  const builtAt = (await stat('dist/main.js').catch(() => null))?.mtimeMs ?? 0;
-  const files = await readdir('src', { recursive: true, withFileTypes: true });
-  const sources = files.filter((file) => file.isFile() && file.name.endsWith('.ts'));
-  const times = await Promise.all(sources.map((file) => stat(join(file.parentPath, file.name))));
-  return times.some(({ mtimeMs }) => mtimeMs > builtAt);
+/** The sources that a build read, see rolldown.config.mjs; null: there is no build. */
+async function listedInputs(name: string): Promise<string[] | null> {
+  const text = await readFile(`dist/${name}.inputs`, 'utf8').catch(() => null);
+  return text === null ? null : text.split('\n');
 }
 
-async function takeLock(): Promise<boolean> {
-  await mkdir('node_modules/.cache/switchyard', { recursive: true });
+/** What the databases are made from that `dist/embedded/` has. */
+async function templateInputs(): Promise<string[]> {
+  const migrations = await readdir('prisma/migrations', { recursive: true });
+  const code = ['pglite-template', 'pglite', 'migrations'].map((name) => `src/store/${name}.ts`);
+  return [...migrations.map((name) => join('prisma/migrations', name)), ...code, 'package-lock.json'];
+}
+
+/** Whether an output is missing, or a source is newer or has gone. */
+async function isOlder(output: string, inputs: readonly string[] | null): Promise<boolean> {
+  if (inputs === null) return true;
+  const builtAt = await modifiedAt(output, 0);
+  const times = await Promise.all(inputs.map((input) => modifiedAt(input, Number.POSITIVE_INFINITY)));
+  return times.some((time) => time > builtAt);
+}
+
+const modifiedAt = (path: string, otherwise: number): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => otherwise,
+  );
+
+async function takeLock(lock: string): Promise<boolean> {
+  await mkdir(cache, { recursive: true });
   const isMine = await mkdir(lock).then(
     () => true,
     () => false,
   );
-  const lockedAt = (await stat(lock).catch(() => null))?.mtimeMs ?? Date.now();
+  const lockedAt = await modifiedAt(lock, Date.now());
   if (!isMine && Date.now() - lockedAt > staleLockMs) await rm(lock, { recursive: true, force: true });
   return isMine;
 }
 
-async function compile(): Promise<void> {
-  await run('node_modules/rolldown/bin/cli.mjs', '-c', '--silent');
-  await run('dist/embedded-template.js');
-}
+// A build of rolldown.config.mjs.
+const bundle = (name: string): Promise<void> =>
+  runProgram('env', `BUILD=${name}`, process.execPath, 'node_modules/rolldown/bin/cli.mjs', '-c');
 
-async function run(...args: string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, args).catch((error: { stdout?: string; stderr?: string }) => {
+async function runProgram(program: string, ...args: string[]): Promise<void> {
+  await promisify(execFile)(program, args).catch((error: { stdout?: string; stderr?: string }) => {
     throw new Error(`The build fails:\n${error.stdout}${error.stderr}`, { cause: error });
   });
 }

@@ -1,26 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
 import type { TestApp } from './app.ts';
 import { chromium } from './browser.ts';
+import { ensureConsole } from './built.ts';
 import type { Halves } from './console.ts';
 
 const require = createRequire(import.meta.url);
 
-const isBuilt = existsSync(new URL('../../dist/web/index.html', import.meta.url));
-
 /** What tests of the console in a browser lack here; null where nothing is missing. */
-export const missing =
-  chromium === null
-    ? 'There is no Chromium here (apt-get install chromium).'
-    : isBuilt
-      ? null
-      : 'The console has not been built (npm run build:console).';
+export const missing = chromium === null ? 'There is no Chromium here (apt-get install chromium).' : null;
 
 // biome-ignore lint/suspicious/noConsole: tests that are skipped must say what they need.
 if (missing !== null) console.warn(`Skipping the tests of the console in a browser. ${missing}`);
+else await ensureConsole();
 
 /** Opens the browser of this machine. */
 export function openBrowser(): Promise<Browser> {

@@ -1,30 +1,11 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { build } from 'rolldown';
 import type { TestProject } from 'vitest/node';
-import { ensureBuilt } from './built.ts';
-import { builtProgram, programs, programsDir } from './programs.ts';
+import { ensurePrograms } from './built.ts';
 
-/** Builds what the tests start as processes and threads of their own; once more when tests are run again. */
+/**
+ * Builds the programs and threads that the service under test starts: half a second where a source of them is newer. The
+ * service itself and the console are built by the files that need them.
+ */
 export async function setup(project: TestProject): Promise<void> {
-  const buildAll = async () => {
-    await ensureBuilt();
-    await buildPrograms();
-  };
-  project.onTestsRerun(buildAll);
-  await buildAll();
-}
-
-// Beside, then moved: agents of another run may be starting just now.
-async function buildPrograms(): Promise<void> {
-  const made = `${programsDir}.${process.pid}`;
-  await build({
-    input: Object.fromEntries(programs.map((name) => [name, resolve(import.meta.dirname, `${name}.ts`)])),
-    platform: 'node',
-    output: { dir: made, entryFileNames: '[name].mjs' },
-    logLevel: 'warn',
-  });
-  await mkdir(programsDir, { recursive: true });
-  await Promise.all(programs.map((name) => rename(join(made, `${name}.mjs`), builtProgram(name))));
-  await rm(made, { recursive: true, force: true });
+  project.onTestsRerun(ensurePrograms);
+  await ensurePrograms();
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 
-/** Where global-setup-built.ts puts the tests' own programs. */
+/** Where build-programs.ts puts the tests' own programs. */
 export const programsDir = resolve('node_modules/.cache/switchyard/programs');
 
 /** The tests' own programs, by the names of their sources beside this file. */

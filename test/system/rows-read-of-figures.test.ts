@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type ChangeSource, resourceKinds, resourceTable } from '../../src/domain/changes/change-source.ts';
 import { currentChangePosition, readChanges } from '../../src/domain/changes/read-changes.ts';
 import { newId } from '../../src/domain/ids.ts';
@@ -139,9 +139,16 @@ it('reads of all resources of an organization those that changed, also when nobo
       [Array.from({ length: count }, newId), newId(), organizationId],
     );
   await insert(3_000);
-  // Without what was read ahead of transactions of other tests.
-  const position = { ...(await currentChangePosition(store, source, scope)), seen: new Map() };
   await store.execute('analyze resource_change', []);
+  // Transactions are numbered for all databases of a server. While one of another test that began before the rows is open, the
+  // rows lie beyond the position, and what was read ahead stands in `seen`.
+  const position = await vi.waitUntil(
+    async () => {
+      const current = await currentChangePosition(store, source, scope);
+      return current.seen.size === 0 && current;
+    },
+    { timeout: 30_000, interval: 50 },
+  );
   const none = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
   expect(none.answer.entities).toEqual([]);
   // A few of the last transactions, which are known as read.

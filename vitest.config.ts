@@ -6,7 +6,10 @@ import { FailedFiles } from './test/support/failed-files.ts';
 import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
-/** Tests that open no store: they run once. All others run on both databases. */
+/** Rules without an app, a store or a build: see test/rules/unit-tests.test.ts. */
+const unit = ['test/unit/**/*.test.ts'];
+
+/** Other tests that open no store: they run once. All others run on both databases. */
 const storeless = ['rules', 'agents', 'automations', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 const everywhere = {
@@ -28,7 +31,7 @@ const sharing = { isolate: false };
 const onStore = {
   ...everywhere,
   include: ['test/**/*.test.ts'],
-  exclude: [...configDefaults.exclude, ...storeless],
+  exclude: [...configDefaults.exclude, ...unit, ...storeless],
 };
 
 /**
@@ -38,7 +41,7 @@ const onStore = {
  */
 const onBoth = [
   'test/store/**/*.test.ts',
-  'test/events/**/*.test.ts',
+  'test/realtime/**/*.test.ts',
   'test/graphql/{subscriptions-*,{session,resource,organization}-changes,idempotency,made-once}.test.ts',
   'test/rest/v1-sessions-list.test.ts',
   'test/system/readiness.test.ts',
@@ -76,7 +79,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     reporters: ['default', new FailedFiles(), new ClosingLine()],
     projects: [
-      { ...ours, test: { ...everywhere, ...sharing, name: 'unit', include: storeless } },
+      { resolve, test: { ...everywhere, ...sharing, globalSetup: [], name: 'unit', include: unit } },
+      { ...ours, test: { ...everywhere, ...sharing, name: 'storeless', include: storeless } },
       { ...ours, test: { ...onPglite, env: { TEST_DATABASE: 'pglite' } } },
       ...(havePostgres ? [{ ...ours, test: onPostgres }] : []),
     ],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seed } from '../support/property-runs.ts';
 import { exchange } from './property-connection.ts';
-import { seed } from './property-seed.ts';
 import { call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
 
 /** The one path that revokes all keys (docs/wire/v2.md#revoke-all-keys); no similar path may. */

@@ -10,11 +10,11 @@ import {
   routesOf,
   wildRequests,
 } from '../support/arbitraries-of-requests.ts';
+import { factor, seed } from '../support/property-runs.ts';
 import { readText } from '../support/tree.ts';
 import { isWithoutFeature } from '../tenancy/exceptions.ts';
 import { readStamps, tableNames } from '../tenancy/rows.ts';
 import { createSender, requireAnswer, type Sender } from './property-answers.ts';
-import { factor, seed } from './property-seed.ts';
 import { goodBody, type PropertyWorld, startPropertyWorld } from './property-world.ts';
 import { call } from './rest-app.ts';
 

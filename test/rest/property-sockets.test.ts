@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText } from '../support/arbitraries.ts';
+import { factor, seed } from '../support/property-runs.ts';
 import { exchange } from './property-connection.ts';
-import { factor, seed } from './property-seed.ts';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
 /** What of a request that is not whole is waited for. */

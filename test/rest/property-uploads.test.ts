@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anyText, roughTexts } from '../support/arbitraries.ts';
+import { factor, seed } from '../support/property-runs.ts';
 import { countRows } from '../support/rows.ts';
 import { linkOf, multipart, type Part, readStoredFiles, sendParts } from '../support/uploads.ts';
 import { inTime } from './property-answers.ts';
-import { factor, seed } from './property-seed.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
 /** The largest file that is taken, in bytes. */

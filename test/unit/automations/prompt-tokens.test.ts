@@ -1,0 +1,39 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so prompts name secrets
+import { describe, expect, it } from 'vitest';
+import { readPromptTokens } from '../../../src/domain/automations/actions/prompt-tokens.ts';
+
+const none = { playbooks: [], macros: [], secrets: [], repos: [] };
+
+describe('what a prompt names', () => {
+  it.each([
+    ['@playbook:Release', { playbooks: ['Release'] }],
+    ['(@playbook:Release.)', { playbooks: ['Release'] }],
+    ['@playbook:"Release notes, 2nd" and @playbook:Übergabe', { playbooks: ['Release notes, 2nd', 'Übergabe'] }],
+    ['@playbook:a @playbook:a', { playbooks: ['a'] }],
+    ['!one, then !Two-b! And !one.', { macros: ['!one', '!two-b'] }],
+    ['${A} ${A_1} ${deploy-key} ${a.b}', { secrets: ['A', 'A_1', 'deploy-key', 'a.b'] }],
+    ['@acme/site, @acme/api.js. (@a-b/c_d)', { repos: ['acme/site', 'acme/api.js', 'a-b/c_d'] }],
+  ])('%s: these', (prompt, named) => {
+    expect(readPromptTokens(prompt)).toEqual({ ...none, ...named });
+  });
+
+  it.each([
+    '\\@playbook:Release \\!macro \\${NAME} \\@acme/site',
+    '$${NAME} ${} ${1} ${a b} ${NAME:-x} $NAME',
+    'ann@playbook:x ann@example.com/x a!b wow! !! !/bin/sh',
+    '@playbook: @playbook:"" @skills:review @ann @acme/ @/site',
+    '@playbook:"not\nclosed"',
+  ])('%j: nothing', (prompt) => {
+    expect(readPromptTokens(prompt)).toEqual(none);
+  });
+
+  it('is found quickly in the longest and worst of prompts', () => {
+    const maxLength = 500_000;
+    for (const part of ['@', '@a', '@playbook:"', '@playbook:a.', '${', '${a', '!', '!a', '@a/', '\\@', 'a-', '@a.-']) {
+      const prompt = part.repeat(maxLength / part.length);
+      const startedAt = performance.now();
+      readPromptTokens(prompt);
+      expect([part, performance.now() - startedAt < 2_000]).toEqual([part, true]);
+    }
+  });
+});

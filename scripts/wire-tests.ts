@@ -38,12 +38,13 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
   'src/cli/': ['system/commands', 'system/schedules-cli'],
   'src/config/': ['system/startup-refusals'],
   'src/domain/': ['graphql/queries', 'graphql/mutations', 'graphql/error-codes'],
-  'src/domain/attachments/': [
+  'src/domain/sessions/attachments/': [
     'graphql/attachment-uploads',
     'rest/attachments',
     'system/session-attachments',
     'rest/property-uploads',
   ],
+  'src/domain/abilities/': ['graphql/abilities', 'graphql/permission-boundaries', 'console/rights'],
   'src/domain/audit/': ['graphql/audit-log', 'rest/audit-logs', 'system/audit-actions'],
   'src/domain/automations/': [
     'graphql/automations',
@@ -72,6 +73,7 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/domain/changes/': ['graphql/*-changes', 'system/rows-read-of-figures'],
   'src/domain/execution/': ['system/running-sessions', 'system/answers', 'system/stops', 'system/child-sessions'],
+  'src/domain/execution/metering/': ['system/metering', 'graphql/acu-limits', 'graphql/costs'],
   'src/domain/execution/prompts/': ['system/prompts', 'system/session-files'],
   'src/domain/execution/reports/': ['system/reports', 'system/ask-tool'],
   'src/domain/execution/runs/': ['system/running-sessions', 'system/claims', 'system/stops', 'system/masking'],
@@ -93,9 +95,11 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
     'rest/v2-members',
     'rest/v2-roles',
   ],
+  'src/domain/installation/': ['system/administrator-recovery', 'system/startup-refusals', 'store/open-store'],
   'src/domain/library/knowledge/': ['graphql/knowledge', 'rest/v3-knowledge', 'rest/v1-knowledge'],
   'src/domain/library/playbooks/': ['graphql/playbooks', 'rest/v3-playbooks', 'rest/v1-playbooks', 'rest/v2-playbooks'],
   'src/domain/library/secrets/': ['graphql/secrets', 'rest/secrets', 'system/organization-secrets'],
+  'src/domain/limits/': ['rest/rate-limits', 'graphql/rate-limits', 'system/shared-limits', 'system/login-limits'],
   'src/domain/maintenance/': ['console/maintenance', 'system/copied-databases'],
   'src/domain/sessions/': [
     'graphql/session-acts',

@@ -15,8 +15,8 @@ const maxEveryMs = 60_000;
  * Suspends sessions that have waited too long for the user, and ends sessions that have been suspended for too long.
  */
 export function createIdleSessions(services: Services, { idleSuspendMs, sessionExpiryMs }: IdleTimes): Scheduled {
-  const shortest = Math.min(idleSuspendMs ?? Number.POSITIVE_INFINITY, sessionExpiryMs ?? Number.POSITIVE_INFINITY);
-  const everyMs = Math.max(minEveryMs, Math.min(maxEveryMs, shortest / 4));
+  const shorterMs = Math.min(idleSuspendMs ?? Number.POSITIVE_INFINITY, sessionExpiryMs ?? Number.POSITIVE_INFINITY);
+  const everyMs = Math.max(minEveryMs, Math.min(maxEveryMs, shorterMs / 4));
   const { log } = services;
   return repeated(everyMs, async (isStopped) => {
     try {

@@ -135,6 +135,6 @@ function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): s
     const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch (error) {
-    throw new Error('A sealed value cannot be opened: it was changed, or moved from its place.', { cause: error });
+    throw new Error('A sealed value cannot be opened: it was changed, or belongs to something else.', { cause: error });
   }
 }

@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const links = await log.locator('a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
     expect(links.filter((href) => href && !href.startsWith('https://'))).toEqual([]);
     expect(await page.title()).toBe('Hostile · Switchyard');
-    expect({ complaints: pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
+    expect({ pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
     await page.context().close();
   });
 

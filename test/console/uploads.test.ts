@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       { name: 'chosen.txt', sizeBytes: 6 },
     ]);
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
-    expect({ complaints: pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
+    expect({ pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
     await page.context().close();
   });
 

@@ -50,7 +50,7 @@ async function send(token: string, { query, variables }: RandomDocument, accept:
   const isByChance = errorPaths.some((path) => path.startsWith('null at '));
   const names = ['content-type', 'vary', ...(isByChance ? [] : ['content-encoding'])];
   const shownHeaders = Object.fromEntries(names.map((name) => [name, headers.get(name)]));
-  return { status, told: shownHeaders, ...rest, errors: errorPaths };
+  return { status, shownHeaders, ...rest, errors: errorPaths };
 }
 
 // Of fields that are read at the same time, which fails first is chance: and where that makes null of what holds them, the
@@ -77,8 +77,8 @@ it('a query is answered alike by the plain executor, by what it is compiled to, 
       const plain = await send(token, made, 'application/json');
       const fast = await send(token, made, 'application/json');
       expect(fast).toEqual(plain);
-      const { told: _, ...full } = await send(token, made, 'application/graphql-response+json');
-      expect(full).toEqual((({ told: __, ...rest }) => rest)(plain));
+      const { shownHeaders: _, ...full } = await send(token, made, 'application/graphql-response+json');
+      expect(full).toEqual((({ shownHeaders: __, ...rest }) => rest)(plain));
       if (planDocument(schema, document).find(null)?.compiled(made.variables)) seen.compiled += 1;
       if (plain.errors.length > 0) seen.errors += 1;
     }),
@@ -114,16 +114,16 @@ const logFields =
 const anyPage = fc
   .record({
     size,
-    place: cursorArgument,
+    cursor: cursorArgument,
     order,
     ofLog: fc.tuple(size, cursorArgument),
     another: fc.nat(9),
     isInNodes: fc.boolean(),
   })
-  .map(({ size, place: cursorArgument, order, ofLog, another, isInNodes }) => {
+  .map(({ size, cursor, order, ofLog, another, isInNodes }) => {
     const log = `messages${argsOf(...ofLog)} { ${logFields} }`;
     const node = `sessionId tags updatedAt ${log} ${another === 1 ? 'more: messages(last: 1) { nodes { seq } }' : ''}`;
-    const sessions = `sessions${argsOf(size, cursorArgument, order)} { ${isInNodes ? `nodes { ${node} }` : `edges { cursor node { ${node} } }`} pageInfo { hasNextPage hasPreviousPage } totalCount }`;
+    const sessions = `sessions${argsOf(size, cursor, order)} { ${isInNodes ? `nodes { ${node} }` : `edges { cursor node { ${node} } }`} pageInfo { hasNextPage hasPreviousPage } totalCount }`;
     return `name ${sessions} ${another === 2 ? `again: sessions(first: 1) { nodes { ${log} } }` : ''}`;
   });
 

@@ -19,8 +19,8 @@ const times = (count: number, text: (n: number) => string) =>
 const nested = (depth: number, field: string, leaf: string) =>
   `${`${field} { `.repeat(depth)} ${leaf} ${'} '.repeat(depth)}`;
 
-/** Each rule of the gate with an operation that breaks it alone, its code and its words. */
-const rules: [rule: string, operation: SentOperation, code: string, said: string][] = [
+/** Each rule of the gate with an operation that breaks it alone, its code and its message. */
+const rules: [rule: string, operation: SentOperation, code: string, message: string][] = [
   ['syntax', { query: '{ viewer {' }, 'GRAPHQL_PARSE_FAILED', 'Syntax Error'],
   ['validity', { query: '{ viewer { nothing } }' }, 'GRAPHQL_VALIDATION_FAILED', 'Cannot query field "nothing"'],
   ['tokens', { query: `{ ${'id '.repeat(operationLimits.tokens)} }` }, 'GRAPHQL_PARSE_FAILED', '5000 tokens'],

@@ -155,10 +155,10 @@ it('keeps the keys of each operation apart, and refuses a message’s key for an
 });
 
 it('forgets a refused call: its key is free for what is right', async () => {
-  const refused = await run(create, inOrganization({ prompt: '', idempotencyKey: 'mended' }));
+  const refused = await run(create, inOrganization({ prompt: '', idempotencyKey: 'corrected' }));
   expect(refused.userErrors).toHaveLength(1);
-  const mended = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'mended' }));
-  expect(mended).toMatchObject({ wasReplayed: false, userErrors: [] });
+  const corrected = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'corrected' }));
+  expect(corrected).toMatchObject({ wasReplayed: false, userErrors: [] });
 });
 
 it('answers a message’s key even when the session takes no more messages', async () => {

@@ -47,9 +47,9 @@ describe('the check itself', () => {
       kept(a: Int, b: Int @deprecated(reason: "Use a. Removed after 2026-01-31.")): Int
       gone: Int @deprecated(reason: "Use kept. Removed after 2026-01-31.")
       going: Int @deprecated(reason: "Use kept. Removed after 2027-01-31.")
-      asked(given: Given, word: Word): Int
+      field(start: Start, word: Word): Int
     }
-    input Given { one: Int }
+    input Start { one: Int }
     enum Word { A B }
   `;
   const changed = (from: string, to: string) => breakingChanges(released, released.replace(from, to), '2026-02-01');

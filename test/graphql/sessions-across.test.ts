@@ -150,9 +150,9 @@ describe('Viewer.waitingForMe', () => {
     expect(
       await titles('viewer.waitingForMe', user.token, `(filter: {organizationIds: ["${two?.organizationId}"]})`),
     ).toEqual(['user 1', 'bot 1']);
-    const longestWaiting = '(orderBy: {field: UPDATED_AT, direction: ASC})';
-    expect(await titles('viewer.waitingForMe', user.token, longestWaiting)).toEqual(['user 0', 'bot 1', 'user 1']);
-    expect(await titles('viewer.waitingForMe', test.adminToken, longestWaiting)).toEqual([
+    const oldestFirst = '(orderBy: {field: UPDATED_AT, direction: ASC})';
+    expect(await titles('viewer.waitingForMe', user.token, oldestFirst)).toEqual(['user 0', 'bot 1', 'user 1']);
+    expect(await titles('viewer.waitingForMe', test.adminToken, oldestFirst)).toEqual([
       'user 0',
       'bot 1',
       'user 1',

@@ -22,7 +22,7 @@ const audited = (targetId: string) =>
 const member = { role_id: 'org_member', role_name: 'Member', role_type: 'org' };
 const accountMember = { role_id: 'account_member', role_name: 'Member', role_type: 'enterprise' };
 
-/** All items of a list, walked in pages of 2, and how long each page was. */
+/** All items of a list, listed in pages of 2, and how long each page was. */
 async function readPages(path: string): Promise<any[]> {
   const items: any[] = [];
   for (let after = ''; ; ) {
@@ -140,11 +140,11 @@ describe('an organization’s list', () => {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.unshift(`user-${(await makeUser(app, organizationId)).userId}`);
     await admin('POST', `${managed(organizationId)}/${early.userId}`, { role_id: 'org_member' });
-    const walked = await readPages(managed(organizationId));
-    expect(walked.map(({ user_id }) => user_id)).toEqual([`user-${early.userId}`, ...ids]);
-    expect(await readPages(own(organizationId))).toEqual(walked);
+    const listed = await readPages(managed(organizationId));
+    expect(listed.map(({ user_id }) => user_id)).toEqual([`user-${early.userId}`, ...ids]);
+    expect(await readPages(own(organizationId))).toEqual(listed);
     const found = await admin('GET', `${own(organizationId)}?email=${early.email.toUpperCase()}`);
-    expect(found.body.items).toEqual([walked[0]]);
+    expect(found.body.items).toEqual([listed[0]]);
     const elsewhere = await makeUser(app, app.organizationId);
     expect((await admin('GET', `${own(organizationId)}?email=${elsewhere.email}`)).body.items).toEqual([]);
   });

@@ -58,7 +58,7 @@ it('is what new databases begin as: each is migrated, and has nothing in it that
   await expect(readContents({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
 });
 
-it('is not taken when it is of another PGlite or of other migrations: the database is made anew', {
+it('is not taken when it is of another PGlite or of other migrations: the database is created again', {
   timeout: 180_000,
 }, async () => {
   const built = await templatePath();
@@ -66,9 +66,9 @@ it('is not taken when it is of another PGlite or of other migrations: the databa
   await cp(built, join(templatesDir, basename(built).replace(/-\d[^-]*-/, '-0.0.1-')));
   await cp(built, join(templatesDir, basename(built).replace(/[0-9a-f]{16}\.gz$/, '0123456789abcdef.gz')));
   expect(await readdir(templatesDir)).toHaveLength(2);
-  const anew = await readContents({ directory, templatesDir });
-  expect(anew.filled).toEqual(['_prisma_migrations']);
-  expect(anew.cluster).not.toBe((await readContents({ directory: join(root, 'other') })).cluster);
+  const rebuilt = await readContents({ directory, templatesDir });
+  expect(rebuilt.filled).toEqual(['_prisma_migrations']);
+  expect(rebuilt.cluster).not.toBe((await readContents({ directory: join(root, 'other') })).cluster);
 });
 
 it('leaves nothing in the way of the next start when one is killed over it', async () => {

@@ -79,7 +79,7 @@ it(`survives when the server ends all connections of a busy process, ${rounds} t
     for (const each of waiting) each();
   });
   /** Resolves when each kind of work has succeeded some times more. */
-  const workGoesOn = () => {
+  const workContinues = () => {
     const before = new Map(done);
     const isMore = (name: string) => (done.get(name) ?? 0) >= (before.get(name) ?? 0) + 3;
     return new Promise<void>((resolve) => {
@@ -93,13 +93,13 @@ it(`survives when the server ends all connections of a busy process, ${rounds} t
   };
   let ended = 0;
   for (let round = 0; round < rounds; round++) {
-    await Promise.race([workGoesOn(), exited]);
+    await Promise.race([workContinues(), exited]);
     const { rows } = await admin.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
     ended += rows.length;
   }
-  await Promise.race([workGoesOn(), exited]);
+  await Promise.race([workContinues(), exited]);
   expect(ended).toBeGreaterThan(rounds * 2);
   child.kill('SIGKILL');
 });

@@ -32,13 +32,13 @@ async function beside(flood: string, isFlooding: (id: string) => Promise<boolean
     maxMs = Math.max(maxMs, performance.now() - startedAt);
   }
   clearInterval(timer);
-  return { flooding, longestMs: maxMs, grownMb: (maxRss - before) / megabyte };
+  return { flooding, maxMs, grownMb: (maxRss - before) / megabyte };
 }
 const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
 const hasTools = async (id: string) => (await readEvents(test, id)).some(({ kind }) => kind === 'TOOL_CALL');
 
 it('hears a session beside one that reports without end, which fills no memory', async () => {
-  const { flooding, longestMs: maxMs, grownMb } = await beside('flood updates 1000000', hasTools);
+  const { flooding, maxMs, grownMb } = await beside('flood updates 1000000', hasTools);
   expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(250);
   await end(flooding);
@@ -47,7 +47,7 @@ it('hears a session beside one that reports without end, which fills no memory',
 
 it('hears a session beside one that sends long messages without end', async () => {
   const lines = Array.from({ length: 100 }, () => 'flood line 12').join('\n');
-  const { flooding, longestMs: maxMs, grownMb } = await beside(lines, hasTools);
+  const { flooding, maxMs, grownMb } = await beside(lines, hasTools);
   expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(500);
   await end(flooding);
@@ -56,7 +56,7 @@ it('hears a session beside one that sends long messages without end', async () =
 
 it('hears a session beside one that calls without end and reads no answer', async () => {
   const working = async (id: string) => (await readSession(test, id)).statusDetail === 'WORKING';
-  const { flooding, longestMs: maxMs, grownMb } = await beside('flood calls 1000000', working);
+  const { flooding, maxMs, grownMb } = await beside('flood calls 1000000', working);
   expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(250);
   await end(flooding);

@@ -169,8 +169,8 @@ describe('knowledge', () => {
       ['https://elsewhere.example/acme/sub/tools', false],
     ] as const) {
       const { blocks } = await start(organizationPath, { prompt: `prompt\nsay look at ${message}` });
-      expect({ said: message, isMeant: knowledge(blocks).includes('All about Hosted.') }).toEqual({
-        said: message,
+      expect({ message, isMeant: knowledge(blocks).includes('All about Hosted.') }).toEqual({
+        message,
         isMeant,
       });
     }

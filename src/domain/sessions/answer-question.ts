@@ -42,7 +42,8 @@ export async function answerQuestion(context: Context, input: AnswerQuestionInpu
   const question = id === null ? null : await findQuestion(context, seen.id, id);
   if (!question) throw refuse(['questionId'], 'The session has no such question.', 'UNKNOWN_REFERENCE');
   const { message, closing } = answerTo(question, input.answer);
-  const same = { ...closing, said: message, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
+  // `said` stays as it is: stored idempotency keys have a hash of this input.
+  const same = { ...closing, 'said': message, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
   return sendOnce(
     context,
     seen,

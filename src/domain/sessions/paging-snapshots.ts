@@ -63,16 +63,16 @@ export function replaceSnapshotSql(context: Context, list: OffsetList, bind: Bin
     settled as (
       select s.created_at, s.id from session s where ${where} and s.created_at < ${settledBefore}
        order by s.created_at desc, s.id desc limit 1),
-    walk as (
+    replacement as (
       select (select created_at from settled) as settled_at, (select id from settled) as settled_id,
              (select count(*)::int from session s where ${where} and s.created_at >= ${settledBefore}) as head_count),
     kept as (
       insert into offset_walk (key, organization_id, ${columns})
       select ${key}, ${bind(list.organizationId)}::text, settled_at, settled_id, head_count,
              ${bind(context.now())}::timestamptz
-        from walk where not exists (
+        from replacement where not exists (
           select from offset_walk w where w.key = ${key} and w.started_at >= ${bind(past(context, freshMs))}::timestamptz
-             and (w.settled_id, w.head_count) is not distinct from (walk.settled_id, walk.head_count))
+             and (w.settled_id, w.head_count) is not distinct from (replacement.settled_id, replacement.head_count))
       on conflict (key) do update set (${columns}) = (${columns.replaceAll(/\w+/g, 'excluded.$&')}))`;
 }
 

@@ -165,9 +165,9 @@ export async function updateWebhookEndpoint(
     const now = context.now();
     const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
     if (isSwitchedOn || changed.includes('url') || changed.includes('eventTypes')) requireConfirmation(context);
-    const anew = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
+    const restart = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
     const by = changedBy(context, before);
-    const after = { ...wanted, ...(isSwitchedOn ? anew : {}), ...by };
+    const after = { ...wanted, ...(isSwitchedOn ? restart : {}), ...by };
     await tx.query(
       `update webhook_endpoint set url = $2, description = $3, event_types = $4::text[], is_enabled = $5::boolean,
               disabled_reason = $6, since_at = $7::timestamptz, consecutive_failures = $8::int,

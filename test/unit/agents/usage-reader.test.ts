@@ -30,7 +30,7 @@ const read = (text: string | Buffer, isStream: boolean, chunkBytes = 65_536) => 
     reader.take(watched(bytes.subarray(at, at + chunkBytes)));
     maxBuffered = Math.max(maxBuffered, reader.bufferedBytes());
   }
-  return { total: reader.total(), looks: byteReads, mostKept: maxBuffered, bytes: bytes.length };
+  return { total: reader.total(), byteReads, maxBuffered, bytes: bytes.length };
 };
 
 const long = 'x"\\\n'.repeat(50_000);
@@ -52,7 +52,7 @@ it.each([
   { what: 'nothing but backslashes', text: `{"usage":"${'\\'.repeat(200_000)}`, counts: nothing },
 ])('looks at each byte once, and keeps no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
-    const { total, looks: byteReads, mostKept: maxBuffered, bytes } = read(text, false, chunkBytes);
+    const { total, byteReads, maxBuffered, bytes } = read(text, false, chunkBytes);
     expect(total).toEqual(counts);
     expect(byteReads).toBe(bytes);
     expect(maxBuffered).toBeLessThanOrEqual(maxUsageBytes);
@@ -77,7 +77,7 @@ it.each([
   { what: 'nothing but empty events', text: 'data:\n\n'.repeat(20_000), counts: nothing },
 ])('looks at each byte of a stream once, and keeps no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
-    const { total, looks: byteReads, mostKept: maxBuffered, bytes } = read(text, true, chunkBytes);
+    const { total, byteReads, maxBuffered, bytes } = read(text, true, chunkBytes);
     expect(total).toEqual(counts);
     expect(byteReads).toBe(bytes);
     expect(maxBuffered).toBeLessThanOrEqual(maxUsageBytes);

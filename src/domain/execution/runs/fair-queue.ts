@@ -43,13 +43,13 @@ const groupColumns = `organization_id, principal_id, coalesce(home_worker_id, ''
 // A loose index scan: each step goes directly to the next queue group in the index, past all other rows of the current
 // one.
 const readGroups = `
-  with recursive lane(o, p, h) as (
+  with recursive queue_group(o, p, h) as (
     (select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > ($1, $2, $3) order by ${groupColumns} limit 1)
     union all
-    select n.* from lane cross join lateral (
-      select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > (lane.o, lane.p, lane.h)
+    select n.* from queue_group cross join lateral (
+      select ${groupColumns} from run where queued_at is not null and (${groupColumns}) > (queue_group.o, queue_group.p, queue_group.h)
        order by ${groupColumns} limit 1) n)
-  select o as "organizationId", p as "principalId", h as home from lane limit $4`;
+  select o as "organizationId", p as "principalId", h as home from queue_group limit $4`;
 
 /**
  * The running sessions of each user in each organization. A session counts while a worker leases it and it has work:
@@ -80,7 +80,7 @@ const isForUserToAnswer = `
 const ranked = `
   with running as materialized (${runningSessions}),
   organization_running as (select organization_id, sum(n)::int as n from running group by 1),
-  lane as (
+  queue_group as (
     select x.*, coalesce(u.n, 0) as user_n, coalesce(g.n, 0) as organization_n,
            ${organizationLimit('$9::int')} as organization_limit
       from unnest($5::text[], $6::text[], $7::text[]) as x(organization_id, principal_id, home)
@@ -90,21 +90,21 @@ const ranked = `
      where x.home in ('', $3) or not exists (select 1 from worker h where h.id = x.home
              and h.expires_at > now() - $4::int * interval '1 millisecond')),
   by_user as (
-    select lane.*, c.*, lane.user_n + row_number() over (
-             partition by lane.organization_id, lane.principal_id order by c.queued_at, c.session_id) as user_rank
-      from lane cross join lateral (
+    select queue_group.*, c.*, queue_group.user_n + row_number() over (
+             partition by queue_group.organization_id, queue_group.principal_id order by c.queued_at, c.session_id) as user_rank
+      from queue_group cross join lateral (
         select r.session_id, r.generation, r.queued_at
           from run r join session s on s.id = r.session_id left join lease l on l.session_id = r.session_id
-         where r.queued_at is not null and r.organization_id = lane.organization_id
-           and r.principal_id = lane.principal_id and coalesce(r.home_worker_id, '') = lane.home
+         where r.queued_at is not null and r.organization_id = queue_group.organization_id
+           and r.principal_id = queue_group.principal_id and coalesce(r.home_worker_id, '') = queue_group.home
            and r.queued_at <= $1::timestamptz
-             - case when lane.home in ('', $3) then 0 else $4::int end * interval '1 millisecond'
+             - case when queue_group.home in ('', $3) then 0 else $4::int end * interval '1 millisecond'
            and (l.session_id is null or l.expires_at < now()
-             - ($2::int + case when lane.home in ('', $3) then 0 else $4::int end) * interval '1 millisecond')
+             - ($2::int + case when queue_group.home in ('', $3) then 0 else $4::int end) * interval '1 millisecond')
            and not (${isForUserToAnswer})
          order by r.queued_at limit $8) c
-     where ($10::int is null or lane.user_n < $10::int)
-       and (lane.organization_limit is null or lane.organization_n < lane.organization_limit)),
+     where ($10::int is null or queue_group.user_n < $10::int)
+       and (queue_group.organization_limit is null or queue_group.organization_n < queue_group.organization_limit)),
   by_organization as (
     select b.*, b.organization_n + row_number() over (
              partition by b.organization_id order by b.user_rank, b.queued_at, b.session_id) as organization_rank

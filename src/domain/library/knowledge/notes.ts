@@ -161,11 +161,7 @@ export function notesOf(
   order?: NoteOrder | null,
 ): NestedList<NoteRecord> {
   const { enterpriseId } = context.viewer;
-  const {
-    given: input,
-    key,
-    conditions,
-  } = narrowing(enterpriseId, filter, organizationId === null ? 'null' : 'owner.id');
+  const { input, key, conditions } = narrowing(enterpriseId, filter, organizationId === null ? 'null' : 'owner.id');
   const list = scopeList(context, organizationId, { row: 'n', permissions: viewNotes, accessType: input.accessType });
   return {
     ...list,
@@ -186,7 +182,7 @@ export function notesIn(
 ): NestedList<NoteRecord> {
   const { viewer } = context;
   const scopeFilter = scopeFilterOf(viewer, null, viewNotes);
-  const { given: input, key, conditions } = narrowing(viewer.enterpriseId, filter, 'null');
+  const { input, key, conditions } = narrowing(viewer.enterpriseId, filter, 'null');
   return {
     ...inOrder('notes', order, texts),
     key: `notes in a folder ${JSON.stringify([key, order])}`,
@@ -214,7 +210,7 @@ function narrowing(
   const more: ListFilter = { createdBy, createdAfter, createdBefore };
   checkListFilter(more);
   return {
-    given: input,
+    input,
     key: [input, isEnabled, more],
     conditions: (bind: Bind): string[] => [
       ...filterConditions(input, enterpriseId, () => organization, bind),

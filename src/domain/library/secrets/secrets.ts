@@ -108,7 +108,7 @@ function useSecretsOf(context: Context, organizationId: string): Promise<Organiz
 }
 
 /**
- * Returns the deliveries of these unprefixed ids that the viewer may see, in the ids' order; null for each other id.
+ * Returns the secrets of these unprefixed ids that the viewer may see, in the ids' order; null for each other id.
  */
 export function findSecrets(context: Context, ids: readonly string[]): Promise<(SecretRecord | null)[]> {
   const table = { table: 'secret', row: 'x', columns: secretColumns };

@@ -18,20 +18,9 @@ const mayImport = {
   // Reads the environment into one typed value, before anything else is built.
   config: ['agents', 'domain'],
   // Commands of the operator: stand above everything, as main.ts does.
-  cli: [
-    'agents',
-    'auth',
-    'config',
-    'domain',
-    'http',
-    'realtime',
-    'store',
-    'main.ts',
-    'open-worker.ts',
-    'worker-identity.ts',
-    'app.ts',
-    'outage-logs.ts',
-  ],
+  cli: ['agents', 'assembly', 'auth', 'config', 'domain', 'http', 'realtime', 'store', 'main.ts', 'app.ts'],
+  // Builds the parts of a process from the configuration.
+  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'http', 'jobs', 'realtime', 'store'],
   // Worker threads with limits of time and memory: knows none of the programs that run in them.
   threads: [],
 };

@@ -10,7 +10,7 @@ import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { asSystem } from '../domain/sessions/as-system.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import type { Store } from '../store/store.ts';
-import { forgetFormerIds, readWorkerIdentity } from '../worker-identity.ts';
+import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
 import { commandLog, openDatabaseForCommand, openForCommand } from './command-store.ts';
 
 const usage = `Usage:

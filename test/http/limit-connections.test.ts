@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { connectionNetwork } from '../../src/client-address.ts';
+import { connectionNetwork } from '../../src/assembly/client-address.ts';
 import { type ConnectionLimits, limitConnections } from '../../src/http/limit-connections.ts';
 
 async function serve(limits: ConnectionLimits, networkOf = connectionNetwork) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createAddressOf, readAddress } from '../../src/client-address.ts';
+import { createAddressOf, readAddress } from '../../src/assembly/client-address.ts';
 
 const request = (remoteAddress: string | undefined, forwardedFor?: string) =>
   ({

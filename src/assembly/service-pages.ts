@@ -1,5 +1,5 @@
-import { UnavailableError } from './domain/errors.ts';
-import { asRefusal } from './domain/unavailable.ts';
+import { UnavailableError } from '../domain/errors.ts';
+import { asRefusal } from '../domain/unavailable.ts';
 
 /** A plain-text answer of one line. */
 export function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSameFile, readFileIdentity } from './store/file-identity.ts';
+import { isSameFile, readFileIdentity } from '../store/file-identity.ts';
 
 /** A worker's identity, which lives in its locked data directory. */
 export interface WorkerIdentity {

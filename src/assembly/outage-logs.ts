@@ -1,6 +1,6 @@
-import type { Log } from './domain/context.ts';
-import { isOutage } from './domain/unavailable.ts';
-import { toStoreError } from './store/unavailable.ts';
+import type { Log } from '../domain/context.ts';
+import { isOutage } from '../domain/unavailable.ts';
+import { toStoreError } from '../store/unavailable.ts';
 
 type Write = (fields: object, message: string) => void;
 

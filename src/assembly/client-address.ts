@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4, SocketAddress } from 'node:net';
 import proxyAddr from 'proxy-addr';
-import type { Config } from './config/config.ts';
-import { networkOf } from './domain/limits/network.ts';
+import type { Config } from '../config/config.ts';
+import { networkOf } from '../domain/limits/network.ts';
 
 /** Returns the caller's address of a request; null if its connection has closed. */
 export type AddressOf = (request: IncomingMessage) => string | null;

@@ -1,17 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAgents } from './agents/acp/agents.ts';
-import { unchosenModels } from './agents/profiles/model-choice.ts';
-import { missingPrograms } from './agents/profiles/programs.ts';
-import { createSandbox } from './agents/sandbox/sandbox.ts';
-import { enterprisePermissions, organizationPermissions } from './auth/permissions.ts';
-import { systemViewer } from './auth/viewer.ts';
-import type { Config } from './config/config.ts';
-import type { Context, Services } from './domain/context.ts';
-import { capacityOf } from './domain/execution/runs/capacity.ts';
-import { createWorker, type Worker } from './domain/execution/runs/worker.ts';
-import { adoptWorkspaces } from './domain/execution/workspaces/adopt.ts';
-import type { Installation } from './domain/installation/bootstrap.ts';
+import { createAgents } from '../agents/acp/agents.ts';
+import { unchosenModels } from '../agents/profiles/model-choice.ts';
+import { missingPrograms } from '../agents/profiles/programs.ts';
+import { createSandbox } from '../agents/sandbox/sandbox.ts';
+import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
+import { systemViewer } from '../auth/viewer.ts';
+import type { Config } from '../config/config.ts';
+import type { Context, Services } from '../domain/context.ts';
+import { capacityOf } from '../domain/execution/runs/capacity.ts';
+import { createWorker, type Worker } from '../domain/execution/runs/worker.ts';
+import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
+import type { Installation } from '../domain/installation/bootstrap.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
 /** The interval at which the session queue is polled without a notification. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Store } from './store/store.ts';
-import { isDiskFull } from './store/unavailable.ts';
+import type { Store } from '../store/store.ts';
+import { isDiskFull } from '../store/unavailable.ts';
 
 /** The timeout of the checks of the database and the disks. */
 const timeoutMs = 5_000;

@@ -1,0 +1,31 @@
+import type { Config } from '../config/config.ts';
+import type { Services } from '../domain/context.ts';
+import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
+import { createDueAutomations } from '../jobs/due-automations.ts';
+import { createIdleSessions } from '../jobs/idle-sessions.ts';
+import { createOrphanedAttachments } from '../jobs/orphaned-attachments.ts';
+import { createRetention } from '../jobs/retention.ts';
+import { createSessionEvents } from '../jobs/session-events.ts';
+import { createWebhooks } from '../jobs/webhooks.ts';
+
+/** Background work of a process. */
+export interface Job {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Creates the background work that the roles of this process include. */
+export function createJobs(config: Config, services: Services): readonly Job[] {
+  const scheduled = () => [
+    createRetention(services),
+    createDeletedOrganizations(services),
+    createIdleSessions(services, config),
+    createDueAutomations(services),
+    createSessionEvents(services),
+    createWebhooks(services),
+  ];
+  return [
+    ...(config.roles.includes('scheduler') ? scheduled() : []),
+    ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
+  ];
+}

@@ -1,5 +1,6 @@
 // npm run workspaces, switchyard workspaces: lists and deletes the workspaces in a worker's data directory.
 import { parseArgs } from 'node:util';
+import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
@@ -10,7 +11,6 @@ import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { asSystem } from '../domain/sessions/as-system.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import type { Store } from '../store/store.ts';
-import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
 import { commandLog, openDatabaseForCommand, openForCommand } from './command-store.ts';
 
 const usage = `Usage:

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
-import { type SortColumns, type TimedList, timedPage } from './timed-pages.ts';
+import { type SortColumns, type SortedList, sortedPage } from './sorted-pages.ts';
 
 /** Adds a value to a statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -9,7 +9,7 @@ export type Bind = (value: unknown) => string;
  * The list of one owner among those of many, such as an organization's notes. Its creator has checked the permission to
  * read it. Lists with the same key differ only in their owner: one statement reads a page of each.
  */
-export interface NestedList<T> extends TimedList {
+export interface NestedList<T> extends SortedList {
   readonly key: string;
   /** Unprefixed id. */
   readonly ownerId: string;
@@ -79,7 +79,7 @@ export async function listNested<T extends Keyed>(
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
   const through = list.through?.(bind);
-  const page = timedPage(list, request, limits, bind, through?.sortColumns);
+  const page = sortedPage(list, request, limits, bind, through?.sortColumns);
   const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   const rows = await store.query<T & { ownerPosition: number }>(
     `select owner.position::int as "ownerPosition", ${list.columns} ${from} cross join lateral (

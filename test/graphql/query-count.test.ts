@@ -5,6 +5,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { watchReads } from '../support/test-store.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -19,18 +20,16 @@ async function statementsOf(
   variables: Record<string, unknown>,
 ): Promise<{ data: any; statements: string[] }> {
   const { store } = test.app.services;
-  const original = store.query;
   const statements: string[] = [];
-  store.query = (sql: string, values?: readonly unknown[]) => {
+  const stop = watchReads(store, (sql) => {
     if (!isOfSigningIn(sql)) statements.push(sql);
-    return original.call(store, sql, values) as never;
-  };
+  });
   try {
     const { data, errors } = await graphql(test, token, document, variables);
     expect(errors).toBeUndefined();
     return { data, statements };
   } finally {
-    store.query = original;
+    stop();
   }
 }
 

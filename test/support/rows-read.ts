@@ -1,4 +1,5 @@
 import type { TestApp } from './app.ts';
+import { watchReads } from './test-store.ts';
 
 interface Plan {
   readonly 'Actual Rows': number;
@@ -23,15 +24,9 @@ export interface RowsRead<T> {
 /** Runs a request, and explains every read that it made. */
 export async function rowsRead<T>(test: Pick<TestApp, 'app'>, request: () => Promise<T>): Promise<RowsRead<T>> {
   const { store } = test.app.services;
-  const original = store.query;
   const seen: [string, readonly unknown[]][] = [];
-  store.query = (sql: string, values: readonly unknown[] = []) => {
-    seen.push([sql, values]);
-    return original.call(store, sql, values) as never;
-  };
-  const answer = await request().finally(() => {
-    store.query = original;
-  });
+  const stop = watchReads(store, (sql, values) => seen.push([sql, values]));
+  const answer = await request().finally(stop);
   const read: Record<string, number> = {};
   const add = (plan: Plan) => {
     const table = plan['Relation Name'];

@@ -1,5 +1,6 @@
 import { graphql, type TestApp } from './app.ts';
 import { isOfSigningIn } from './key-changes.ts';
+import { watchReads } from './test-store.ts';
 
 /** Runs a document and gives its data with the statements that it took, besides those of signing in. */
 export async function statementsOf(
@@ -9,17 +10,15 @@ export async function statementsOf(
   variables: Record<string, unknown> = {},
 ): Promise<{ data: any; statements: string[] }> {
   const { store } = test.app.services;
-  const original = store.query;
   const statements: string[] = [];
-  store.query = (sql: string, values?: readonly unknown[]) => {
+  const stop = watchReads(store, (sql) => {
     if (!isOfSigningIn(sql)) statements.push(sql.replaceAll(/\s+/g, ' ').trim().slice(0, 200));
-    return original.call(store, sql, values) as never;
-  };
+  });
   try {
     const { data, errors } = await graphql(test, token, document, variables);
     if (errors) throw new Error(JSON.stringify(errors));
     return { data, statements };
   } finally {
-    store.query = original;
+    stop();
   }
 }

@@ -9,6 +9,8 @@ import { migrate, readMigrations } from '../../src/store/migrations.ts';
 import { openPglite } from '../../src/store/pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { type Store, storeOn } from '../../src/store/store.ts';
+import { observeDriver, type StatementListener } from './observed-driver.ts';
+import { countStatement } from './statement-share.ts';
 
 /** The database that the running vitest project is about. */
 export const testDatabase = process.env.TEST_DATABASE === 'postgres' ? 'postgres' : 'pglite';
@@ -27,7 +29,13 @@ export async function openTestStore(): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
   const driver = await openDriver(databaseUrl);
-  const store = storeOn(guardDriver(driver, () => undefined));
+  const listeners = new Set<StatementListener>();
+  const tell: StatementListener = (statement) => {
+    countStatement(statement);
+    for (const listener of listeners) listener(statement);
+  };
+  const store = storeOn(guardDriver(observeDriver(driver, tell), () => undefined));
+  listenersOf.set(store, listeners);
   return {
     store,
     databaseUrl,
@@ -37,6 +45,30 @@ export async function openTestStore(): Promise<TestStore> {
       await dropDatabase(databaseUrl);
       await rm(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+const listenersOf = new WeakMap<Store, Set<StatementListener>>();
+
+/**
+ * Tells of the reads outside of transactions that a store's user makes, by SQL or by the Prisma client, until the returned function
+ * is called. The statements by SQL are those of `query`.
+ */
+export function watchReads(store: Store, tell: (sql: string, values: readonly unknown[]) => void): () => void {
+  const listeners = listenersOf.get(store);
+  if (!listeners) throw new Error('This store was not opened by openTestStore().');
+  const original = store.query;
+  store.query = (sql: string, values: readonly unknown[] = []) => {
+    tell(sql, values);
+    return original.call(store, sql, values) as never;
+  };
+  const listener: StatementListener = ({ by, sql, values, isInTransaction }) => {
+    if (by === 'prisma' && !isInTransaction) tell(sql, values);
+  };
+  listeners.add(listener);
+  return () => {
+    store.query = original;
+    listeners.delete(listener);
   };
 }
 

@@ -12,7 +12,8 @@ import {
   sessionOwners,
 } from '../nested-pages.ts';
 import { type Page, type PageLimits, type PageRequest, writeCursor } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { timeKeys } from '../sort-keys.ts';
+import { sortedPage } from '../sorted-pages.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import { movedSessions } from './moved-sessions.ts';
 import { readSessions } from './read-sessions.ts';
@@ -91,7 +92,7 @@ export function organizationList(
     name: `sessions.${field}`,
     ownerId: organizationId,
     row: 's',
-    at: field,
+    by: timeKeys[field],
     isOldestFirst: direction === 'asc',
     table: 'session',
     columns: sessionColumns,
@@ -132,7 +133,7 @@ export function childrenOf(
     name: `sessions.${field}`,
     ownerId: session.id,
     row: 's',
-    at: field,
+    by: timeKeys[field],
     isOldestFirst: direction === 'asc',
     table: 'session',
     columns: sessionColumns,
@@ -158,7 +159,7 @@ async function readPage(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const organization = bind(organizationId);
   const isLive = isLiveOrganization(organization, bind(enterpriseId));
-  const page = timedPage({ name: 'sessions.createdAt', row: 's' }, request, limits, bind);
+  const page = sortedPage({ name: 'sessions.createdAt', row: 's' }, request, limits, bind);
   const where = [
     `s.organization_id = ${organization}`,
     isLive,

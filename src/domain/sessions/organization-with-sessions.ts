@@ -7,7 +7,7 @@ import {
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
-import { timedPage } from '../timed-pages.ts';
+import { sortedPage } from '../sorted-pages.ts';
 import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
 import type { LogEntry } from './log.ts';
 import { type EntryValues, rangeAsJson, toEntries } from './read-logs.ts';
@@ -55,7 +55,7 @@ export async function findOrganizationWithSessions(
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const through = list.through?.(bind);
-  const page = timedPage(list, request, limits, bind, through?.sortColumns);
+  const page = sortedPage(list, request, limits, bind, through?.sortColumns);
   const window = log === null ? null : pageWindow<number>(log, limits, () => null);
   const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   // Not for the extra row that only shows whether more sessions follow.

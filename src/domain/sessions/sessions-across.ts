@@ -5,7 +5,8 @@ import { refuse } from '../errors.ts';
 import { type Creators, creatorsOf } from '../list-filter.ts';
 import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { type TimedPage, timedPage } from '../timed-pages.ts';
+import { timeKeys } from '../sort-keys.ts';
+import { type SortedPage, sortedPage } from '../sorted-pages.ts';
 import { newestFirst, organizationList, type SessionOrder } from './list-sessions.ts';
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
@@ -56,18 +57,19 @@ export async function listSessionsAcross(
 ): Promise<Page<SessionRecord>> {
   const { enterpriseId } = context.viewer;
   const order = request.order ?? newestFirst;
-  const list = { name: `sessions.${order.field}`, row: 's', at: order.field, isOldestFirst: order.direction === 'asc' };
+  const by = timeKeys[order.field];
+  const list = { name: `sessions.${order.field}`, row: 's', by, isOldestFirst: order.direction === 'asc' };
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const reads = partsOf(context, scope, request.filter ?? {}).map((part) => {
     const source = oneSource(enterpriseId, part, order, bind);
     const { from, where, sortColumns: sortKey } = source ?? organizationSource(enterpriseId, part, order, bind);
-    const page = timedPage(list, request, limits, bind, sortKey);
+    const page = sortedPage(list, request, limits, bind, sortKey);
     const rows = { from, where: [...where, ...page.beyond], sortColumns: sortKey };
     return { page, sql: source ? readRows(rows, page) : mergePages(enterpriseId, part, rows, page, bind) };
   });
   const [first] = reads;
-  if (!first) return timedPage(list, request, limits, bind).toPage<SessionRecord>([]);
+  if (!first) return sortedPage(list, request, limits, bind).toPage<SessionRecord>([]);
   const all = reads.map(({ sql }) => `(${sql})`).join(' union all ');
   const sql = `select ${sessionColumns} from (${all}) s ${first.page.order} limit ${first.page.limit}`;
   return first.page.toPage(await readSessions(context, sql, values));
@@ -210,11 +212,11 @@ function oneSource(
 /** Returns the sessions of the organization `owner` as its own list has them. */
 function organizationSource(enterpriseId: string, { filter }: Part, order: SessionOrder, bind: Bind): RowSource {
   const list = organizationList(enterpriseId, '', filter, order);
-  const sortKey = { at: order.field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' };
+  const sortKey = { at: timeKeys[order.field].column('s'), id: 's.id' };
   return list.through?.(bind) ?? { from: 'session s', where: list.where(bind), sortColumns: sortKey };
 }
 
-const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: TimedPage): string =>
+const readRows = ({ from, where }: RowSource, { sourceOrder, limit }: SortedPage): string =>
   `select s.* from ${from} where ${where.join(' and ')} ${sourceOrder} limit ${limit}`;
 
 /**
@@ -226,7 +228,7 @@ function mergePages(
   enterpriseId: string,
   { organizations }: Part,
   { from, where, sortColumns: sortKey }: RowSource,
-  { sourceOrder, direction, limit }: TimedPage,
+  { sourceOrder, direction, limit }: SortedPage,
   bind: Bind,
 ): string {
   const read = (what: string, count: string, ...more: string[]) =>

@@ -1,5 +1,6 @@
 import { createdBounds } from '../list-filter.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
+import { timeKeys } from '../sort-keys.ts';
 import { filterConditions, updatedBounds } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
 import { waitingDetails } from './status.ts';
@@ -24,7 +25,7 @@ interface WaitingList {
   /** Joins to `session s`, and conditions on these. */
   readonly joins?: string;
   readonly alsoOfSession?: readonly string[];
-  readonly at: 'createdAt' | 'updatedAt';
+  readonly at: keyof typeof timeKeys;
 }
 
 /**
@@ -46,6 +47,6 @@ export function waitingSessions(
       ...createdBounds({ createdAfter, createdBefore }, 'c.created_at', bind),
       ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
     ],
-    sortColumns: { at: at === 'createdAt' ? 'c.created_at' : 'c.updated_at', id: 'c.session_id' },
+    sortColumns: { at: timeKeys[at].column('c'), id: 'c.session_id' },
   };
 }

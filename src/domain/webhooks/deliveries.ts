@@ -5,7 +5,7 @@ import { inOrderOf } from '../find-by-ids.ts';
 import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../list-filter.ts';
 import type { NestedList } from '../nested-pages.ts';
-import { inOrder, type ListOrder } from '../timed-pages.ts';
+import { inOrder, type ListOrder } from '../sorted-pages.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import type { WebhookDeliveryType } from './event-types.ts';
 

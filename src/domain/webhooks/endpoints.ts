@@ -8,7 +8,7 @@ import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
 import { type NestedList, organizationOwners } from '../nested-pages.ts';
-import { inOrder, type ListOrder } from '../timed-pages.ts';
+import { inOrder, type ListOrder } from '../sorted-pages.ts';
 import type { WebhookEventType } from './event-types.ts';
 
 /** A webhook endpoint of an organization, without its secret, which is shown once. */

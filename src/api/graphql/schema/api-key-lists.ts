@@ -1,6 +1,6 @@
 import { type KeyListScope, keysOf } from '../../../domain/identity/keys/list-api-keys.ts';
 import type { PageRequest } from '../../../domain/pages.ts';
-import type { ListOrder } from '../../../domain/timed-pages.ts';
+import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';

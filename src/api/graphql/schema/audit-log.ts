@@ -3,7 +3,7 @@ import { type AuditLogRequest, auditLogOf, listAuditLog } from '../../../domain/
 import { type AuditAction, auditActions } from '../../../domain/audit/record-audit.ts';
 import { parseId, prefixedId } from '../../../domain/ids.ts';
 import { type PageRequest, pageOf } from '../../../domain/pages.ts';
-import type { ListOrder } from '../../../domain/timed-pages.ts';
+import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
 import { countable } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';

@@ -1,5 +1,5 @@
 import type { ObjectRef, OutputRef } from '@pothos/core';
-import { createdCursor } from '../../../domain/timed-pages.ts';
+import { createdCursor } from '../../../domain/sorted-pages.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { ApiKeyEdge } from './api-key-lists.ts';
 import { CreateApiKeyPayload } from './api-keys.ts';

@@ -2,7 +2,7 @@ import type { ArgBuilder, InputRef } from '@pothos/core';
 import { refuse } from '../../../domain/errors.ts';
 import { type IdKind, parseId } from '../../../domain/ids.ts';
 import type { Creators, ListFilter } from '../../../domain/list-filter.ts';
-import type { ListOrder } from '../../../domain/timed-pages.ts';
+import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { OrderDirectionEnum } from './enums.ts';
 

@@ -6,7 +6,7 @@ import type { RoleAssignmentRecord } from '../../../domain/identity/people/role-
 import type { RoleRecord } from '../../../domain/identity/people/roles.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import type { PageRequest } from '../../../domain/pages.ts';
-import type { ListOrder } from '../../../domain/timed-pages.ts';
+import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';

@@ -13,7 +13,8 @@ import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts';
 import { type AutomationRun, type RunStatus, runColumns } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
@@ -100,7 +101,7 @@ export async function listAutomations(
 ): Promise<Page<AutomationRecord>> {
   const { id } = await useAutomationsOf(context, request.organizationId);
   const values: unknown[] = [id];
-  const list = timedPage({ name: 'automations', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
+  const list = sortedPage({ name: 'automations', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
   const where = ['a.organization_id = $1', 'a.deleted_at is null', ...list.beyond];
   const rows = await context.store.query<AutomationRecord>(
     `select ${automationColumns} from automation a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
@@ -118,10 +119,10 @@ export interface AutomationFilter extends ListFilter {
   readonly isFailing?: boolean | undefined;
 }
 
-const texts = { name: { member: 'name', column: 'name' } } as const;
+const sortKeys = { name: textKey('Automation', 'name') };
 
 /** An order of a list of automations. */
-export type AutomationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type AutomationOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * Returns the automations of an organization that has been read, by its unprefixed id, as a nested list. Throws
@@ -137,7 +138,7 @@ export function automationsOf(
   checkListFilter(filter);
   const { isEnabled, isFailing } = filter;
   return {
-    ...inOrder('automations', order, texts),
+    ...inOrder('automations', order, sortKeys),
     key: `automations ${JSON.stringify([filter, order])}`,
     ownerId: organizationId,
     row: 'a',
@@ -232,7 +233,7 @@ export async function listRuns(
 ): Promise<Page<AutomationRun>> {
   const { id, organizationId } = await getAutomation(context, request);
   const values: unknown[] = [id, organizationId];
-  const list = timedPage({ name: 'automationRuns', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
+  const list = sortedPage({ name: 'automationRuns', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
   const where = ['r.automation_id = $1', 'r.organization_id = $2', ...list.beyond];
   const rows = await context.store.query<AutomationRun>(
     `select ${runColumns} from automation_run r where ${where.join(' and ')} ${list.order} limit ${list.limit}`,

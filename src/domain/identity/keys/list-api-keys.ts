@@ -14,7 +14,7 @@ import {
   toPage,
   writeCursor,
 } from '../../pages.ts';
-import { inOrder, type ListOrder } from '../../timed-pages.ts';
+import { inOrder, type ListOrder } from '../../sorted-pages.ts';
 import { requireUsable, useOrganization } from '../organizations/use-organization.ts';
 import { getServiceUser } from '../people/list-service-users.ts';
 import { type ApiKeyRecord, apiKeyColumns, visibleKeys } from './key-record.ts';

@@ -3,7 +3,7 @@ import { organizationsWith } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
-import { inOrder, type ListOrder } from '../../timed-pages.ts';
+import { inOrder, type ListOrder } from '../../sorted-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from '../people/roles.ts';
 import { requireUsable } from './use-organization.ts';
 

@@ -11,7 +11,8 @@ import { parseInput, text, wholeAcus } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
 /** The organizations of a page: all, or those of the viewer; with or without a cycle limit. */
@@ -34,7 +35,7 @@ export async function readOrganizationPage(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = ['o.enterprise_id = $1', 'o.deleted_at is null', '($2::boolean or o.id = any($3::text[]))'];
   if (isLimited) where.push('o.max_cycle_acu_limit is not null');
-  const page = timedPage({ name: list, row: 'o' }, request, limits, bind);
+  const page = sortedPage({ name: list, row: 'o' }, request, limits, bind);
   where.push(...page.beyond);
   const rows = await context.store.query<OrganizationRecord>(
     `select ${organizationColumns} from organization o where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
@@ -46,10 +47,10 @@ export async function readOrganizationPage(
 /** Conditions of a list of organizations. `search`: in the name. */
 export type OrganizationFilter = Omit<ListFilter, 'createdBy'>;
 
-const texts = { name: { member: 'name', column: 'name' } } as const;
+const sortKeys = { name: textKey('Organization', 'name') };
 
 /** An order of a list of organizations. */
-export type OrganizationOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type OrganizationOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * The organizations of a list. `usable`: those that the viewer may use. `all`: needs ReadAccountMeta. `limited`: those
@@ -72,7 +73,7 @@ export function organizationsOf(
   checkListFilter(filter);
   const isOfSome = scope === 'usable' && viewer.everywhere.size === 0;
   return {
-    ...inOrder(scope === 'limited' ? 'acuLimits' : 'organizations', order, texts),
+    ...inOrder(scope === 'limited' ? 'acuLimits' : 'organizations', order, sortKeys),
     key: `organizations ${JSON.stringify([scope, filter, order])}`,
     ownerId: viewer.enterpriseId,
     row: 'o',

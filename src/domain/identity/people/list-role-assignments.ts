@@ -3,7 +3,7 @@ import { organizationsWith } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
 import { oneOfConditions } from '../../list-filter.ts';
 import type { Bind, NestedList } from '../../nested-pages.ts';
-import { inOrder, type ListOrder } from '../../timed-pages.ts';
+import { inOrder, type ListOrder } from '../../sorted-pages.ts';
 import { inLivingOrganization } from '../organizations/scope.ts';
 import type { RoleAssignmentRecord } from './role-assignments.ts';
 import { type RoleColumns, roleColumns, toRole } from './roles.ts';

@@ -5,14 +5,15 @@ import { inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { type RoleColumns, type RoleRecord, roleColumns, toRole } from './roles.ts';
 
 /** Lists the enterprise's own roles, newest first, and after them the built-in ones. Throws FORBIDDEN. */
 export async function listRoles(context: Context, request: PageRequest, limits: PageLimits): Promise<Page<RoleRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.viewRoles);
   const values: unknown[] = [context.viewer.enterpriseId];
-  const list = timedPage({ name: 'roles', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
+  const list = sortedPage({ name: 'roles', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
   const { order, limit } = list;
   const of = (owner: string) =>
     `(select r.* from role r where ${[owner, ...list.beyond].join(' and ')} ${order} limit ${limit})`;
@@ -31,10 +32,10 @@ export interface RoleFilter extends Pick<ListFilter, 'search'> {
   readonly isBuiltIn?: boolean | undefined;
 }
 
-const texts = { name: { member: 'name', column: 'name' } } as const;
+const sortKeys = { name: textKey('Role', 'name') };
 
 /** An order of a list of roles. */
-export type RoleOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type RoleOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * Returns the roles of {@link listRoles} as a list that can be filtered, ordered and counted. Throws FORBIDDEN,
@@ -46,7 +47,7 @@ export function rolesOf(context: Context, filter: RoleFilter = {}, order?: RoleO
   checkListFilter(filter);
   const { scope, isBuiltIn } = filter;
   return {
-    ...inOrder('roles', order, texts),
+    ...inOrder('roles', order, sortKeys),
     key: `roles ${JSON.stringify([filter, order])}`,
     ownerId: viewer.enterpriseId,
     row: 'r',

@@ -6,7 +6,7 @@ import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { inLivingOrganization } from '../organizations/scope.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
@@ -114,7 +114,7 @@ async function readPage(
   if (!filter.includeInactive) {
     where.push('s.deleted_at is null', `(s.expires_at is null or s.expires_at > ${bind(context.now())}::timestamptz)`);
   }
-  const list = timedPage({ name: 'serviceUsers', row: 's' }, request, limits, bind);
+  const list = sortedPage({ name: 'serviceUsers', row: 's' }, request, limits, bind);
   where.push(...list.beyond);
   const rows = await context.store.query<ServiceUserRecord>(
     `select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id

@@ -7,7 +7,8 @@ import { isStorable } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 
@@ -48,10 +49,10 @@ export interface UserListFilter extends Omit<ListFilter, 'createdBy'> {
   readonly roleIds?: readonly string[] | undefined;
 }
 
-const texts = { email: { member: 'email', column: 'email' } } as const;
+const sortKeys = { email: textKey('User', 'email') };
 
 /** An order of a list of users. */
-export type UserOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type UserOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /** Returns the users of the enterprise as a list that can be ordered and counted. Throws FORBIDDEN, INVALID_INPUT. */
 export function usersOf(
@@ -64,7 +65,7 @@ export function usersOf(
   checkListFilter(filter, 'email');
   const { email, roleIds } = filter;
   return {
-    ...inOrder('users', order, texts),
+    ...inOrder('users', order, sortKeys),
     key: `users ${JSON.stringify([filter, order])}`,
     ownerId: viewer.enterpriseId,
     row: 'u',
@@ -129,7 +130,7 @@ async function readPage(
   const where = ['u.enterprise_id = $1', 'u.deleted_at is null'];
   if (organization !== null) where.push(`a.organization_id = ${bind(organization)}`);
   if (email != null) where.push(`lower(u.email) = lower(${bind(email)})`);
-  const page = timedPage({ name, row }, request, limits, bind);
+  const page = sortedPage({ name, row }, request, limits, bind);
   where.push(...page.beyond);
   const rows = await context.store.query<ListedUser>(
     `select ${userColumns}, ${row}.created_at as "cursorAt", ${row}.id as "cursorId" from user_account u

@@ -18,7 +18,8 @@ import {
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { Bind, NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { viewNotes } from './notes.ts';
 
@@ -93,7 +94,7 @@ export async function listFolders(
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const where = listConditions('f', authorizedScope, null, bind);
-  const list = timedPage({ name: 'folders', row: 'f' }, request, limits, bind);
+  const list = sortedPage({ name: 'folders', row: 'f' }, request, limits, bind);
   where.push(...list.beyond);
   const rows = await context.store.query<FolderRecord>(
     `select ${folderColumns} from knowledge_folder f where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
@@ -109,10 +110,10 @@ export interface FolderFilter extends Omit<ListFilter, 'createdBy'> {
   readonly hasParent?: boolean | undefined;
 }
 
-const texts = { name: { member: 'name', column: 'name' } } as const;
+const sortKeys = { name: textKey('KnowledgeFolder', 'name') };
 
 /** An order of a list of folders. */
-export type FolderOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type FolderOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * The folders of an organization that has been read, by its bare id, or of the enterprise and all its organizations for null,
@@ -129,7 +130,7 @@ export function foldersOf(
   checkListFilter(filter);
   return {
     ...list,
-    ...inOrder('folders', order, texts),
+    ...inOrder('folders', order, sortKeys),
     key: `folders ${JSON.stringify([organizationId === null, filter, order])}`,
     table: 'knowledge_folder',
     columns: folderColumns,
@@ -155,7 +156,7 @@ export function foldersIn(
   const scopeFilter = scopeFilterOf(context.viewer, null, viewNotes);
   checkListFilter(filter);
   return {
-    ...inOrder('folders', order, texts),
+    ...inOrder('folders', order, sortKeys),
     key: `folders in a folder ${JSON.stringify([filter, order])}`,
     ownerId: folder.id,
     row: 'f',

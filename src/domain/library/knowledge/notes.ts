@@ -26,8 +26,9 @@ import { parseInput, text } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { Bind, NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { maxSearchLength } from '../../text-search.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
 /** What agents should know, and when. */
@@ -116,11 +117,11 @@ export interface NoteListFilter extends NoteFilter, Omit<ListFilter, 'search'> {
   readonly isEnabled?: boolean | undefined;
 }
 
-const texts = { name: { member: 'name', column: 'name' } } as const;
+const sortKeys = { name: textKey('KnowledgeNote', 'name') };
 const searched = ['name', 'trigger', 'body'] as const;
 
 /** An order of a list of notes. */
-export type NoteOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type NoteOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /** A page of notes, newest first. Errors: those of {@link useScope} and {@link pageWindow}, INVALID_INPUT. */
 export async function listNotes(
@@ -141,7 +142,7 @@ export async function listNotes(
       bind,
     ),
   );
-  const list = timedPage({ name: 'notes', row: 'n' }, request, limits, bind);
+  const list = sortedPage({ name: 'notes', row: 'n' }, request, limits, bind);
   where.push(...list.beyond);
   const rows = await context.store.query<NoteRecord>(
     `select ${noteColumns} from knowledge_note n where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
@@ -165,7 +166,7 @@ export function notesOf(
   const list = scopeList(context, organizationId, { row: 'n', permissions: viewNotes, accessType: input.accessType });
   return {
     ...list,
-    ...inOrder('notes', order, texts),
+    ...inOrder('notes', order, sortKeys),
     key: `notes ${JSON.stringify([organizationId === null, key, order])}`,
     table: 'knowledge_note',
     columns: noteColumns,
@@ -184,7 +185,7 @@ export function notesIn(
   const scopeFilter = scopeFilterOf(viewer, null, viewNotes);
   const { input, key, conditions } = narrowing(viewer.enterpriseId, filter, 'null');
   return {
-    ...inOrder('notes', order, texts),
+    ...inOrder('notes', order, sortKeys),
     key: `notes in a folder ${JSON.stringify([key, order])}`,
     ownerId: folder.id,
     row: 'n',

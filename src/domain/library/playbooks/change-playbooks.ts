@@ -2,28 +2,21 @@ import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { ownerOf } from '../../../auth/viewer.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { toData } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../../authors.ts';
+import { changedBy } from '../../authors.ts';
 import type { Context } from '../../context.ts';
 import { notFound } from '../../errors.ts';
-import { type CreateOptions, canonicalJson, findReplay } from '../../idempotency.ts';
-import {
-  type AuthorizedScope,
-  matchesScopeFilter,
-  requireAnyScopePermission,
-  requireScopePermission,
-  type Scope,
-  type ScopePermissions,
-  scopeFilterOf,
-  scopeFilterValues,
-  useScope,
-} from '../../identity/organizations/scope.ts';
-import { newId, parseId } from '../../ids.ts';
+import { type CreateOptions, findReplay } from '../../idempotency.ts';
+import { type Scope, type ScopePermissions, useScope } from '../../identity/organizations/scope.ts';
+import { lockInScope } from '../../identity/organizations/scoped-rows.ts';
+import { newId } from '../../ids.ts';
 import { maxTitleLength, parseInput, text } from '../../input.ts';
+import { changedValues, withNulls } from '../../record-values.ts';
 import { schemaProblem } from '../../structured-output-schema.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
-import { type PlaybookRecord, playbookColumns, viewPlaybooks } from './playbooks.ts';
+import { type PlaybookRecord, viewPlaybooks } from './playbooks.ts';
 
 /** The longest body of a playbook, in characters. */
 export const maxPlaybookBodyLength = 100_000;
@@ -34,7 +27,9 @@ export const changePlaybooks: ScopePermissions = {
   enterprise: permissionFor.changeEnterprisePlaybooks,
 };
 
-/** The values of a playbook, as inputs give them. */
+const access = { view: viewPlaybooks, change: changePlaybooks };
+
+/** The values of a playbook, as inputs give them: fields of the model, and members of each API's input. */
 export const playbookSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxPlaybookBodyLength }),
@@ -64,15 +59,11 @@ export async function createPlaybook(
   const authorizedScope = await useScope(context, scope, changePlaybooks);
   const input = parseInput(playbookSchema, raw);
   const now = context.now();
-  const owner = ownerOf(context.viewer);
   const playbook: PlaybookRecord = {
     id: newId(),
     ...authorizedScope,
-    title: input.title,
-    body: input.body,
-    macro: input.macro ?? null,
-    structuredOutputSchema: (input.structuredOutputSchema as object | null | undefined) ?? null,
-    ...owner,
+    ...withNulls(playbookSchema, input),
+    ...ownerOf(context.viewer),
     ...changedBy(context),
     createdAt: now,
     updatedAt: now,
@@ -88,32 +79,14 @@ export async function createPlaybook(
     const replay = await findReplay(context, tx, options, { ...claim, resultId: id });
     if (replay !== null) return readPlaybook(tx, replay);
     if (macro !== null) await requireFreeMacro(tx, 'playbook', authorizedScope, { id, macro });
-    await tx.query(
-      `insert into playbook (id, enterprise_id, organization_id, title, body, macro, structured_output_schema, user_id,
-         service_user_id, service_key_id, updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at,
-         updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $8, $9, $10, $11::timestamptz, $11::timestamptz)`,
-      [
-        id,
-        authorizedScope.enterpriseId,
-        authorizedScope.organizationId,
-        playbook.title,
-        playbook.body,
-        macro,
-        jsonText(playbook.structuredOutputSchema),
-        owner.userId,
-        owner.serviceUserId,
-        owner.serviceKeyId,
-        now,
-      ],
-    );
+    await tx.prisma.playbook.create({ data: toData('Playbook', playbook) });
     await auditPlaybook(context, tx, 'create_playbook', playbook);
     return playbook;
   });
 }
 
 async function readPlaybook(tx: Transaction, id: string): Promise<PlaybookRecord> {
-  const [playbook] = await tx.query<PlaybookRecord>(`select ${playbookColumns} from playbook p where p.id = $1`, [id]);
+  const playbook = await tx.prisma.playbook.findUnique({ where: { id } });
   if (!playbook) throw notFound('playbook');
   return playbook;
 }
@@ -137,31 +110,14 @@ export async function updatePlaybook(
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changePlaybooks);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
-    const before = await lockPlaybook(context, tx, id, authorizedScope);
+    const before = await lockInScope(context, tx, 'playbook', id, authorizedScope, access);
     requireVersion(before, raw);
-    const schema = change.structuredOutputSchema as object | null | undefined;
-    const wanted: PlaybookRecord = {
-      ...before,
-      title: change.title ?? before.title,
-      body: change.body ?? before.body,
-      macro: change.macro === undefined ? before.macro : change.macro,
-      structuredOutputSchema: schema === undefined ? before.structuredOutputSchema : schema,
-    };
-    const changed = (Object.keys(wanted) as (keyof PlaybookRecord)[]).filter(
-      (name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]),
-    );
-    if (changed.length === 0) return before;
-    if (wanted.macro !== null && changed.includes('macro')) {
-      await requireFreeMacro(tx, 'playbook', before, { id: before.id, macro: wanted.macro });
-    }
-    const by = changedBy(context, before);
-    const after = { ...wanted, ...by };
-    await tx.query(
-      `update playbook set title = $2, body = $3, macro = $4, structured_output_schema = $5::jsonb,
-              ${setEditor(6)} where id = $1`,
-      [after.id, after.title, after.body, after.macro, jsonText(after.structuredOutputSchema), ...editorValues(by)],
-    );
-    await auditPlaybook(context, tx, 'update_playbook', after, { changed: changed.join(' ') });
+    const changed = changedValues(before, change);
+    const names = Object.keys(changed);
+    if (names.length === 0) return before;
+    if (changed.macro != null) await requireFreeMacro(tx, 'playbook', before, { id: before.id, macro: changed.macro });
+    const after = await savePlaybook(tx, before, { ...changed, ...changedBy(context, before) });
+    await auditPlaybook(context, tx, 'update_playbook', after, { changed: names.join(' ') });
     return after;
   });
 }
@@ -178,39 +134,22 @@ export async function deletePlaybook(
 ): Promise<PlaybookRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changePlaybooks);
   return context.store.transact(async (tx) => {
-    const before = await lockPlaybook(context, tx, id, authorizedScope);
+    const before = await lockInScope(context, tx, 'playbook', id, authorizedScope, access);
     requireVersion(before, condition);
-    const change = changedBy(context, before);
-    const after: PlaybookRecord = { ...before, ...change, deletedAt: change.updatedAt };
-    await tx.query(`update playbook set deleted_at = $2::timestamptz, ${setEditor(3)} where id = $1`, [
-      after.id,
-      after.deletedAt,
-      ...editorValues(change),
-    ]);
+    const by = changedBy(context, before);
+    const after = await savePlaybook(tx, before, { ...by, deletedAt: by.updatedAt });
     await auditPlaybook(context, tx, 'delete_playbook', after);
     return after;
   });
 }
 
-const jsonText = (schema: object | null) => (schema === null ? null : JSON.stringify(schema));
-
-async function lockPlaybook(
-  context: Context,
+async function savePlaybook(
   tx: Transaction,
-  id: string,
-  scope: AuthorizedScope | null,
+  before: PlaybookRecord,
+  change: Partial<PlaybookRecord>,
 ): Promise<PlaybookRecord> {
-  if (scope === null) requireAnyScopePermission(context.viewer, changePlaybooks);
-  const [playbook] = await tx.query<PlaybookRecord>(
-    `select ${playbookColumns} from playbook p where p.id = $1 and ${matchesScopeFilter('p')} and p.deleted_at is null for update of p`,
-    [
-      parseId('playbook', id),
-      ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewPlaybooks, changePlaybooks)),
-    ],
-  );
-  if (!playbook) throw notFound('playbook');
-  requireScopePermission(context.viewer, playbook.organizationId, changePlaybooks);
-  return playbook;
+  await tx.prisma.playbook.update({ where: { id: before.id }, data: toData('Playbook', change), select: { id: true } });
+  return { ...before, ...change };
 }
 
 function auditPlaybook(

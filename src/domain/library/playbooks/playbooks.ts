@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
-import type { Owner } from '../../../auth/viewer.ts';
-import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
@@ -9,44 +8,29 @@ import {
   type AccessType,
   accessTypeSchema,
   findByScopedKeys,
-  listConditions,
-  matchesScopeFilter,
   type Scope,
   type ScopedKey,
   type ScopePermissions,
   scopeFilterOf,
-  scopeFilterValues,
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
+import { whereInScope, whereListed } from '../../identity/organizations/scoped-rows.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, prismaPage } from '../../sorted-pages.ts';
 
-/** Instructions to be used again. */
-export interface PlaybookRecord extends Owner, Editor {
-  readonly id: string;
-  readonly enterpriseId: string;
-  /** Null: the enterprise's own, for every organization. */
-  readonly organizationId: string | null;
-  readonly title: string;
-  readonly body: string;
-  readonly macro: string | null;
-  /** JSON Schema (Draft 7) of what its sessions are to produce. */
-  readonly structuredOutputSchema: object | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** Set: it is in no list and cannot be used; kept for the sessions that followed it. */
-  readonly deletedAt: Date | null;
-}
+/**
+ * Instructions to be used again. `organizationId` null: the enterprise's own, for every organization. `deletedAt` set: it is in no
+ * list and cannot be used; kept for the sessions that followed it.
+ */
+export type PlaybookRecord = Row<'Playbook'>;
 
-/** The columns of a {@link PlaybookRecord} of a `playbook` aliased `p`. */
-export const playbookColumns = `p.id, p.enterprise_id as "enterpriseId", p.organization_id as "organizationId", p.title, p.body, p.macro,
-  p.structured_output_schema as "structuredOutputSchema", ${authorColumns('p')}, ${editorColumns('p')},
-  p.created_at as "createdAt", p.updated_at as "updatedAt", p.deleted_at as "deletedAt"`;
+const playbookColumns = selectFields('Playbook', 'p', fieldsOf('Playbook'));
 
 /** What reading playbooks needs. */
 export const viewPlaybooks: ScopePermissions = {
@@ -54,17 +38,13 @@ export const viewPlaybooks: ScopePermissions = {
   enterprise: permissionFor.changeEnterprisePlaybooks,
 };
 
-const byIds = `select ${playbookColumns} from playbook p where p.id = any($1::text[]) and ${matchesScopeFilter('p')}`;
-
 /**
  * The playbooks of these bare ids that the viewer may read, deleted ones too, which sessions still refer to; in the ids' order,
  * null for each other. One statement.
  */
 export async function findPlaybooks(context: Context, ids: readonly string[]): Promise<(PlaybookRecord | null)[]> {
-  const rows = await context.store.query<PlaybookRecord>(byIds, [
-    ids,
-    ...scopeFilterValues(scopeFilterOf(context.viewer, null, viewPlaybooks)),
-  ]);
+  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, null, viewPlaybooks)) };
+  const rows = await context.store.prisma.playbook.findMany({ where });
   return inOrderOf(ids, rows);
 }
 
@@ -80,10 +60,10 @@ export function findPlaybooksByMacro(context: Context, keys: readonly ScopedKey[
  */
 export async function getPlaybook(context: Context, id: string, scope?: Scope): Promise<PlaybookRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewPlaybooks);
-  const [playbook] = await context.store.query<PlaybookRecord>(`${byIds} and p.deleted_at is null`, [
-    [parseId('playbook', id)],
-    ...scopeFilterValues(scopeFilterOf(context.viewer, authorizedScope, viewPlaybooks)),
-  ]);
+  const bare = parseId('playbook', id);
+  const scopeFilter = scopeFilterOf(context.viewer, authorizedScope, viewPlaybooks);
+  const where = { deletedAt: null, ...whereInScope(scopeFilter) };
+  const playbook = bare && (await context.store.prisma.playbook.findFirst({ where: { id: bare, ...where } }));
   if (!playbook) throw notFound('playbook');
   return playbook;
 }
@@ -103,18 +83,12 @@ export async function listPlaybooks(
   limits: PageLimits,
 ): Promise<Page<PlaybookRecord>> {
   const authorizedScope = await useScope(context, scope, viewPlaybooks);
-  const values: unknown[] = [];
-  const bind = (value: unknown) => `$${values.push(value)}`;
   const input = parseInput(filterSchema, { accessType });
-  const where = listConditions('p', authorizedScope, input.accessType ?? null, bind);
-  where.push('p.deleted_at is null');
-  const list = timedPage({ name: 'playbooks', row: 'p' }, request, limits, bind);
-  where.push(...list.beyond);
-  const rows = await context.store.query<PlaybookRecord>(
-    `select ${playbookColumns} from playbook p where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows);
+  const page = prismaPage({ name: 'playbooks' }, request, limits);
+  const listed = whereListed(authorizedScope, input.accessType ?? null);
+  const where = { deletedAt: null, AND: [listed, ...page.beyond] };
+  const rows = await context.store.prisma.playbook.findMany({ where, orderBy: page.orderBy, take: page.take });
+  return page.toPage<PlaybookRecord>(rows);
 }
 
 /** Conditions of a list of playbooks. `search`: in the title and the macro. `accessType`: as in {@link PlaybookListRequest}. */
@@ -122,10 +96,10 @@ export interface PlaybookFilter extends ListFilter {
   readonly accessType?: AccessType | undefined;
 }
 
-const texts = { title: { member: 'title', column: 'title' } } as const;
+const sortKeys = { title: textKey('Playbook', 'title') };
 
 /** An order of a list of playbooks. */
-export type PlaybookOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type PlaybookOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * The playbooks of an organization that has been read, by its bare id, or of the enterprise and all its organizations for
@@ -142,7 +116,7 @@ export function playbooksOf(
   checkListFilter(filter);
   return {
     ...list,
-    ...inOrder('playbooks', order, texts),
+    ...inOrder('playbooks', order, sortKeys),
     key: `playbooks ${JSON.stringify([organizationId === null, filter, order])}`,
     table: 'playbook',
     columns: playbookColumns,

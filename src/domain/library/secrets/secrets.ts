@@ -12,7 +12,8 @@ import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 
 /** The types of secrets. */
 export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
@@ -50,7 +51,7 @@ export async function listSecrets(
 ): Promise<Page<SecretRecord>> {
   const { id } = await useSecretsOf(context, request.organizationId);
   const values: unknown[] = [id];
-  const list = timedPage({ name: 'secrets', row: 'x' }, request, limits, (value) => `$${values.push(value)}`);
+  const list = sortedPage({ name: 'secrets', row: 'x' }, request, limits, (value) => `$${values.push(value)}`);
   const where = ['x.organization_id = $1', ...list.beyond];
   const rows = await context.store.query<SecretRecord>(
     `select ${secretColumns} from secret x where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
@@ -65,10 +66,10 @@ export interface SecretFilter extends ListFilter {
   readonly isSensitive?: boolean | undefined;
 }
 
-const texts = { key: { member: 'key', column: 'key' } } as const;
+const sortKeys = { key: textKey('Secret', 'key') };
 
 /** An order of a list of secrets. */
-export type SecretOrder = ListOrder<'createdAt' | keyof typeof texts>;
+export type SecretOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
  * The secrets of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
@@ -84,7 +85,7 @@ export function secretsOf(
   checkListFilter(filter);
   const { types, isSensitive } = filter;
   return {
-    ...inOrder('secrets', order, texts),
+    ...inOrder('secrets', order, sortKeys),
     key: `secrets ${JSON.stringify([filter, order])}`,
     ownerId: organizationId,
     row: 'x',

@@ -7,7 +7,7 @@ import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import { type NestedList, sessionOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { inOrder, type ListOrder, timedPage } from '../../timed-pages.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { getSession } from '../find-session.ts';
 
 /** A file from a user or from an agent. */
@@ -78,7 +78,7 @@ export async function listSessionAttachments(
 ): Promise<Page<AttachmentRecord>> {
   const { id } = await getSession(context, session.sessionId, session.organizationId);
   const values: unknown[] = [id];
-  const list = timedPage(
+  const list = sortedPage(
     { name: 'attachments', row: 'a', isOldestFirst: true },
     request,
     limits,

@@ -1,0 +1,104 @@
+import { Prisma } from './generated/client.ts';
+import { type Rows, tables } from './generated/tables.ts';
+
+/** A model of the Prisma schema. */
+export type Model = keyof Rows;
+/** A row of a model, as both drivers and the Prisma client give it. JSON is unknown: its shape is the domain's to say. */
+export type Row<M extends Model> = Rows[M];
+/** A field of a model: a member of its rows. */
+export type Field<M extends Model> = keyof Rows[M] & string;
+
+interface Column {
+  readonly column: string;
+  readonly type: string;
+}
+
+const columnsByModel: { readonly [M in Model]: Readonly<Record<string, Column>> } = Object.fromEntries(
+  Object.entries(tables).map(([model, { columns }]) => [model, columns]),
+) as never;
+
+/** The name of a model's table. */
+export const tableOf = (model: Model): string => tables[model].name;
+
+/** The fields of a model in the order of the schema, without some. */
+export function fieldsOf<M extends Model, Omitted extends Field<M> = never>(
+  model: M,
+  omitted: readonly Omitted[] = [],
+): Exclude<Field<M>, Omitted>[] {
+  const without: readonly string[] = omitted;
+  return Object.keys(columnsByModel[model]).filter((field) => !without.includes(field)) as Exclude<Field<M>, Omitted>[];
+}
+
+/** The column of a field, of a table with this alias. */
+export function columnOf<M extends Model>(model: M, alias: string, field: Field<M>): string {
+  return `${alias}.${column(model, field).column}`;
+}
+
+/** What a SELECT lists to give these fields of a table with this alias, under their names. */
+export function selectFields<M extends Model>(model: M, alias: string, fields: readonly Field<M>[]): string {
+  return fields.map((field) => `${columnOf(model, alias, field)} as "${field}"`).join(', ');
+}
+
+/** A statement and its parameters. */
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** An INSERT of a row. Fields that are left out, or undefined, take the defaults of their columns. */
+export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>): Statement {
+  const fields = writtenFields(model, row);
+  const columns = fields.map((field) => column(model, field).column);
+  const parameters = fields.map((field, index) => parameter(model, field, index + 1));
+  return {
+    text: `insert into ${tableOf(model)} (${columns.join(', ')}) values (${parameters.join(', ')})`,
+    values: fields.map((field) => parameterValue(model, field, row[field])),
+  };
+}
+
+/** An UPDATE of the row with this id. Fields that are left out, or undefined, stay. */
+export function updateStatement<M extends Model>(model: M, id: string, change: Partial<Row<M>>): Statement {
+  const fields = writtenFields(model, change);
+  const assignments = fields.map(
+    (field, index) => `${column(model, field).column} = ${parameter(model, field, index + 2)}`,
+  );
+  return {
+    text: `update ${tableOf(model)} set ${assignments.join(', ')} where id = $1`,
+    values: [id, ...fields.map((field) => parameterValue(model, field, change[field]))],
+  };
+}
+
+/** The values of a row as the Prisma client takes them: null of a JSON column is SQL's null, not the one of JSON. */
+export type Data<M extends Model, T> = {
+  -readonly [K in keyof T]: K extends keyof Rows[M]
+    ? unknown extends Rows[M][K]
+      ? Prisma.InputJsonValue | typeof Prisma.DbNull
+      : T[K] extends readonly (infer Item)[]
+        ? Item[]
+        : T[K]
+    : never;
+};
+
+/** A row, or a part of one, as {@link Data}. Throws for a member that is no field of the model. */
+export function toData<M extends Model, T extends Partial<Row<M>>>(model: M, row: T): Data<M, T> {
+  const entries = Object.entries(row).map(([field, value]) => {
+    const isJson = column(model, field).type === 'jsonb';
+    return [field, isJson && value === null ? Prisma.DbNull : value];
+  });
+  return Object.fromEntries(entries) as Data<M, T>;
+}
+
+function column(model: Model, field: string): Column {
+  const found = columnsByModel[model][field];
+  if (!found) throw new Error(`${model} has no field "${field}".`);
+  return found;
+}
+
+const writtenFields = <M extends Model>(model: M, row: Partial<Row<M>>): Field<M>[] =>
+  fieldsOf(model).filter((field) => row[field] !== undefined);
+
+const parameter = <M extends Model>(model: M, field: Field<M>, position: number): string =>
+  `$${position}::${column(model, field).type}`;
+
+const parameterValue = <M extends Model>(model: M, field: Field<M>, value: unknown): unknown =>
+  value !== null && column(model, field).type === 'jsonb' ? JSON.stringify(value) : value;

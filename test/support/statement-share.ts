@@ -1,0 +1,20 @@
+import { appendFileSync } from 'node:fs';
+import type { SentStatement } from './observed-driver.ts';
+
+const path = process.env.STATEMENT_SHARE;
+const counts = { prisma: 0, sql: 0 };
+const tables = new Set<string>();
+
+/**
+ * Counts a statement by its sender. With STATEMENT_SHARE=FILE each process of a test run appends a line of JSON to the file when it
+ * ends: the numbers of statements, and the tables that the Prisma client reads or writes. `scripts/statement-share.ts` adds them up.
+ */
+export function countStatement({ by, sql }: SentStatement): void {
+  if (path === undefined) return;
+  counts[by] += 1;
+  if (by === 'prisma') for (const [, table] of sql.matchAll(/"public"\."(\w+)"/g)) tables.add(table as string);
+}
+
+if (path !== undefined) {
+  process.on('exit', () => appendFileSync(path, `${JSON.stringify({ ...counts, tables: [...tables] })}\n`));
+}

@@ -2,22 +2,25 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, ti
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What SECRET_KEY is for, each by a key of its own derived from it (HKDF-SHA-256). */
+/** The uses of SECRET_KEY, each with its own key derived from it (HKDF-SHA-256). */
 export interface Keyring {
-  /** Says which SECRET_KEY this is, without giving it away; kept in the database. */
+  /** Identifies the SECRET_KEY without revealing it; stored in the database. */
   readonly fingerprint: string;
   readonly previousFingerprint: string | null;
   /** HMAC-SHA-256 of a token under the pepper, in hex. */
   hashToken(token: string): string;
-  /** The hashes under which a token may be stored: the present pepper's, then the previous one's. */
+  /** The hashes under which a token may be stored: under the current pepper, then under the previous one. */
   tokenHashes(token: string): string[];
-  /** AES-256-GCM envelope `v1.<key id>.<base64url of nonce, text and tag>`; `aad` binds it to its place. */
+  /** Returns an AES-256-GCM envelope `v1.<key id>.<base64url of nonce, text and tag>`; `aad` binds it to its owner. */
   seal(text: string, aad: string): string;
-  /** The text of an envelope. Throws, without the text, when key, place or envelope is not the right one. */
+  /**
+   * Returns the text of an envelope. Throws, without the text, if the key, the associated data or the envelope is
+   * wrong.
+   */
   open(sealed: string, aad: string): string;
   /** A signature for links, base64url. */
   sign(data: string): string;
-  /** Constant-time check of {@link Keyring.sign}'s answer. */
+  /** Checks a signature of {@link Keyring.sign} in constant time. */
   verify(data: string, signature: string): boolean;
 }
 
@@ -28,7 +31,7 @@ interface Subkeys {
   readonly links: Buffer;
 }
 
-/** The keys of a SECRET_KEY, and of the one before it while keys are being rotated. */
+/** Creates the keys of a SECRET_KEY, and of the previous one during a rotation. */
 export function createKeyring(keys: { secretKey: string; previousSecretKey: string | null }): Keyring {
   const present = deriveSubkeys(keys.secretKey);
   const previous = keys.previousSecretKey === null ? null : deriveSubkeys(keys.previousSecretKey);
@@ -48,7 +51,10 @@ export function createKeyring(keys: { secretKey: string; previousSecretKey: stri
   };
 }
 
-/** SECRET_KEY from the environment, or from `<dataDir>/secret.key`, which is made (mode 0600) when there is none. */
+/**
+ * Returns SECRET_KEY from the environment, or from `<dataDir>/secret.key`, which is created (mode 0600) if it is
+ * missing.
+ */
 export async function loadSecretKey(options: {
   dataDir: string;
   fromEnv: string | null;
@@ -66,7 +72,7 @@ export async function loadSecretKey(options: {
   }
   const secretKey = randomBytes(32).toString('base64url');
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  // Written aside and moved, so that a crash never leaves half a key; all secrets would be lost with it.
+  // Written to another file and renamed, so that a crash never leaves half a key, which would lose all secrets.
   await rm(`${path}.new`, { force: true });
   await writeThrough(`${path}.new`, `${secretKey}\n`);
   await rename(`${path}.new`, path);
@@ -84,7 +90,7 @@ async function writeThrough(path: string, text: string): Promise<void> {
   }
 }
 
-/** The new name must outlive a power cut too: what is sealed from now on depends on it. */
+/** The new name must also survive a power failure: everything that is sealed from now on depends on it. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,7 +1,8 @@
 /**
- * What a connection is told before anything else. Prisma writes times without a zone: they mean UTC only where the connection
- * says so. A page anywhere costs next to what the next one does, as on every disk of today: otherwise a table of a few hundred
- * rows is read whole for one of them, and what messages leave behind in it until it is vacuumed is read each time.
+ * Settings that every connection begins with. Prisma writes times without a zone: they mean UTC only if the
+ * connection's time zone is UTC. A random page costs nearly the same as the next one on today's disks. With the default
+ * setting, PostgreSQL reads a table of a few hundred rows completely for one of them, with all dead rows until the next
+ * vacuum.
  */
 export const connectionSettings = `set time zone 'UTC'; set random_page_cost = 1.1`;
 
@@ -9,17 +10,17 @@ export const connectionSettings = `set time zone 'UTC'; set random_page_cost = 1
 export interface ConnectionLimits {
   /** Connections of one process, beside one that listens and two for heartbeats. */
   readonly poolSize: number;
-  /** How long a caller waits for a connection. */
+  /** Time that a caller waits for a connection. */
   readonly connectMs: number;
-  /** How long a statement may run. The server cancels it; if no answer comes either, the connection is given up. */
+  /** Time limit of a statement. The server cancels it; if no response arrives either, the connection is closed. */
   readonly statementMs: number;
-  /** How long a connection without work is kept. */
+  /** Time that an idle connection is kept. */
   readonly idleMs: number;
-  /** How long the server keeps a transaction that sends nothing. */
+  /** Time after which the server ends an idle transaction. */
   readonly idleInTransactionMs: number;
 }
 
-/** Limits where the operator sets none. */
+/** The default limits. */
 export const defaultConnectionLimits: ConnectionLimits = {
   poolSize: 10,
   connectMs: 10_000,
@@ -28,7 +29,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   idleInTransactionMs: 60_000,
 };
 
-/** Returns {@link connectionSettings} with the timeouts that the server watches over. */
+/** Returns {@link connectionSettings} with the timeouts that the server enforces. */
 export function settingsWithTimeouts({ statementMs, idleInTransactionMs }: ConnectionLimits): string {
   return `${connectionSettings}; set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 }

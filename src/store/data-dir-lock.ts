@@ -5,21 +5,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive, ownProcess, type ProcessName } from './process-name.ts';
 import { refuseDirectory } from './refuse-directory.ts';
 
-/** A held directory. */
+/** A locked directory. */
 export interface DataDirLock {
-  /** Gives the directory back; safe to call twice. */
+  /** Releases the directory; safe to call twice. */
   release(): Promise<void>;
 }
 
-/** How long things take, and what to do meanwhile; tests of the heartbeat use shorter times. */
+/** Times and callbacks of the lock; tests of the heartbeat use shorter times. */
 export interface LockOptions {
-  /** How often the holder touches the file, for processes that cannot see it. */
+  /** Interval at which the holder touches the file, for processes that cannot see it. */
   readonly heartbeatMs: number;
-  /** A holder that cannot be seen is dead when its heartbeat has stood still this long. */
+  /** Age of the heartbeat after which a holder that cannot be seen counts as dead. */
   readonly staleMs: number;
   /** Called when the holder cannot be seen, so that its heartbeat must be watched for a while. */
   readonly onWait: (sentence: string) => void;
-  /** What to do when a living process has the directory. */
+  /** Advice for the operator when a live process has the directory. */
   readonly lockedMessage: string;
 }
 
@@ -31,14 +31,14 @@ const defaults: LockOptions = {
     'Stop it, or set DATA_DIR to another directory. If this directory is a copy of the one of that process, delete the file "lock" in it.',
 };
 
-/** Removing a dead holder's lock takes milliseconds: whoever has been at it this long has died over it. */
+/** Removing a dead holder's lock takes milliseconds: a process that has needed this long has died. */
 const turnMs = 10_000;
 const turnPollMs = 20;
 
 /**
- * Makes the directory this process's own. Throws one sentence when a living process has it. The lock of a dead one (after
- * `kill -9`) is taken over: at once on the same machine, where its process id and start time tell; from another machine
- * or container, once its heartbeat has been seen to stand still for 30 seconds, for which this waits.
+ * Locks a directory for this process. Throws one sentence if a live process has it. Takes over the lock of a dead
+ * process (after `kill -9`): at once on the same machine, where the process id and start time identify it; from another
+ * machine or container, after its heartbeat has not changed for 30 seconds, for which this waits.
  */
 export async function lockDataDir(dataDir: string, overrides: Partial<LockOptions> = {}): Promise<DataDirLock> {
   const options = { ...defaults, ...overrides };
@@ -76,7 +76,7 @@ function inUse(dataDir: string, holder: ProcessName | null): string {
   return `The data directory ${dataDir} is in use by ${holderName}.`;
 }
 
-/** False when the file is there already. Its content is there with its name, so nobody reads half a lock. */
+/** Returns false if the file exists. Its content appears together with its name, so no process reads half a lock. */
 async function create(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -104,8 +104,8 @@ async function createExclusively(path: string, text: string): Promise<boolean> {
 }
 
 /**
- * Removes the lock of a dead holder. Of several processes that found it dead one does so, behind a lock of its own:
- * otherwise a slow one would remove the new lock of a quick one.
+ * Removes the lock of a dead holder. Of several processes that found it dead only one does so, under a second lock:
+ * otherwise a slow one would remove the new lock of a fast one.
  */
 async function removeStale(path: string, text: string): Promise<void> {
   const turn = `${path}.takeover`;
@@ -126,7 +126,7 @@ async function removeOwn(path: string, text: string): Promise<void> {
   if ((await readText(path)) === text) await rm(path, { force: true });
 }
 
-/** Null when there is no such file. */
+/** Returns null if there is no such file. */
 async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -136,7 +136,7 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Null for a file that is not whole: its writer died over it, or is at it. */
+/** Returns null for an incomplete file: its writer has died, or is still writing. */
 function parseHolder(text: string): ProcessName | null {
   try {
     const { pid: id, startedAt, place } = JSON.parse(text) as Partial<ProcessName>;
@@ -152,7 +152,7 @@ async function isHolderAlive(path: string, holder: ProcessName | null, options: 
   if (holder?.place === ownProcess().place) return isAlive(holder);
   const { heartbeatMs, staleMs, onWait } = options;
   onWait('The data directory was locked on another machine or in another container: seeing whether that still lives.');
-  // Only movement counts, since the clocks of two machines may differ: an old file still gets two heartbeats' time.
+  // Only changes count, since the clocks of two machines may differ: an old file still gets the time of two heartbeats.
   const first = await touchedAt(path);
   const age = Math.min(Math.max(Date.now() - first, 0), staleMs - 2 * heartbeatMs);
   const deadline = performance.now() + staleMs - age;

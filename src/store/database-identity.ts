@@ -1,7 +1,7 @@
 import { isSameFile } from './file-identity.ts';
 
-// The cluster's number stays through a restart, a failover to a standby and a recovery to a point in time; the database's
-// number is another one after a restore from a dump.
+// The cluster's number survives a restart, a failover to a standby and a point-in-time recovery; the database's number
+// changes after a restore from a dump.
 const ofServer = `
   select 'server:' || (select system_identifier from pg_control_system()) || ':' || oid as identity
     from pg_database where datname = current_database()`;
@@ -11,14 +11,14 @@ export async function readServerIdentity(
   query: (sql: string, values: readonly unknown[]) => Promise<{ identity: string | null }[]>,
 ): Promise<string | null> {
   const rows = await query(ofServer, []).catch((error: { code?: string }) => {
-    // insufficient_privilege, undefined_function: a managed service that keeps this to itself.
+    // insufficient_privilege, undefined_function: a managed service that does not provide it.
     if (error.code === '42501' || error.code === '42883') return [];
     throw error;
   });
   return rows[0]?.identity ?? null;
 }
 
-/** Returns true if two identities are those of one database: that of a server, or that of the files of an embedded one. */
+/** Returns true if two identities belong to one database: on a server, or by the files of an embedded one. */
 export function isSameDatabase(one: string, other: string): boolean {
   if (one.startsWith('file:') && other.startsWith('file:')) return isSameFile(one, other);
   return one === other;

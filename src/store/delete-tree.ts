@@ -2,15 +2,20 @@ import { constants } from 'node:fs';
 import { chmod, lstat, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Names of one directory that are deleted at the same time: few, so that other work of the process gets file access. */
+/**
+ * Number of names of one directory that are deleted concurrently: few, so that other work of the process gets file
+ * access.
+ */
 const concurrency = 8;
-/** How often a directory is read again because something was added to it or could not be deleted. */
+/** Maximum number of times that a directory is read again because an entry was added or could not be deleted. */
 const maxRounds = 3;
 
 /** Outcome of a deletion. */
 export interface DeletedTree {
   readonly files: number;
-  /** Errors of what could not be deleted, at most ten: a mount point, an immutable file, a file of another user. */
+  /**
+   * Errors of entries that could not be deleted, at most ten: a mount point, an immutable file, a file of another user.
+   */
   readonly problems: readonly string[];
 }
 
@@ -19,9 +24,10 @@ const pathOnly = 0x20_0000;
 
 /**
  * Deletes everything below a directory that nothing else uses, and keeps the directory. The names below may be hostile:
- * symbolic links are removed and never followed; directories without permissions are opened up; a mount point is never entered;
- * names need not be UTF-8. Each subdirectory moves up to the top before it is read. So no path is long, however deep the tree
- * is, and nobody can replace a part of a path by a link meanwhile. Stops early when `isStopped` returns true.
+ * symbolic links are removed and never followed; directories without permissions are opened up; a mount point is never
+ * entered; names need not be UTF-8. Each subdirectory moves up to the top before it is read. Therefore no path is long,
+ * however deep the tree is, and no process can replace a part of a path with a link meanwhile. Stops early when
+ * `isStopped` returns true.
  */
 export async function emptyTree(root: string, isStopped: () => boolean = () => false): Promise<DeletedTree> {
   let files = 0;
@@ -42,7 +48,7 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
     };
     return move()
       .catch(async (error: NodeJS.ErrnoException) => {
-        // Only an owner without write permission on the directory itself is refused so.
+        // Only an owner without write permission on the directory itself gets this error.
         if (error.code !== 'EACCES') throw error;
         await openUp(path);
         return move();
@@ -73,17 +79,17 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
       return isTop ? removeDirectory(path) : lift(path);
     }
   };
-  /** Deletes what a directory has; subdirectories of it are lifted to the top, where the next round finds them. */
+  /** Deletes the entries of a directory; its subdirectories are moved to the top, where the next round finds them. */
   const removeEntries = async (path: string | Buffer, isTop: boolean): Promise<void> => {
     for await (const batch of batches(path)) {
       if (isStopped()) return;
-      // Of the top, one after another: each is a directory with many names of its own.
+      // At the top, one after another: each is a directory with many names of its own.
       if (isTop) for (const name of batch) await remove(inside(path, name), true);
       else await Promise.all(batch.map((name) => remove(inside(path, name), false)));
     }
   };
   const removeDirectory = async (path: Buffer): Promise<boolean> => {
-    // Its name at the top is out of everybody else's reach.
+    // Other processes cannot reach its name at the top.
     await chmod(path, 0o700).catch(recordProblem);
     for (let round = 0; round < maxRounds && !isStopped(); round++) {
       const isEmptied = await removeEntries(path, false).then(
@@ -103,7 +109,7 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
     return false;
   };
 
-  // Each round reads the subdirectories that the round before has lifted.
+  // Each round reads the subdirectories that the previous round has moved up.
   let before = -1;
   while (!isStopped() && lifted !== before) {
     before = lifted;
@@ -113,8 +119,9 @@ export async function emptyTree(root: string, isStopped: () => boolean = () => f
 }
 
 /**
- * Deletes a directory that nothing else uses, with everything below it, as {@link emptyTree} does; a link or a file at the
- * path itself is unlinked, and a missing path is no error. Rejects with the first problem as the error's `code`.
+ * Deletes a directory that nothing else uses, with everything below it, as {@link emptyTree} does. A link or a file at
+ * the path itself is unlinked, and a missing path is not an error. Rejects with the first problem as the error's
+ * `code`.
  */
 export async function removeTree(path: string): Promise<void> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -129,7 +136,9 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path);
 }
 
-/** Gives its owner all permissions on a directory whose path a hostile process may replace by a link at any moment. */
+/**
+ * Gives its owner all permissions on a directory whose path a hostile process may replace with a link at any moment.
+ */
 async function openUp(path: Buffer): Promise<void> {
   if (process.platform !== 'linux') return chmod(path, 0o700);
   const handle = await open(path, pathOnly | constants.O_NOFOLLOW | constants.O_DIRECTORY);
@@ -144,7 +153,7 @@ function inside(path: string | Buffer, name: string): Buffer {
   return Buffer.concat([Buffer.from(path), Buffer.from('/'), Buffer.from(name, 'latin1')]);
 }
 
-/** Names of a directory, each byte a character, a few at a time: there may be millions. */
+/** Yields the names of a directory, one character per byte, a few at a time: there may be millions. */
 async function* batches(path: string | Buffer): AsyncGenerator<string[]> {
   const directory = await opendir(path as string, { encoding: 'latin1' as BufferEncoding, bufferSize: 256 });
   let batch: string[] = [];

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 
 /**
- * An identity of a file that a copy does not have: its inode and the time of its creation. Renaming or changing the file
- * keeps it. Null if there is no such file.
+ * Returns an identity of a file that a copy does not have: its inode and its creation time. Renaming or changing the
+ * file keeps it. Null if there is no such file.
  */
 export async function readFileIdentity(path: string): Promise<string | null> {
   const found = await stat(path, { bigint: true }).catch(() => null);
@@ -10,9 +10,9 @@ export async function readFileIdentity(path: string): Promise<string | null> {
 }
 
 /**
- * Returns true if two identities of {@link readFileIdentity} are those of one file. On Linux the time of creation decides, because
- * some file systems number their inodes again at each mount. Elsewhere a copy may have the original's time of creation, and
- * some file systems have none: there the inode decides.
+ * Returns true if two identities of {@link readFileIdentity} belong to one file. On Linux the creation time decides,
+ * because some file systems number their inodes again at each mount. Elsewhere a copy may have the original's creation
+ * time, and some file systems have none: there the inode decides.
  */
 export function isSameFile(one: string, other: string): boolean {
   const [, inode, bornAt] = one.split(':');

@@ -16,7 +16,9 @@ export interface S3Options {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 }
 
-/** Where files are kept. Reading is beside flydrive's interface, which knows neither ranges nor a missing file. */
+/**
+ * The storage of files. `read` is separate from flydrive's interface, which supports neither ranges nor missing files.
+ */
 export interface FileStorage {
   readonly disk: Disk;
   read(key: string, range: ByteRange | undefined): Promise<Readable | null>;

@@ -9,45 +9,49 @@ import type { ByteRange, FileStorage, S3Options } from './file-storage.ts';
 import { refuseDirectory } from './refuse-directory.ts';
 import { isDiskFull, toStoreError } from './unavailable.ts';
 
-/** A file that has come in whole and is not kept yet. */
+/** A file that was received completely and is not stored yet. */
 export interface ReceivedFile {
   readonly sizeBytes: number;
-  /** Its first bytes, as many as tell what it is. */
+  /** Its first bytes, enough to detect its type. */
   readonly head: Uint8Array;
 }
 
 /**
- * Large things beside the database, by ids that are given once: on a disk, or in S3. A file comes in by {@link Files.receive},
- * {@link Files.store} and {@link Files.settle}; what a crash leaves between the first and the last is in {@link Files.unsettled}.
+ * Storage for large content outside the database, by unique ids: on a disk, or in S3. A file is stored by {@link
+ * Files.receive}, {@link Files.store} and {@link Files.settle}; files that a crash leaves between the first and the
+ * last are in {@link Files.unsettled}.
  */
 export interface Files {
-  /** The name under which the file of an id is kept, or would be. */
+  /** The name under which the file of an id is stored, or would be. */
   keyOf(id: string): string;
-  /** Reads a file to its end onto this machine's disk. {@link FileTooLargeError}, or the stream's own error: nothing stays. */
+  /**
+   * Reads a file to its end onto this machine's disk. Rejects with {@link FileTooLargeError}, or the stream's own
+   * error, and leaves nothing behind.
+   */
   receive(id: string, content: Readable, maxBytes: number): Promise<ReceivedFile>;
-  /** Puts a received file where it stays; gives the name it has there. */
+  /** Moves a received file to its storage; returns its name there. */
   store(id: string): Promise<string>;
-  /** Notes that a file is about to go, for the case of a crash before it has. */
+  /** Records that a file is about to be deleted, for the case of a crash before it is. */
   unsettle(id: string): Promise<void>;
-  /** Says that the file of this id is as it shall be: no trace of its coming or going is needed any more. */
+  /** Records that the file of this id is in its final state. */
   settle(id: string): Promise<void>;
-  /** Takes a file away, wherever it is; also one that is not there. */
+  /** Deletes a file, wherever it is; a missing file is not an error. */
   discard(id: string): Promise<void>;
-  /** The ids that were neither settled nor discarded for so long, at most some hundreds. */
+  /** Returns the ids that were neither settled nor discarded for this long, at most some hundreds. */
   unsettled(olderThanMs: number): Promise<string[]>;
-  /** A file's content, or a part of it; null when it is not there. */
+  /** Returns a file's content, or a part of it; null if it does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
 }
 
-/** Where files go: a bucket, else a directory. */
+/** The storage of files: a bucket, or else a directory. */
 export interface FilesOptions {
-  /** Of this process alone: what is coming in. */
+  /** For this process alone: files that are being received. */
   readonly spoolDir: string;
   readonly directory: string;
   readonly s3: S3Options | null;
 }
 
-/** More bytes came than were allowed. */
+/** Thrown if a file exceeds the maximum size. */
 export class FileTooLargeError extends Error {
   constructor(maxBytes: number) {
     super(`A file has more than ${maxBytes} bytes.`);
@@ -55,15 +59,15 @@ export class FileTooLargeError extends Error {
   }
 }
 
-/** What tells a type apart stands in here (file-type reads as much). */
+/** Enough bytes to detect a type (file-type reads as many). */
 const headBytes = 4_100;
-/** How many leftovers one look gives. */
+/** Maximum number of unsettled files in one result. */
 const maxUnsettled = 500;
 
-/** Opens the place of files; the directories are made. Nothing is asked of S3 before the first file. */
+/** Opens the storage of files, and creates its directories. Sends no request to S3 before the first file. */
 export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Promise<Files> {
   await mkdir(spoolDir, { recursive: true, mode: 0o700 });
-  // The client of S3 is large: who keeps files on a disk does not load it.
+  // The client of S3 is large, so it is loaded only if it is used.
   const { disk, read } = s3 ? (await import('./s3.ts')).openBucket(s3) : await openDirectory(directory);
   const guard = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
@@ -79,14 +83,14 @@ export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Prom
         return await spool(content, join(folderOf(id), 'content'), maxBytes);
       } catch (error) {
         await rm(folderOf(id), { recursive: true, force: true });
-        // Other errors may be the sender's, who has gone.
+        // Other errors may be caused by the sender's disconnect.
         throw isDiskFull(error) ? toStoreError('files', error) : error;
       }
     },
     async store(id) {
       const path = join(folderOf(id), 'content');
       const { size } = await stat(path);
-      // Not guessed from a name: what it is served as is decided when it is.
+      // Not guessed from a name: the type is determined when the file is served.
       const options = { contentLength: size, contentType: 'application/octet-stream' };
       await guard(disk.moveFromFs(path, keyOf(id), options));
       return keyOf(id);
@@ -115,7 +119,7 @@ function keyOf(id: string): string {
   return `${requireId(id).slice(-2)}/${id}`;
 }
 
-// An id becomes a path: none that is not made by us may.
+// An id becomes a path, so only ids that we have generated are accepted.
 function requireId(id: string): string {
   if (!/^[0-9a-f]{32}$/.test(id)) throw new Error('A file is named by an id of 32 hex digits.');
   return id;
@@ -136,7 +140,7 @@ async function spool(content: Readable, path: string, maxBytes: number): Promise
   return { sizeBytes, head: Buffer.concat(head) };
 }
 
-// What is still coming in changes all the time. Null: gone in between.
+// A file that is still being received changes all the time. Null: deleted in between.
 async function lastChange(folder: string): Promise<number | null> {
   const times = await Promise.all(
     [folder, join(folder, 'content')].map((path) =>

@@ -1,19 +1,19 @@
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import type { TransactionScope } from './transaction-scope.ts';
 
-/** Longer than any transaction lasts: when one is over is not for Prisma to say. */
+/** Longer than any transaction: Prisma must not end one. */
 const prismaMs = 120_000;
 
 /** Prisma in a transaction that it has not begun. */
 export interface JoinedPrisma {
   readonly client: Prisma.TransactionClient;
-  /** To be called before the transaction ends. Never rejects. */
+  /** Call this before the transaction ends. Never rejects. */
   leave(): Promise<void>;
 }
 
 /**
- * Lets Prisma into a transaction at the first use of its client, and not before: most transactions are SQL alone, and to let
- * it in costs more than several of their statements do.
+ * Lets Prisma join a transaction at the first use of its client: most transactions are SQL alone, and joining costs
+ * more than several of their statements.
  */
 export function joinPrisma(prisma: PrismaClient, scope: TransactionScope): JoinedPrisma {
   let joined: Promise<Prisma.TransactionClient> | null = null;
@@ -46,7 +46,7 @@ export function joinPrisma(prisma: PrismaClient, scope: TransactionScope): Joine
   };
 }
 
-/** A client whose `client.model.act(…)` waits for the real one; nobody has to await it first. */
+/** A client whose `client.model.method(…)` waits for the real one, so that callers need not await it first. */
 function clientOf(join: () => Promise<Prisma.TransactionClient>): Prisma.TransactionClient {
   type Models = Record<string, Record<string, (...values: unknown[]) => Promise<unknown>>>;
   const modelOf = (model: string) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Driver, Session } from './driver.ts';
 
-/** A migration as it lies in `prisma/migrations/<name>/migration.sql`. */
+/** A migration in `prisma/migrations/<name>/migration.sql`. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -12,10 +12,10 @@ export interface Migration {
   readonly checksum: string;
 }
 
-// The same from src/store and from dist/store.
+// The same path from src/store and from dist/store.
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-/** The number that `prisma migrate` itself takes its advisory lock on, so that the two never run at once. */
+/** The key of the advisory lock of `prisma migrate` itself, so that the two never run at once. */
 const advisoryLock = 72_707_369;
 
 // Prisma's own table, so that `prisma migrate deploy` agrees with what was applied here.
@@ -24,13 +24,13 @@ const createTable = `
     id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz, migration_name varchar(255) not null,
     logs text, rolled_back_at timestamptz, started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
 
-/** The migrations of this version, in order. */
+/** Reads the migrations of this version, in order. */
 export async function readMigrations(directory: string = migrationsDir): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => {
-      // As git has it: a checkout on Windows may give other line ends, which must not look like a change.
+      // As in git: a checkout on Windows may have other line ends, which must not look like a change.
       const sql = (await readFile(join(directory, name, 'migration.sql'), 'utf8')).replaceAll('\r\n', '\n');
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
     }),
@@ -38,9 +38,9 @@ export async function readMigrations(directory: string = migrationsDir): Promise
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own, under an advisory lock, so that of several
- * processes that start at once one does it. Throws a sentence when an applied migration has changed, one has failed, or
- * the database has migrations that this version does not know.
+ * Applies the missing migrations, each in its own transaction, under an advisory lock, so that of several processes
+ * that start at once one does it. Throws a sentence if an applied migration has changed, one has failed, or the
+ * database has migrations that this version does not know.
  */
 export async function migrate(driver: Driver, migrations?: readonly Migration[]): Promise<void> {
   const expected = migrations ?? (await readMigrations());
@@ -53,7 +53,7 @@ export async function migrate(driver: Driver, migrations?: readonly Migration[])
       const done = new Set(applied.map((row) => row.name));
       for (const migration of expected) if (!done.has(migration.name)) await apply(session, migration);
     } finally {
-      // A lost connection has given the lock back by itself.
+      // A lost connection has released the lock by itself.
       await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
     }
   });
@@ -104,7 +104,7 @@ async function apply(session: Session, migration: Migration): Promise<void> {
     );
     await session.script('commit');
   } catch (error) {
-    // On a lost connection there is nothing left to roll back, and the first error is the one to tell.
+    // On a lost connection there is nothing left to roll back, and the first error is the relevant one.
     await session.script('rollback').catch(() => undefined);
     const reason = (error as Error).message;
     throw new Error(`The migration "${migration.name}" failed and was rolled back: ${reason}.`, { cause: error });

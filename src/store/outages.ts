@@ -1,27 +1,27 @@
 import type { StoreUnavailableError } from './unavailable.ts';
 
-/** What the log of an outage says and knows of a failure. */
+/** The parts of a failure that the log of an outage contains. */
 type Failure = Pick<StoreUnavailableError, 'reason' | 'isFull' | 'isReadOnly'>;
 
-/** Least time between two lines about one outage. */
+/** Minimum time between two lines about one outage. */
 const lineMs = 1_000;
 
-/** The log of an outage: when it begins, once a second while it lasts, and when it is over. */
+/** The log of an outage: its start, a line per second while it lasts, and its end. */
 export interface OutageLog {
   /** Records that an operation failed because the service is unavailable. */
   failed(failure: Failure): void;
-  /** Tells whether the last failure of an outage that lasts was a full disk. */
+  /** Tells if the last failure of a current outage was a full disk. */
   isFull(): boolean;
   stop(): void;
 }
 
 /** Options of {@link createOutageLog}. */
 export interface OutageLogOptions {
-  /** Begins the sentences: "The database". */
+  /** The subject of the sentences: "The database". */
   readonly subject: string;
   /**
-   * Rejects while the service is unavailable; with `isWrite`, while it takes no writes. It is called once a second during an
-   * outage.
+   * Rejects while the service is unavailable; with `isWrite`, while it accepts no writes. It is called once a second
+   * during an outage.
    */
   readonly probe: (isWrite: boolean) => Promise<unknown>;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
@@ -52,7 +52,7 @@ export function createOutageLog({ subject, probe, log }: OutageLogOptions): Outa
       () => false,
     );
     isProbing = false;
-    // What failed while the probe ran makes it one more second.
+    // A failure during the probe extends the outage by a second.
     if (timer === null || !isBack || newFailures > 0) return;
     end();
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;

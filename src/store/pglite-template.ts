@@ -8,15 +8,18 @@ import { deserialize, serialize } from 'node:v8';
 import { gunzip, gzip } from 'node:zlib';
 import { readMigrations } from './migrations.ts';
 
-// The same from src/store and from dist/store.
+// The same path from src/store and from dist/store.
 const builtTemplates = fileURLToPath(new URL('../../dist/embedded', import.meta.url));
 
-/** What lies in a directory, by path, folders before what is in them; null is a folder: PostgreSQL wants its empty ones too. */
+/**
+ * The content of a directory, by path, folders before their content; null is a folder: PostgreSQL needs the empty ones
+ * too.
+ */
 type Files = Map<string, Uint8Array | null>;
 
 /**
- * Where the build keeps the files of an embedded database that is migrated and has nothing in it. The name says which PGlite
- * and which migrations they are of, so that what an older build left is never taken.
+ * Returns the path of the build's template: the files of an embedded database that is migrated and empty. The name
+ * identifies the versions of PGlite and of the migrations, so that an older build's template is never used.
  */
 export async function templatePath(templatesDir: string = builtTemplates): Promise<string> {
   const engine = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'));
@@ -26,7 +29,7 @@ export async function templatePath(templatesDir: string = builtTemplates): Promi
   return join(templatesDir, `pglite-${version}-${migrations}.gz`);
 }
 
-/** Makes the files of a database, which must be closed, the template, in place of every other. */
+/** Makes the files of a closed database the template, and deletes every other template. */
 export async function writeTemplate(directory: string): Promise<void> {
   const files: Files = new Map();
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -41,12 +44,12 @@ export async function writeTemplate(directory: string): Promise<void> {
   await rename(draft, path);
 }
 
-/** Puts the files of the template into an empty directory. False, and it is still empty, when no template fits. */
+/** Unpacks the template into an empty directory. Returns false, with the directory still empty, if no template fits. */
 export async function unpackTemplate(directory: string, templatesDir?: string): Promise<boolean> {
   const packed = await readFile(await templatePath(templatesDir)).catch(() => null);
   if (packed === null) return false;
   const files = deserialize(await promisify(gunzip)(packed)) as Files;
-  // A thousand small files at a start, before anybody waits for anything else: one after another takes least.
+  // A thousand small files at a start, before any request: writing them one after another is fastest.
   for (const [path, content] of files) {
     if (content === null) mkdirSync(join(directory, path), { mode: 0o700 });
     else writeFileSync(join(directory, path), content, { mode: 0o600 });

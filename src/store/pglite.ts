@@ -10,20 +10,20 @@ import { type Begun, createTransactionScopes, scopedAdapter } from './transactio
 import { toParameter, valueParsers } from './values.ts';
 
 /**
- * Where an embedded database lives: a directory, or memory filled from a dump (tests). A directory that is new is filled
- * from a template of `templatesDir`, the build's own where it is not said.
+ * The storage location of an embedded database: a directory, or memory filled from a dump (tests). A new directory is
+ * filled from a template in `templatesDir`, by default the build's own.
  */
 export type PgliteHome = { readonly directory: string; readonly templatesDir?: string } | { readonly dump: Blob };
 
 /**
- * PostgreSQL's page cache. It is cleared at the start and so counts whole as memory of the process from then on: a quarter
- * of what PostgreSQL takes when nobody asks it for less. What does not fit is in the operating system's cache.
+ * PostgreSQL's page cache. It is cleared at the start, so all of it counts as memory of the process from then on: a
+ * quarter of PostgreSQL's default. The operating system caches the rest.
  */
 const sharedBuffers = '32MB';
 
 /**
- * Opens the embedded database. It is one connection in this process: everything waits its turn, and a query on the plain
- * client inside an open transaction would wait for itself, which the adapter's scope refuses.
+ * Opens the embedded database. It is one connection in this process: statements wait for each other, and a query on the
+ * plain client inside an open transaction would wait for itself, which the adapter's scope refuses.
  */
 export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): Promise<Blob> }> {
   const client = await create(home);
@@ -43,13 +43,13 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     adapter: scopedAdapter(new PrismaPGlite(client), scopes, () => begin(client)),
     begin: () => begin(client),
     query,
-    // There is but one connection.
+    // There is only one connection.
     urgentQuery: query,
     async ping() {
       await client.query('select 1');
     },
     session: (work) => {
-      // There is but one connection: sessions take turns on it.
+      // There is only one connection: sessions take turns on it.
       const result = last.then(() => work(session));
       last = result.catch(() => undefined);
       return result;
@@ -67,7 +67,8 @@ async function create(home: PgliteHome): Promise<PGlite> {
   return PGlite.create(home.directory, { startParams });
 }
 
-// A new one is made beside and renamed: a start that is killed over it leaves nothing that looks like a database.
+// A new database is created in another directory and renamed: a start that is killed meanwhile leaves nothing that
+// looks like a database.
 async function requireDatabase(directory: string, templatesDir?: string): Promise<void> {
   const found = await readdir(directory).catch(() => []);
   if (found.length > 0) return;
@@ -82,7 +83,7 @@ async function queryOn<Row>(client: Pick<PGlite, 'query'>, sql: string, values: 
   return (await client.query<Row>(sql, values.map(toParameter), { parsers: valueParsers })).rows;
 }
 
-/** Begins a transaction; unlike the adapter package's own, whose commit() also resolves when COMMIT failed. */
+/** Begins a transaction. Unlike the adapter package's own, commit() rejects if COMMIT failed. */
 function begin(client: PGlite): Promise<Begun> {
   return new Promise((resolve, reject) => {
     const ended = client.transaction(async (tx) => {
@@ -96,7 +97,7 @@ function begin(client: PGlite): Promise<Begun> {
       };
       resolve({
         query: (sql, values) => queryOn(tx as unknown as PGlite, sql, values),
-        // The package speaks to a client through its query(), which a transaction has too.
+        // The package uses a client through its query(), which a transaction has too.
         prismaSide: () => new PrismaPGlite(tx as unknown as PGlite).connect(),
         commit: () => end('commit'),
         rollback: () => end('rollback'),

@@ -1,15 +1,16 @@
 import type pg from 'pg';
 
-/** How often two connections are compared: a pooler may use several servers' connections in turn. */
+/** Number of comparisons of two connections: a pooler may use several server connections in turn. */
 const comparisons = 5;
 
 /**
- * Throws a sentence if a pooler in transaction mode (PgBouncer's `pool_mode = transaction`, or `statement`) stands before the
- * server. There a connection is a different one of the server for each transaction: settings, prepared statements, LISTEN and
- * locks of a session would be lost, or be somebody else's.
+ * Throws a sentence if a pooler in transaction mode (PgBouncer's `pool_mode = transaction`, or `statement`) is in front
+ * of the server. There each transaction may use another server connection: settings, prepared statements, LISTEN and
+ * locks of a session would be lost, or belong to another client.
  *
- * `backendPid` is the server process that has answered `client`. Without a pooler it is the one that the handshake named, and
- * nothing more is asked. A pooler in session mode gives two open connections two processes, for as long as they are open.
+ * `backendPid` is the server process that has answered `client`. Without a pooler it is the one that the handshake
+ * named, and no further check is needed. A pooler in session mode gives two open connections two processes, for as long
+ * as they are open.
  */
 export async function refuseTransactionPooler(
   client: pg.Client,

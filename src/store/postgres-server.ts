@@ -4,10 +4,10 @@ import { parseUrl } from '../parse-url.ts';
 import { refuseTransactionPooler } from './pooler.ts';
 import { isUnavailable, readOnlyState } from './unavailable.ts';
 
-/** PostgreSQL before this lacks what the migrations and the audit order use. */
+/** Older versions of PostgreSQL lack features that the migrations and the audit order use. */
 const oldestVersion = 15;
 
-/** How a start waits for a server that is not there yet. */
+/** Options for waiting for a server at the start. */
 interface WaitOptions {
   readonly ms: number;
   /** Called once, with a sentence without the password, when the wait begins. */
@@ -16,10 +16,12 @@ interface WaitOptions {
 
 const defaultWaitOptions: WaitOptions = { ms: 10_000, onWait: () => undefined };
 const connectRetryMs = 250;
-/** A server that accepts a connection and then sends nothing. */
+/** Timeout for a server that accepts a connection and then sends nothing. */
 const answerMs = 10_000;
 
-/** Returns `host:port, database "name"` of an address, without user and password. Throws, without the address, if it is none. */
+/**
+ * Returns `host:port, database "name"` of a URL, without user and password. Throws, without the URL, if it is invalid.
+ */
 export function describeServer(databaseUrl: string): string {
   if (parseUrl(databaseUrl) === null) {
     throw new Error('DATABASE_URL is not an address of the form postgresql://user:password@host:port/database.');
@@ -29,9 +31,8 @@ export function describeServer(databaseUrl: string): string {
 }
 
 /**
- * Waits a few seconds for a server that answers and takes writes, and checks its version and that no pooler in transaction mode
- * stands before it.
- * Throws a sentence that holds no password.
+ * Waits a few seconds for a server that answers and accepts writes, and checks its version and that no pooler in
+ * transaction mode is in front of it. Throws a sentence that contains no password.
  */
 export async function waitForServer(databaseUrl: string, options: Partial<WaitOptions> = {}): Promise<void> {
   const server = describeServer(databaseUrl);
@@ -71,7 +72,7 @@ async function readVersion(databaseUrl: string, server: string, { ms, onWait }: 
   }
 }
 
-// Worth waiting for: in a failover it is promoted soon.
+// Worth a retry: in a failover it is promoted soon.
 function standby(): Error {
   const message = 'it is a standby, which takes no writes: promote it, or set DATABASE_URL to the primary';
   return Object.assign(new Error(message), { code: readOnlyState });

@@ -2,12 +2,12 @@ import pg from 'pg';
 import type { Session } from './driver.ts';
 import { toParameter } from './values.ts';
 
-/** How long the server may take to accept the connection. */
+/** Time limit for the server to accept the connection. */
 const connectMs = 10_000;
-/** A dead connection is found by the kernel's probes: a migration may run for as long as it takes. */
+/** The kernel's probes detect a dead connection: a migration may run for as long as it needs. */
 const keepAliveMs = 10_000;
 
-/** Runs `work` on a connection of its own, which has no timeouts for statements, and closes it. */
+/** Runs `work` on its own connection, which has no statement timeouts, and closes it. */
 export async function openSession<T>(databaseUrl: string, work: (session: Session) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -16,7 +16,7 @@ export async function openSession<T>(databaseUrl: string, work: (session: Sessio
     keepAliveInitialDelayMillis: keepAliveMs,
     'application_name': 'switchyard migrations',
   });
-  // The statement that fails tells of it.
+  // The statement that fails reports the error.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -31,7 +31,7 @@ export async function openSession<T>(databaseUrl: string, work: (session: Sessio
       },
     });
   } finally {
-    // Closed in any case: it may still be in a transaction, or hold a lock.
+    // Closed in any case: it may still be in a transaction, or have a lock.
     await client.end().catch(() => undefined);
   }
 }

@@ -11,12 +11,18 @@ import { type Adapter, type Begun, createTransactionScopes, scopedAdapter } from
 import { isUnavailable } from './unavailable.ts';
 import { toParameter, valueParsers } from './values.ts';
 
-/** How much later than the server the client gives up a statement: by then the connection is dead, or the server is. */
+/**
+ * Time after the server's timeout when the client gives up a statement: by then the connection is dead, or the server
+ * is.
+ */
 const answerGraceMs = 3_000;
-/** Connections for heartbeats, one of them for pings. They stay open, so that a server without room keeps them. */
+/**
+ * Connections for heartbeats, one of them for pings. They stay open, so that a server without free connections keeps
+ * them.
+ */
 const urgentLimits = { poolSize: 2, maxConnectMs: 5_000, maxStatementMs: 10_000 } as const;
 const pingMs = 3_000;
-/** When a connection without traffic is first probed. Node offers no setting for data that is never acknowledged. */
+/** Idle time before the first probe of a connection. Node has no setting for data that is never acknowledged. */
 const keepAliveMs = 10_000;
 
 const types = {
@@ -28,13 +34,16 @@ const types = {
 /** Limits of the connections, and callbacks for events of the pool. */
 export interface PostgresOptions {
   readonly limits?: ConnectionLimits;
-  /** Called when a connection without work ended. */
+  /** Called when an idle connection ended. */
   readonly onError: (error: Error) => void;
   /** Called once with a sentence when the server does not answer yet. */
   readonly onWait: (sentence: string) => void;
 }
 
-/** Opens a pool on a PostgreSQL server. The error of one that does not answer names host and port, never the password. */
+/**
+ * Opens a pool on a PostgreSQL server. If the server does not answer, the error contains host and port, never the
+ * password.
+ */
 export async function openPostgres(databaseUrl: string, { onError, onWait, limits }: PostgresOptions): Promise<Driver> {
   const all = limits ?? defaultConnectionLimits;
   await waitForServer(databaseUrl, { onWait });
@@ -54,7 +63,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     try {
       return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows as Row[];
     } catch (error) {
-      // On the pool the statement is a transaction of its own; inside another, transact() runs it all again.
+      // On the pool the statement is its own transaction; inside another, transact() repeats the whole transaction.
       if (!names.isOutdated(text, error) || !(client instanceof RetryingPool)) throw error;
       return (await client.query({ text, values })).rows as Row[];
     }
@@ -75,7 +84,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
       },
     };
     const send = async (sql: 'begin' | 'commit' | 'rollback') => {
-      // A statement that was never answered still occupies the connection: ROLLBACK would wait for it.
+      // A statement without a response still occupies the connection: ROLLBACK would wait for it.
       if (isBroken && sql === 'rollback') return client.release(true);
       let isSent = false;
       try {
@@ -136,7 +145,10 @@ interface Queries {
   query(config: pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
-/** An adapter like this one, but on one connection: it keeps what it queries to itself (a test fails should it be renamed). */
+/**
+ * Returns an adapter like this one, but on one connection: the adapter has its client in a private property (a test
+ * fails if that is renamed).
+ */
 function onConnection(adapter: Adapter, client: Queries): Adapter {
   if (!Object.hasOwn(adapter, 'client')) throw new Error('@prisma/adapter-pg no longer keeps its pool in "client".');
   return Object.assign(Object.create(adapter), { client });

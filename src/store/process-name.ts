@@ -2,12 +2,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { pid } from 'node:process';
 
-/** A process, told apart from all others that had, have or will have its id. */
+/** Identifies a process uniquely, even if its id is reused. */
 export interface ProcessName {
   readonly pid: number;
-  /** Clock ticks since boot at which the process started; null where the system does not tell. Process ids come again. */
+  /**
+   * Clock ticks since boot at which the process started; null if the system does not provide it. Process ids are
+   * reused.
+   */
   readonly startedAt: string | null;
-  /** Where that process id means something: see {@link currentHost}. */
+  /** The scope of the process id: see {@link currentHost}. */
   readonly place: string;
 }
 
@@ -16,22 +19,22 @@ export function ownProcess(): ProcessName {
   return { pid, startedAt: startOf(pid), place: currentHost() };
 }
 
-/** Whether a process of this place is running still. */
+/** Tells if a process in the same scope is still running. */
 export function isAlive(name: ProcessName): boolean {
   try {
     process.kill(name.pid, 0);
   } catch (error) {
-    // EPERM: there is one, and it belongs to somebody else.
+    // EPERM: the process exists, and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   return name.startedAt === null || name.startedAt === startOf(name.pid);
 }
 
-/** Null where there is no /proc, and for a process that has ended and is only waiting to be noticed by its parent. */
+/** Returns null without /proc, and for a process that has ended but not been reaped. */
 function startOf(id: number): string | null {
   try {
     const text = readFileSync(`/proc/${id}/stat`, 'utf8');
-    // The second field, the command, may itself hold spaces and parentheses.
+    // The second field, the command, may contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
   } catch {
@@ -39,7 +42,10 @@ function startOf(id: number): string | null {
   }
 }
 
-/** The host, this boot of it and the process namespace (a container's own): where a process id names one process. */
+/**
+ * Returns the scope in which a process id is unique: the host, its current boot and the process namespace (a
+ * container's own).
+ */
 function currentHost(): string {
   const parts = [hostname(), firstOf('/proc/sys/kernel/random/boot_id'), namespaceOf('/proc/self/ns/pid')];
   return parts.filter((part) => part !== '').join(' ');

@@ -1,4 +1,7 @@
-/** Throws a sentence about a directory that is none, or cannot be written to: which variable names it, and what it must be. */
+/**
+ * Throws a sentence about a path that is not a directory, or not writable: the variable that names it, and the
+ * requirements.
+ */
 export function refuseDirectory(variable: string, directory: string, error: NodeJS.ErrnoException): never {
   const isFile = error.code === 'EEXIST' || error.code === 'ENOTDIR';
   throw new Error(

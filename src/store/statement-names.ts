@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** More texts than the code has; only a text put together from input could get there, and is then not prepared. */
+/** More texts than the code has. Only a text built from input could exceed it, and is then not prepared. */
 const maxNames = 500;
 
-/** Names under which statements are prepared, once a connection, so that PostgreSQL parses and plans them once. */
+/** Names under which statements are prepared, once per connection, so that PostgreSQL parses and plans them once. */
 export interface StatementNames {
   /** Undefined: send it unprepared. */
   nameOf(text: string): string | undefined;
   /**
-   * True when the error says that a prepared statement no longer fits its tables, because another process has migrated
-   * them. That text is not prepared from then on, so that trying again helps.
+   * True if the error means that a prepared statement no longer fits its tables, because another process has migrated
+   * them. That text is not prepared from then on, so that a retry succeeds.
    */
   isOutdated(text: string, error: unknown): boolean;
 }
 
-/** The names of one pool. */
+/** Creates the names of one pool. */
 export function createStatementNames(): StatementNames {
   const names = new Map<string, string | undefined>();
   return {

@@ -14,55 +14,55 @@ import { requireOutsideTransaction } from './transaction-scope.ts';
 export type { Transaction } from './transact.ts';
 
 /**
- * The database. Reads anywhere, writes through {@link Store.transact} or, one statement, {@link Store.execute}. All of it rejects
- * with `StoreUnavailableError` while the database does not answer.
+ * The database. Reads are possible anywhere; writes need {@link Store.transact} or, for one statement, {@link
+ * Store.execute}. All methods reject with `StoreUnavailableError` while the database does not answer.
  */
 export interface Store {
   readonly dialect: 'pglite' | 'postgres';
   /** For reads outside a transaction; throws inside one. */
   readonly prisma: PrismaClient;
   /**
-   * A reading statement straight on the driver: the hot path. Throws inside a transaction. Times are `Date`, int8 a
-   * number, json parsed; a json parameter is given as text. Prepared, so its text must not contain what varies.
+   * Runs a reading statement directly on the driver: the hot path. Throws inside a transaction. Times are `Date`, int8
+   * a number, json parsed; a json parameter is passed as text. Prepared, so its text must not contain variable values.
    */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * The only way to write in several statements. No I/O but SQL inside. After a deadlock or a serialization failure `fn`
-   * runs again, so it must change nothing outside the transaction. Rely on row locks and unique indexes, not on
-   * isolation. A statement that failed cannot be caught and passed over: the transaction fails with it.
+   * The only way to write in several statements. No I/O but SQL inside. After a deadlock or a serialization failure
+   * `fn` runs again, so it must change nothing outside the transaction. Rely on row locks and unique indexes, not on
+   * isolation. The error of a failed statement cannot be caught and ignored: the transaction fails with it.
    */
   transact<T>(fn: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** One writing statement that is a transaction of its own. Throws inside another. */
+  /** Runs one writing statement as its own transaction. Throws inside another. */
   execute<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** {@link Store.execute} on a connection that is kept for heartbeats: it does not wait for a full pool. */
+  /** {@link Store.execute} on a connection reserved for heartbeats: it does not wait for a full pool. */
   executeUrgent<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** See {@link Driver.readIdentity}. */
   readIdentity(): Promise<string | null>;
   /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
-  /** Tells whether the database had no disk space left when it last tried to write. Reads may still succeed. */
+  /** Tells if the database had no disk space left at its last write. Reads may still succeed. */
   isFull(): boolean;
-  /** Ends what is running and gives the data directory back; safe to call twice. */
+  /** Ends running work and releases the data directory; safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Takes some pages of the disk for a moment: it fails for as long as the disk is full, or the server is a standby. */
+/** Allocates some pages for a moment: it fails while the disk is full, or the server is a standby. */
 const writeProbe = `create temporary table disk_probe on commit drop as select repeat(md5(n::text), 100) from generate_series(1, 100) n`;
 
-/** Where and how to open. `databaseUrl` null: the embedded database in `dataDir`. */
+/** Options for opening the store. `databaseUrl` null: the embedded database in `dataDir`. */
 export interface StoreOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
   /** Sizes and timeouts of connections to PostgreSQL. */
   readonly limits?: ConnectionLimits;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
-  /** What to do when another process has the data directory; what is right for a service when not said. */
+  /** Advice for the operator when another process has the data directory; the default fits a service. */
   readonly lockedMessage?: string;
 }
 
 /**
- * Locks the data directory, opens the database, applies the migrations. The directory is locked for PostgreSQL too: the
- * worker's identity and the agents' workspaces live in it.
+ * Locks the data directory, opens the database, applies the migrations. The directory is locked for PostgreSQL too: it
+ * contains the worker's identity and the agents' workspaces.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, databaseUrl, limits, log, lockedMessage } = options;
@@ -106,7 +106,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Parts of a store beside its driver. */
+/** Parts of a store besides its driver. */
 export interface StoreParts {
   readonly log?: StoreOptions['log'];
   readonly isFull?: () => boolean;
@@ -114,7 +114,7 @@ export interface StoreParts {
   readonly close?: () => Promise<void>;
 }
 
-/** A store on an open, migrated database. */
+/** Creates a store on an open, migrated database. */
 export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
   const prisma = new PrismaClient({ adapter: driver.adapter });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');

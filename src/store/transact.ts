@@ -6,18 +6,24 @@ import { isCachedPlanError } from './statement-names.ts';
 import { openTransactionScope, requireOutsideTransaction, type TransactionScope } from './transaction-scope.ts';
 import { StoreUnavailableError } from './unavailable.ts';
 
-/** How long a transaction waits for its turn, and then lasts, at most. PGlite's one connection makes turns long. */
+/**
+ * Maximum wait for a transaction's connection, and maximum duration after that. PGlite has one connection, so waits are
+ * long.
+ */
 const transactionMs = 30_000;
-/** A transaction that another one made impossible is run again: so often at most in all, after a short random wait. */
+/**
+ * A transaction that fails because of another one is repeated, up to this total number of runs, after a short random
+ * wait.
+ */
 const rerun = { maxRuns: 3, maxDelayMs: 40 } as const;
 
-/** What a transaction's function is given; nothing else may touch the database inside it. */
+/** The argument of a transaction's function; nothing else may use the database inside it. */
 export interface Transaction {
-  /** Joins at its first use, which takes a moment; without `$queryRaw` and its like. */
+  /** Joins at its first use, which takes a moment; without `$queryRaw` and similar methods. */
   readonly prisma: Prisma.TransactionClient;
-  /** SQL straight on the transaction's connection; rows as the store's `query` gives them. */
+  /** Runs SQL directly on the transaction's connection; rows as the store's `query` returns them. */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Called once the transaction has committed, not when it fails. An error in it is logged and goes no further. */
+  /** Called after the commit, but not after a failure. An error in it is only logged. */
   afterCommit(hook: () => void): void;
 }
 
@@ -48,7 +54,7 @@ export async function transact<T>(
           return value;
         } catch (error) {
           await joined.leave();
-          // The error that it fails with is the one to tell of.
+          // The first error is the relevant one.
           await scope.rollback().catch(() => undefined);
           throw error;
         }
@@ -62,7 +68,7 @@ export async function transact<T>(
   }
 }
 
-/** Prisma's promises do nothing before they are awaited: that must be within the scope. */
+/** Prisma's promises do nothing before they are awaited: that must happen within the scope. */
 async function inside<T>(fn: (tx: Transaction) => Promise<T>, tx: Transaction): Promise<T> {
   return await fn(tx);
 }
@@ -72,7 +78,7 @@ async function beginInTime(driver: Driver): Promise<TransactionScope> {
   try {
     return openTransactionScope(await inTime(beginning, 'A transaction waited for its turn'));
   } catch (error) {
-    // Its turn may still come, when nobody waits for it any more.
+    // The connection may still be obtained after the timeout, when no caller waits for it any more.
     beginning.then((begun) => begun.rollback()).catch(() => undefined);
     throw error;
   }
@@ -96,7 +102,7 @@ async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
 
 function requireSuccess({ failure }: TransactionScope): void {
   if (failure === null) return;
-  // PostgreSQL answers COMMIT after a failed statement by rolling back, and calls that a success.
+  // PostgreSQL answers a COMMIT after a failed statement with a rollback, and reports success.
   throw new Error('A statement of this transaction failed and its error was ignored, so nothing can be committed.', {
     cause: failure.error,
   });
@@ -106,7 +112,7 @@ function runHook(hook: () => void, onError: (error: unknown) => void): void {
   try {
     hook();
   } catch (error) {
-    // What was committed stays committed: the caller must not be told otherwise.
+    // The commit is final: the caller must not get an error.
     onError(error);
   }
 }
@@ -114,7 +120,7 @@ function runHook(hook: () => void, onError: (error: unknown) => void): void {
 /** serialization_failure and deadlock_detected. */
 const collisions = new Set(['40001', '40P01']);
 
-/** True when the database gave up on this run for another transaction's sake, so that running it again helps. */
+/** True if the database cancelled this run because of another transaction, so that a repetition helps. */
 function isCollision(error: unknown, scope: TransactionScope): boolean {
   const causes = [error, scope.failure?.error];
   return causes.some((cause) => {

@@ -1,42 +1,45 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
 
-/** Prisma's side of a database; Prisma exports only the factory's type. */
+/** Prisma's adapter of a database; Prisma exports only the factory's type. */
 export type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
-/** Prisma's side of an open transaction. */
+/** Prisma's adapter of an open transaction. */
 type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 
-/** A transaction that a driver has begun. It must be ended, once: until then its connection is nobody else's. */
+/** A transaction that a driver has begun. It must be ended once: until then it occupies its connection. */
 export interface Begun {
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
-  /** What Prisma runs its statements by. */
+  /** Prisma's way to run statements in it. */
   prismaSide(): Promise<Pick<Adapter, 'queryRaw' | 'executeRaw'>>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** One run of `transact`: found through {@link TransactionScopes} by everything that its function calls. */
+/** One run of `transact`: all code that its function calls finds it through {@link TransactionScopes}. */
 export interface TransactionScope extends Omit<Begun, 'rollback'> {
-  /** Does nothing when the transaction is over. */
+  /** Does nothing if the transaction is over. */
   rollback(): Promise<void>;
-  /** The first statement that failed: from then on PostgreSQL rolls back whatever is asked of it. */
+  /** The first statement that failed: from then on PostgreSQL can only roll back. */
   readonly failure: { readonly error: unknown } | null;
-  /** Committed, rolled back or timed out: code that still runs is outside again. */
+  /** Committed, rolled back or timed out: code that still runs is outside the transaction. */
   readonly isOver: boolean;
-  /** True while `transact` itself lets Prisma in: what it begins then is this transaction. */
+  /** True while `transact` itself lets Prisma join: a transaction that Prisma begins then is this one. */
   isPrismaExpected: boolean;
 }
 
-/** Which scope the present code belongs to. */
+/** Finds the scope of the current code. */
 export interface TransactionScopes {
   current(): TransactionScope | undefined;
-  /** Runs `work` within a scope. It must not settle before the transaction is over: what still joins it finds it by this. */
+  /**
+   * Runs `work` within a scope. It must not settle before the transaction is over, because late statements find the
+   * transaction through it.
+   */
   run<T>(scope: TransactionScope, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Scopes of one database. While an AsyncLocalStorage is in use, Node 20 calls back for each promise of the process, which makes
- * promises two to three times as slow: so it is in use only as long as a scope has work.
+ * Creates the scopes of one database. While an AsyncLocalStorage is in use, Node 20 calls back for each promise of the
+ * process, which makes promises two to three times as slow: so it is in use only while a scope has work.
  */
 export function createTransactionScopes(): TransactionScopes {
   const storage = new AsyncLocalStorage<TransactionScope>();
@@ -58,13 +61,13 @@ export function createTransactionScopes(): TransactionScopes {
 const mustStayInside =
   'Inside transact() only the transaction itself may be used: anything else could wait for it, and it for that.';
 
-/** Throws when called from inside a `transact` that is still open. */
+/** Throws if called from inside a `transact` that is still open. */
 export function requireOutsideTransaction(scopes: TransactionScopes): void {
   const scope = scopes.current();
   if (scope && !scope.isOver) throw new Error(mustStayInside);
 }
 
-/** Joins Prisma's and our own statements of one transaction in one queue, and remembers the first that fails. */
+/** Queues Prisma's and our own statements of one transaction, and records the first that fails. */
 export function openTransactionScope(begun: Begun): TransactionScope {
   let last: Promise<unknown> = Promise.resolve();
   let failure: TransactionScope['failure'] = null;
@@ -111,8 +114,8 @@ export function openTransactionScope(begun: Begun): TransactionScope {
 }
 
 /**
- * An adapter for Prisma that refuses all that goes around a transaction that is open. It stands below Prisma, so that a
- * client captured outside cannot slip past it.
+ * An adapter for Prisma that refuses all statements outside an open transaction. It is below Prisma, so that a client
+ * captured outside cannot bypass it.
  */
 export function scopedAdapter(
   factory: SqlDriverAdapterFactory,
@@ -141,7 +144,7 @@ export function scopedAdapter(
         const isInside = scope !== undefined && !scope.isOver;
         if (isInside && !scope.isPrismaExpected) throw new Error(mustStayInside);
         const open = isInside ? scope : await begin();
-        // Within a scope it is not Prisma that says when the transaction ends, nor how.
+        // Within a scope, Prisma doesn't end the transaction.
         const ends = isInside ? { commit: nothing, rollback: nothing } : open;
         return {
           provider,

@@ -2,8 +2,8 @@
 export type StoreService = 'database' | 'files';
 
 /**
- * The database or the file storage does not answer, or has no space left. The operation may have been carried out all the same:
- * a connection that is lost during COMMIT does not tell. It has no `code`, so that Prisma passes it on as it is.
+ * The database or the file storage does not answer, or has no space left. The operation may have been executed: after a
+ * connection is lost during COMMIT, the result is unknown. It has no `code`, so that Prisma passes it on unchanged.
  */
 export class StoreUnavailableError extends Error {
   readonly service: StoreService;
@@ -38,7 +38,7 @@ const sentences = {
 /** read_only_sql_transaction: the server is a standby. */
 export const readOnlyState = '25006';
 
-/** SQLSTATEs of a server that cannot serve at the moment, beside the whole class 08 (connection exceptions). */
+/** SQLSTATEs of a server that cannot serve at the moment, in addition to the class 08 (connection exceptions). */
 const unavailableStates = new Set([
   readOnlyState,
   '25P03', // idle_in_transaction_session_timeout
@@ -73,7 +73,7 @@ const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037
 /** Kinds of errors of Prisma's driver adapters that have lost the driver's own code. */
 const prismaKinds = new Set(['ConnectionClosed', 'DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections']);
 
-/** Errors of node-postgres, pg-pool and PGlite that have nothing but a message. */
+/** Errors of node-postgres, pg-pool and PGlite that consist of a message only. */
 const messages =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|PGlite is clos)/;
 
@@ -90,7 +90,7 @@ export function toStoreError(service: StoreService, error: unknown): unknown {
   return isUnavailable(error) ? new StoreUnavailableError(service, { cause: error }) : error;
 }
 
-/** Tells whether an error, or its cause, means that a disk is full. */
+/** Tells if an error, or its cause, means that a disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return chainOf(error).some(
     ({ code, originalCode, message }) =>
@@ -100,7 +100,7 @@ export function isDiskFull(error: unknown): boolean {
   );
 }
 
-/** Tells whether an error, or its cause, means that a server or a disk cannot be used at the moment. */
+/** Tells if an error, or its cause, means that a server or a disk cannot be used at the moment. */
 export function isUnavailable(error: unknown): boolean {
   return chainOf(error).some((each) => {
     const { name, message, kind, syscall, $metadata } = each;
@@ -140,7 +140,7 @@ interface Fields {
 
 const maxDepth = 5;
 
-/** An error, its causes, and the errors that an AggregateError joins. */
+/** Returns an error, its causes, and the errors that an AggregateError joins. */
 function chainOf(error: unknown, depth: number = 0): Fields[] {
   if (error === null || typeof error !== 'object' || depth > maxDepth) return [];
   const fields = error as Fields;

@@ -1,11 +1,11 @@
-/** Object ids of PostgreSQL's built-in types (pg_type.dat) whose values the two drivers would give differently. */
+/** Object ids of PostgreSQL's built-in types (pg_type.dat) whose values the two drivers would return differently. */
 const oids = { int8: 20, int8Array: 1016, date: 1082, timestamp: 1114, interval: 1186 } as const;
 
 const text = (value: string) => value;
 
 /**
- * How the text of a value is read, for both drivers, where their own ways differ: int8 is only ever a count or a sum, so a
- * number; types without a time zone stay text, since each driver would guess another zone.
+ * Parsers of values, for both drivers, where their own differ: int8 is always a count or a sum, so a number; types
+ * without a time zone stay text, since each driver would assume another zone.
  */
 export const valueParsers: Readonly<Record<number, (value: string) => unknown>> = {
   [oids.int8]: Number,
@@ -15,7 +15,10 @@ export const valueParsers: Readonly<Record<number, (value: string) => unknown>> 
   [oids.interval]: text,
 };
 
-/** A value as both drivers take it: times as ISO text in UTC (node-postgres would write local time), undefined as null. */
+/**
+ * Converts a value for both drivers: times to ISO text in UTC (node-postgres would write local time), undefined to
+ * null.
+ */
 export function toParameter(value: unknown): unknown {
   if (value === undefined) return null;
   if (value instanceof Date) return value.toISOString();

@@ -1,34 +1,34 @@
-// The picture of docs/architecture.md as a table: a folder, and what it may import besides itself. Arrows only point down.
-// A new folder needs a line here before it may import anything.
+// The architecture diagram of docs/architecture.md as a table: each folder, and the folders that it may import besides
+// itself. Imports only point down. A new folder needs a line here before it may import anything.
 const mayImport = {
   'api/graphql': ['domain', 'auth', 'http'],
   'api/rest': ['domain', 'auth', 'http'],
   'api/console': ['domain', 'auth', 'http'],
   jobs: ['domain'],
-  // What HTTP asks of every door alike, and what doors need of it alike: knows none of them.
+  // HTTP features that all APIs share; imports none of the APIs.
   http: [],
   domain: ['auth', 'agents', 'realtime', 'store', 'threads'],
-  // The catalogue of errors is domain language that imports the names of permissions alone, so that auth can refuse in the
-  // words of every door.
+  // The catalogue of errors belongs to the domain and imports only the names of permissions, so that auth can throw the
+  // errors of every API.
   auth: ['store', 'realtime', 'domain/errors.ts'],
-  // Agents fill directories, and hostile ones need a deletion that imports nothing.
+  // Agents fill directories, and hostile agents require a deletion without other imports.
   agents: ['threads', 'store/delete-tree.ts'],
   realtime: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.
   config: ['agents', 'domain'],
-  // Commands of the operator: stand above everything, as main.ts does.
+  // Commands for the operator: above everything else, like main.ts.
   cli: ['agents', 'assembly', 'auth', 'config', 'domain', 'http', 'realtime', 'store', 'main.ts', 'app.ts'],
   // Builds the parts of a process from the configuration.
   assembly: ['agents', 'api', 'auth', 'config', 'domain', 'http', 'jobs', 'realtime', 'store'],
-  // Worker threads with limits of time and memory: knows none of the programs that run in them.
+  // Worker threads with limits of time and memory: imports none of the programs that run in them.
   threads: [],
 };
 
 /** Files above the folders that every folder may import. */
 const forAll = ['parse-url.ts'];
 
-// Packages that only some folders may import. Everybody else goes through these folders' own functions.
+// Packages that only some folders may import. All others use these folders' own functions.
 const drivers = [
   { packages: ['@prisma', '@electric-sql/pglite', 'pglite-prisma-adapter'], folders: ['store'] },
   { packages: ['pg'], folders: ['store', 'realtime'] },
@@ -43,7 +43,7 @@ const inside = (name) => (name.endsWith('.ts') ? `${literal(name)}$` : `${litera
 
 const layers = Object.entries(mayImport).map(([folder, others]) => ({
   name: `${folder}-points-down`,
-  comment: `src/${folder}/ may import only ${[folder, ...others].join(', ')}: the table in .dependency-cruiser.mjs, the picture in docs/architecture.md. Move the code down, or hand it in from above.`,
+  comment: `src/${folder}/ may import only ${[folder, ...others].join(', ')}: the table in .dependency-cruiser.mjs, the diagram in docs/architecture.md. Move the code down, or pass it in as a parameter.`,
   severity: 'error',
   from: { path: `^src/${folder}/` },
   to: { path: '^src/', pathNot: `^src/(?:${[folder, ...others, ...forAll].map(inside).join('|')})` },
@@ -51,7 +51,7 @@ const layers = Object.entries(mayImport).map(([folder, others]) => ({
 
 const versions = ['v1', 'v2', 'v3'].map((version) => ({
   name: `rest-${version}-is-frozen-alone`,
-  comment: `A REST version is retired as a folder: rest/${version} imports no other version. What two versions share stands in src/api/rest/ or in the domain.`,
+  comment: `A REST version is retired as a folder: rest/${version} imports no other version. Code that two versions share belongs in src/api/rest/ or in the domain.`,
   severity: 'error',
   from: { path: `^src/api/rest/${version}/` },
   to: { path: '^src/api/rest/v[0-9]+/', pathNot: `^src/api/rest/${version}/` },
@@ -72,8 +72,8 @@ export default {
     ...versions,
     ...packages,
     {
-      name: 'no-rings',
-      comment: 'These files import one another in a ring. Move what both need into a file of its own, below them.',
+      name: 'no-cycles',
+      comment: 'These files form an import cycle. Move the code that they share into a separate file that both import.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -81,14 +81,14 @@ export default {
     {
       name: 'every-folder-has-a-line',
       comment:
-        'This folder is not in the table of .dependency-cruiser.mjs. Add its line, and draw it in docs/architecture.md.',
+        'This folder is not in the table of .dependency-cruiser.mjs. Add a line for it, and add it to the diagram in docs/architecture.md.',
       severity: 'error',
       from: { path: '^src/[^/]+/', pathNot: `^src/${anyOf(Object.keys(mayImport))}/` },
       to: {},
     },
     {
-      name: 'shared-domain-words-import-nothing',
-      comment: 'auth imports domain/errors.ts, so that file stays a leaf: it may import nothing of ours.',
+      name: 'error-catalogue-imports-nothing',
+      comment: 'auth imports domain/errors.ts, so this file must not import any file of src/.',
       severity: 'error',
       from: { path: '^src/domain/errors\\.ts$' },
       to: { path: '^src/' },
@@ -102,7 +102,7 @@ export default {
     },
     {
       name: 'resolvable',
-      comment: 'This import leads nowhere: mend the path, or add the package with an exact version.',
+      comment: 'This import cannot be resolved: correct the path, or add the package with an exact version.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
@@ -117,7 +117,7 @@ export default {
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
-    // Imports of types are arrows too.
+    // Type imports count too.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^src/store/generated/' },

@@ -1,4 +1,4 @@
-// npm run build: the service as few files. As many as its sources and packages have, its start would take a third longer.
+// npm run build: bundles the service into a few files. With one file per module, its start would take a third longer.
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
@@ -6,7 +6,7 @@ import { defineConfig } from 'rolldown';
 const root = import.meta.dirname;
 const src = resolve(root, 'src');
 
-/** What is started by its path in dist/: the service and its commands; and what benches and tests load. */
+/** Files that are started by their path in dist/: the service and its commands; and files that benches and tests load. */
 const service = [
   'main',
   'cli/switchyard',
@@ -32,7 +32,7 @@ const programs = [
   'domain/execution/structured-output/check-thread',
 ];
 
-/** What has files of its own beside its code, or is large and seldom wanted. */
+/** Packages with data files beside their code, or large ones that are rarely used. */
 const external = [
   '@electric-sql/pglite',
   /^@prisma\/client\/runtime\/query_compiler/,
@@ -43,21 +43,21 @@ const external = [
   'pg-native',
 ];
 
-/** A module of ours looks for files from where it would lie by itself in dist/, whichever file it comes to be in. */
-const ownPlaces = {
-  name: 'own-places',
+/** A module looks for files relative to its own position in dist/, whichever bundle contains it. */
+const resolveOwnPaths = {
+  name: 'resolve-own-paths',
   transform(code, id) {
     if (!id.startsWith(src) || !code.includes('import.meta')) return null;
-    const place = relative(src, id).replace(/\.ts$/, '.js');
-    const placed = code
-      .replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, builtRoot).href`)
-      .replaceAll('import.meta.dirname', `ownPath(new URL(${JSON.stringify(`${dirname(place)}/`)}, builtRoot))`);
-    // Each line stays where it is.
-    return { code: placed, map: null };
+    const builtPath = relative(src, id).replace(/\.ts$/, '.js');
+    const resolved = code
+      .replaceAll('import.meta.url', `new URL(${JSON.stringify(builtPath)}, builtRoot).href`)
+      .replaceAll('import.meta.dirname', `ownPath(new URL(${JSON.stringify(`${dirname(builtPath)}/`)}, builtRoot))`);
+    // Line numbers do not change.
+    return { code: resolved, map: null };
   },
 };
 
-/** The two names that {@link ownPlaces} writes. */
+/** The two names that {@link resolveOwnPaths} writes. */
 const intro = ({ fileName }) => {
   const up = relative(dirname(fileName), '') || '.';
   return `import { fileURLToPath as ownPath } from 'node:url';\nconst builtRoot = new URL('${up}/', import.meta.url);`;
@@ -77,9 +77,9 @@ const build = (name, entries, chunks) => ({
   input: Object.fromEntries(entries.map((entry) => [entry, resolve(src, `${entry}.ts`)])),
   platform: 'node',
   external,
-  // Its main file is CommonJS, through which every use would go by a getter.
+  // Its main file is CommonJS, where every use would go through a getter.
   resolve: { alias: { graphql$: fileURLToPath(import.meta.resolve('graphql/index.mjs')) } },
-  plugins: [ownPlaces, listInputs(name)],
+  plugins: [resolveOwnPaths, listInputs(name)],
   output: {
     dir: 'dist',
     entryFileNames: '[name].js',
@@ -95,5 +95,5 @@ const builds = {
   programs: build('programs', programs, 'parts-of-programs'),
 };
 
-// BUILD=programs makes one alone.
+// BUILD=programs builds one of them alone.
 export default defineConfig(process.env.BUILD ? builds[process.env.BUILD] : Object.values(builds));

@@ -7,12 +7,12 @@ import type { Row } from './support/measures.ts';
 import { profileRequests } from './support/profile-requests.ts';
 import { seed } from './support/seed.ts';
 
-/** Over how many sessions the messages go in turn. */
+/** The number of sessions among which the messages rotate. */
 export const appendSessions = 200;
 
 const body = JSON.stringify({ message: 'Go on with the next part, please, and tell me when you have done it.' });
 
-/** A message to each of the sessions of a server. */
+/** Requests that send a message to each of a server's sessions. */
 export function appendRequests(
   { token, organizationId }: Pick<Server, 'token' | 'organizationId'>,
   ids: readonly string[],
@@ -23,8 +23,8 @@ export function appendRequests(
 }
 
 /**
- * Sending a message, with its log entry, its notification and its audit entry, against one INSERT, both over HTTP and on the same
- * database. Without workers: who answers the messages is another matter.
+ * Sending a message, with its log entry, notification and audit entry, compared with one INSERT, both over HTTP and on
+ * the same database. Without workers: answers to the messages are not measured.
  */
 export async function measureAppend(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();

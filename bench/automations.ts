@@ -1,6 +1,6 @@
-// npx tsx bench/automations.ts [automations] [seconds]: so many automations that are due within so many seconds (10,000 within
-// a minute), and three processes on a private PostgreSQL, two of which are killed at random moments. Prints how many fired
-// exactly once, and how late. Times are good as ratios only; the counts must be right.
+// npx tsx bench/automations.ts [automations] [seconds]: automations that are due within a period (10,000 within a
+// minute), and three processes on a private PostgreSQL, two of which are killed at random times. Prints the number of
+// automations that ran exactly once, and their delay. Times are meaningful as ratios only; the counts must be right.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ if (!binaries) throw new Error('There is no PostgreSQL here.');
 const cluster = await startPostgresCluster(binaries);
 const root = await mkdtemp(join(tmpdir(), 'switchyard-due-'));
 
-/** Starts a process that does nothing but what happens by itself. */
+/** Starts a process with background jobs only. */
 async function start(name: string) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
     env: {
@@ -50,7 +50,7 @@ try {
   const processes = [await start('one'), await start('two'), await start('three')];
   const [organization] = await query('select id from organization', []);
   const { id: organizationId } = organization as { id: string };
-  // They look every half minute when nobody rings, so that all three are awake by then.
+  // Without notifications they poll every half minute, so all three are running by then.
   const from = new Date(Date.now() + 35_000);
   await seedDueAutomations(query, { organizationId, count, from, spreadSeconds });
   await delay(from.getTime() - Date.now());

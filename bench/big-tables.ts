@@ -11,13 +11,13 @@ import { seed } from './support/seed.ts';
 
 const entriesEach = 10;
 const smallSessions = 10_000;
-/** What a session and its entries take on disk, with indexes and the log that goes before them. */
+/** The disk space of a session and its entries, with indexes and the write-ahead log. */
 const bytesEach = 7_000;
 
 const positions = ['first', 'middle', 'last', 'v1-offset'] as const;
 type PagePosition = (typeof positions)[number];
 
-/** What a page costs when the tables are large, against the same in small ones; the time of one request after another. */
+/** The cost of a page on large tables compared with small ones: the time of sequential requests. */
 export async function measureBigTables(bench: Bench): Promise<Row[]> {
   const { isQuick } = bench.options;
   const bigSessions = isQuick ? 100_000 : 1_000_000;
@@ -34,7 +34,7 @@ export async function measureBigTables(bench: Bench): Promise<Row[]> {
   for (const each of [small, big]) for (const position of positions) await ask(each, position, isQuick ? 50 : 400);
   const rows: Row[] = [];
   for (const position of positions) {
-    // Many short turns, and the median of what each two of them give: a machine that is busy for a while is so for both.
+    // Many short rounds, and the median of each pair: a temporary load of the machine affects both.
     const took = { small: [] as number[], big: [] as number[], ratio: [] as number[] };
     for (let turn = 0; turn < 15; turn++) {
       const smallMs = (await ask(small, position, isQuick ? 8 : 60)).medianMs;
@@ -65,7 +65,7 @@ async function prepare(bench: Bench, sessions: number): Promise<Prepared> {
   const server = await bench.startServer(database);
   bench.progress(`  writing ${sessions} sessions`);
   await seed(database.client, { organizationId: server.organizationId, sessions, entriesEach }, bench.progress);
-  // So that no page waits for what was just written to be tidied up.
+  // So that no page waits for the cleanup of recent writes.
   await database.client.query('vacuum');
   await database.client.query('checkpoint');
   const pages = {
@@ -96,7 +96,7 @@ const document = pageDocument
 const pageAfter = ({ token, organizationId }: Server, after: string | null) =>
   graphqlRequest(token, document, { id: `org-${organizationId}`, after });
 
-/** The cursor of the session that stands behind so many newer ones. */
+/** The cursor of a session that `rank` newer ones precede. */
 async function cursorAt({ client }: Database, newer: number): Promise<string> {
   const { rows } = await client.query(
     'select id, created_at from session order by created_at desc, id desc limit 1 offset $1',

@@ -1,6 +1,6 @@
-// npx tsx bench/console.ts [entries] [live]: a session with so many entries (50,000) is opened in the browser of this machine,
-// scrolled, and then given so many more (20,000: an hour of five or six a second) as fast as they go. Prints how long until
-// the first message is on the screen, the slowest frame while scrolling, and what the page holds in memory. Build first.
+// npx tsx bench/console.ts [entries] [live]: opens a session with many entries (50,000) in this machine's browser,
+// scrolls it, and then adds further entries (20,000: an hour of five or six per second) as fast as possible. Prints the
+// time until the first message is visible, the slowest frame while scrolling, and the memory of the page. Build first.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ const browser = await chromium.launch({
 });
 try {
   const page = await (await browser.newContext({ baseURL: url, viewport: { width: 1_280, height: 800 } })).newPage();
-  // tsx names functions by a function of its own, also those that run in the page.
+  // tsx wraps functions with a helper of its own, also those that run in the page.
   await page.addInitScript({ content: 'globalThis.__name = (named) => named;' });
   await page.goto('/');
   await page.getByLabel('Token').fill(token);

@@ -18,11 +18,11 @@ import type { Subscriber } from './support/subscribers.ts';
 
 const subscribers = 1_000;
 const manySessions = 200;
-/** How many different keys listen; those of one session are all different. */
+/** The number of different keys that subscribe; those of one session are all different. */
 const viewers = 50;
 const body = 'A message as agents write them: a line or two of text that says what was done, and what comes next.';
 
-/** A message to 1,000 subscribers: the server's CPU for each delivery, against `ws` with a ready frame. */
+/** A message to 1,000 subscribers: the server's CPU per delivery, compared with `ws` and a prepared frame. */
 export async function measureFanOut(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);
@@ -50,7 +50,7 @@ export async function measureFanOut(bench: Bench): Promise<Row[]> {
   }
   if (isSelected(bench.options, 'fan-out/200-sessions')) {
     const tokens = await createViewers(server, viewers);
-    // Neither the document nor the viewer is that of another subscriber of the session: nothing is alike but the session.
+    // Each subscriber of a session has its own document and viewer: only the session is shared.
     const toMany = (url: string, ids: readonly string[]) =>
       Array.from({ length: subscribers }, (_, n) =>
         subscriber({ url }, tokens[n % viewers] ?? '', ids[Math.floor(n / 5)] ?? '', followDocument(n)),
@@ -69,7 +69,7 @@ interface FanOutSetup {
   readonly database: Database;
   readonly server: Server;
   readonly listeners: readonly Subscriber[];
-  /** The sessions that get a message each time. */
+  /** The sessions that get a message in each round. */
   readonly to: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function compareFanOut(
   ];
   const roundMs = bench.options.isQuick ? 1_000 : 8_000;
   let deliveries = 0;
-  /** Messages for so long, and at least three; gives the CPU of each delivery in microseconds. */
+  /** Sends messages for a period, and at least three; returns the CPU per delivery in microseconds. */
   const round = async ({ pid, tick }: (typeof variants)[number]): Promise<number> => {
     const [startedAt, before] = [performance.now(), cpuMs(pid)];
     let ticks = 0;
@@ -116,7 +116,7 @@ async function compareFanOut(
 }
 
 interface FanOutProfile {
-  /** How many messages each session gets. */
+  /** The number of messages that each session gets. */
   readonly ticks: number;
   readonly to: readonly string[];
   readonly listenersOf: (url: string) => readonly Subscriber[];

@@ -7,7 +7,7 @@ import { startPeer } from './support/peer.ts';
 import { profileRequests } from './support/profile-requests.ts';
 import { seed } from './support/seed.ts';
 
-/** What a list in a client asks for: 20 sessions with the first 5 messages of each. */
+/** A typical list of a client: 20 sessions with the first 5 messages of each. */
 export const pageDocument = `
   query Page($id: ID!) {
     organization(id: $id) {
@@ -31,10 +31,10 @@ export const pageDocument = `
 export const pageRequest = ({ token, organizationId }: Pick<Server, 'token' | 'organizationId'>) =>
   graphqlRequest(token, pageDocument, { id: `org-${organizationId}` });
 
-/** How many sessions there are, with how many entries each. */
+/** The number of sessions, and of entries in each. */
 export const pageSeed = { sessions: 2_000, entriesEach: 10 };
 
-/** The GraphQL page against bare, and against PostGraphile where it installs. */
+/** The GraphQL page compared with the bare server, and with PostGraphile if it can be installed. */
 export async function measureGraphqlPage(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);

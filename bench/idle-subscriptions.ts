@@ -4,15 +4,15 @@ import type { Row } from './support/measures.ts';
 import { residentBytes } from './support/processes.ts';
 import { seed } from './support/seed.ts';
 
-/** Open before the first look, so that what is there once for all of them is not counted for each. */
+/** Opened before the first measurement, so that shared costs are not counted for each subscription. */
 const before = 300;
 
-/** On a signal the server throws away what nothing refers to, and says what is left. */
+/** On a signal, the server runs a garbage collection and prints the remaining heap. */
 const collector = `data:text/javascript,${encodeURIComponent(
   `process.on('SIGUSR2', () => { gc(); gc(); console.error('collected ' + JSON.stringify(process.memoryUsage()) + '.'); });`,
 )}`;
 
-/** What one more idle subscription takes, each on a socket of its own. */
+/** The memory of one more idle subscription, each on its own socket. */
 export async function measureIdleSubscriptions(bench: Bench): Promise<Row[]> {
   const count = bench.options.isQuick ? 1_000 : 5_000;
   const database = await bench.createDatabase();
@@ -43,7 +43,7 @@ interface Memory {
 }
 
 async function collect(server: Server, time: number): Promise<Memory> {
-  // Twice: what the first one finalizes, the second one frees.
+  // Twice: the second collection frees what the first one finalizes.
   for (const n of [2 * time - 1, 2 * time]) {
     process.kill(server.pid, 'SIGUSR2');
     await server.waitForOutput(new RegExp(`(?:collected .*?\\}\\.[\\s\\S]*?){${n}}`));

@@ -7,7 +7,7 @@ import { seed } from './support/seed.ts';
 const sessions = 100;
 const perSecond = 500;
 
-/** From before a message is appended by another process until its subscriber has it. */
+/** The time from before another process appends a message until its subscriber receives it. */
 export async function measureLatency(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);

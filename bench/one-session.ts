@@ -13,10 +13,10 @@ const document = `
     }
   }`;
 
-/** How many different sessions are asked for in turn. */
+/** The number of different sessions that are requested in turn. */
 const sessionCount = 50;
 
-/** One session by its id, by GraphQL and by v3, against bare. */
+/** One session by its id, by GraphQL and by v3, compared with the bare server. */
 export async function measureOneSession(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);

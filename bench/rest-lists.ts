@@ -5,7 +5,7 @@ import { askOnce, getRequest, requireSame } from './support/http.ts';
 import type { Row } from './support/measures.ts';
 import { seed } from './support/seed.ts';
 
-/** The session lists of v1 and v3, 100 sessions each, against bare. */
+/** The session lists of v1 and v3, 100 sessions each, compared with the bare server. */
 export async function measureRestLists(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
   const server = await bench.startServer(database);

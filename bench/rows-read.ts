@@ -19,8 +19,8 @@ const document = pageDocument
 const [pageSize, messagesEach] = [20, 5];
 
 /**
- * Rows of the tables that a page of sessions with their messages reads, by `EXPLAIN (ANALYZE, BUFFERS)` of the very
- * statements that the service sends: beyond the page, and one more of each list to know whether there is more.
+ * Rows that a page of sessions with their messages reads, by `EXPLAIN (ANALYZE, BUFFERS)` of the statements that the
+ * service sends: those beyond the page and the one extra row of each list.
  */
 export async function measureRowsRead(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
@@ -48,7 +48,7 @@ export async function measureRowsRead(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, filter] of Object.entries(filters)) {
     const first = await ask({ filter, first: pageSize });
-    // The middle by the cursor of a page further on: ten pages are as far as the rarest filter goes.
+    // Reaches the middle by the cursor of a later page: the rarest filter has ten pages at most.
     let after = first.answer.pageInfo.endCursor;
     for (let n = 0; n < 5; n++) {
       after = (await ask({ filter, first: pageSize, after })).answer.pageInfo.endCursor;

@@ -1,4 +1,5 @@
-// npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md says how.
+// npm run bench: measures the server against baselines on this machine, and prints a table. docs/performance.md
+// explains the method.
 import { writeFile } from 'node:fs/promises';
 import { measureAppend } from './append.ts';
 import { measureBigTables } from './big-tables.ts';
@@ -15,7 +16,7 @@ import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
 import { isSelected, readOptions, usage } from './support/options.ts';
 
-/** The part of a row's name before the stroke, and what measures it. */
+/** The prefix of a row's name, and the function that measures it. */
 const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
   ['graphql-page', measureGraphqlPage],
   ['rest-lists', measureRestLists],
@@ -40,7 +41,7 @@ for (const prefix of options.only) {
     throw new Error(`No row begins with "${prefix}". There are: ${Object.keys(measures).join(', ')}.`);
 }
 
-// Each program that runs is stopped when this process ends.
+// Each started program adds a listener for the exit of this process.
 process.setMaxListeners(50);
 const cluster = await openCluster();
 const rows: Row[] = [];
@@ -67,7 +68,7 @@ try {
     process.stderr.write(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`);
   }
 } finally {
-  // Also those before one that failed.
+  // Prints the rows measured before a failure too.
   process.stdout.write(`${toTable(rows)}\n`);
   if (options.json !== null) await writeFile(options.json, `${JSON.stringify(toJson(rows), null, 2)}\n`);
   await cluster.stop();

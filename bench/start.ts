@@ -4,7 +4,7 @@ import { median } from './support/compare.ts';
 import type { Row } from './support/measures.ts';
 import { residentBytes } from './support/processes.ts';
 
-/** How long the embedded service takes to be there, the first time and the next, and what it holds when nobody asks. */
+/** The start time of the embedded service, at the first and at the next start, and its idle memory. */
 export async function measureStart(bench: Bench): Promise<Row[]> {
   const took = { first: [] as number[], next: [] as number[], memory: [] as number[] };
   for (let n = 0; n < (bench.options.isQuick ? 1 : 3); n++) {

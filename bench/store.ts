@@ -1,5 +1,5 @@
-// npx tsx bench/store.ts [rows]: what opening costs, and a write as one statement against one in transact(), on PGlite and on
-// a private PostgreSQL. Figures are good as ratios only.
+// npx tsx bench/store.ts [rows]: the cost of opening a store, and of a write as one statement compared with one in
+// transact(), on PGlite and on a private PostgreSQL. Numbers are meaningful as ratios only.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,14 +18,14 @@ const take =
   'update session_head set next_seq = next_seq + 1 where session_id = $1 and generation = 0 returning next_seq - 1 as seq';
 const put = `insert into log_entry (session_id, seq, id, kind, created_at) values ($1, $2, $3, 'NOTICE', now())`;
 
-/** Milliseconds that `run` takes. */
+/** The duration of `run` in milliseconds. */
 async function timed(run: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await run();
   return performance.now() - startedAt;
 }
 
-/** Calls a second, `atOnce` at a time. */
+/** Calls per second with `atOnce` concurrent calls. */
 async function rate(call: (n: number) => Promise<unknown>): Promise<number> {
   let next = 0;
   const worker = async () => {

@@ -1,5 +1,5 @@
-// Generates the committed generated files anew and fails when that changes one of them, or when git does not know it
-// (`git diff` alone says nothing about a file that was never added).
+// Regenerates the committed generated files. Fails if that changes one of them, or if git does not track one (`git
+// diff` ignores a file that was never added).
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 

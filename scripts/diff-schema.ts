@@ -13,21 +13,21 @@ import { type Migration, readMigrations } from '../src/store/migrations.ts';
 
 const schemaFolder = fileURLToPath(new URL('../prisma/schema', import.meta.url));
 
-/** All of `prisma/schema/`, as one text. */
+/** Reads all of `prisma/schema/` as one text. */
 export async function readSchema(): Promise<string> {
   const names = (await readdir(schemaFolder)).filter((name) => name.endsWith('.prisma')).sort();
   return (await Promise.all(names.map((name) => readFile(join(schemaFolder, name), 'utf8')))).join('\n');
 }
 
-/** What to compare, where not the repository's own. */
+/** The inputs of the comparison, if not the repository's own. */
 export interface Compared {
   readonly schema?: string;
   readonly migrations?: readonly Migration[];
 }
 
 /**
- * The SQL that would bring the migrations to `prisma/schema/`, or null when they agree. The migrations run on an
- * empty PGlite in memory, and Prisma's schema engine in WebAssembly compares: no server, no download.
+ * The SQL that migrates the migrations' schema to `prisma/schema/`, or null if they agree. The migrations run on an
+ * empty in-memory PGlite, and Prisma's schema engine in WebAssembly compares: no server, no download.
  */
 export async function diffSchema(compared: Compared = {}): Promise<string | null> {
   const content = compared.schema ?? (await readSchema());

@@ -6,16 +6,16 @@ import type { Script } from './processes.ts';
 import type { PublisherRequest } from './publisher.ts';
 import type { Subscriber, SubscribersRequest } from './subscribers.ts';
 
-/** Subscribers that are open, and have had their first frame. */
+/** Open subscribers that have received their first frame. */
 export interface Audience {
-  /** What one of them got first. */
+  /** The first frame of one of them. */
   readonly frame: string;
-  /** Waits until each has had so many frames, the first included. */
+  /** Waits until each has received this number of frames, including the first. */
   wait(frames: number): Promise<void>;
   latencies(): Promise<number[]>;
 }
 
-/** Opens subscribers in a process of their own. */
+/** Opens subscribers in a separate process. */
 export async function openAudience(bench: Bench, subscribers: readonly Subscriber[]): Promise<Audience> {
   const script = bench.startScript('subscribers');
   const ask = <T>(request: SubscribersRequest) => script.ask<T>(request);
@@ -27,11 +27,11 @@ export async function openAudience(bench: Bench, subscribers: readonly Subscribe
   };
 }
 
-/** The words that follow one session's messages; `n` makes them another document. */
+/** The subscription to one session's messages; `n` makes the document unique. */
 export const followDocument = (n: number | null = null) =>
   `subscription Follow${n ?? ''}($id: ID!) { sessionMessages(sessionId: $id) { cursor node { id type body createdAt } } }`;
 
-/** A subscriber of a server to one session's messages. */
+/** A subscriber to one session's messages. */
 export function subscriber(
   server: Pick<Server, 'url'>,
   token: string,
@@ -41,7 +41,7 @@ export function subscriber(
   return { url: `${server.url.replace('http', 'ws')}/graphql`, token, query, variables: { id } };
 }
 
-/** The bare server and so many sockets on it; `send` gives each a frame, and waits until all have it. */
+/** The bare server with a number of sockets; `send` sends a frame to each, and waits until all have received it. */
 export async function openBareWs(bench: Bench, count: number) {
   const script = bench.startScript('bare-ws');
   const port = await script.ask<number>({ act: 'listen' } satisfies BareWsRequest);
@@ -58,7 +58,9 @@ export async function openBareWs(bench: Bench, count: number) {
   };
 }
 
-/** A process that writes messages; what it writes is durable when PostgreSQL says so, or with `isLazy` a little later. */
+/**
+ * A process that writes messages. Writes are durable when PostgreSQL confirms them or, with `isLazy`, shortly after.
+ */
 export async function startPublisher(
   bench: Bench,
   database: Database,
@@ -68,11 +70,11 @@ export async function startPublisher(
   return bench.startScript('publisher', [url, await bench.createFolder(), resolve(bench.options.dist ?? 'dist')]);
 }
 
-/** The tokens of so many new service users of the organization. */
+/** Creates service users in the organization; returns their tokens. */
 export async function createViewers(server: Server, count: number): Promise<string[]> {
   const run = async (query: string, input: object) => {
     const { data } = await askOnce(server.url, graphqlRequest(server.token, query, { input }));
-    // The one field that was asked for: JSON, as its document says.
+    // The one requested field: JSON, as its document says.
     const [payload] = Object.values(data) as any[];
     if (payload.userErrors.length > 0) throw new Error(JSON.stringify(payload.userErrors));
     return payload;
@@ -92,7 +94,7 @@ export async function createViewers(server: Server, count: number): Promise<stri
   return tokens;
 }
 
-/** Bare ids of the sessions of a database, oldest first. */
+/** The unprefixed ids of a database's sessions, oldest first. */
 export async function sessionIds(database: Database): Promise<string[]> {
   return (await database.client.query('select id from session order by id')).rows.map(({ id }) => id);
 }

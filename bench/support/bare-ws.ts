@@ -1,10 +1,10 @@
-// The baseline of subscriptions: `ws`, which sends a ready frame to every socket when it is told to.
+// The baseline of subscriptions: `ws`, which sends a prepared frame to every socket on request.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { serveRequests } from './processes.ts';
 
-/** What it is told: to listen, which gives its port, or to send. */
+/** Its requests: to listen, which returns its port, or to send. */
 export type BareWsRequest = { readonly act: 'listen' } | { readonly act: 'send'; readonly frame: string };
 
 let server: WebSocketServer | null = null;

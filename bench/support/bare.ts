@@ -1,5 +1,6 @@
-// The baseline: node:http and pg, one hand-written, prepared statement for each request, JSON out. No authentication, no
-// limits. It gives what the service gives, to the byte where `bench/` compares them. Arguments: the database, the base URL.
+// The baseline: node:http and pg, one hand-written, prepared statement for each request, JSON out. No authentication,
+// no limits. Its responses equal the service's, byte for byte where `bench/` compares them. Arguments: the database,
+// the base URL.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import pg from 'pg';
 

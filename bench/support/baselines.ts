@@ -11,7 +11,7 @@ export function startBare(bench: Bench, database: Database): Promise<Baseline> {
   return startBaseline(bench, 'bare', [database.url, baseUrl]);
 }
 
-/** Starts a script of `bench/support` that says where it listens. */
+/** Starts a script of `bench/support` that prints its listen address. */
 export async function startBaseline(bench: Bench, name: string, args: readonly string[]): Promise<Baseline> {
   const path = new URL(`./${name}.ts`, import.meta.url).pathname;
   const running = start(process.execPath, ['--import', 'tsx', path, ...args], { env: process.env });

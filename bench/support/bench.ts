@@ -7,43 +7,46 @@ import { findPostgresBinaries, startPostgresCluster } from '../../test/support/p
 import type { Options } from './options.ts';
 import { type Running, type Script, start, startScript } from './processes.ts';
 
-/** A database of its own, and a connection to it. */
+/** A separate database, and a connection to it. */
 export interface Database {
   readonly url: string;
   readonly client: pg.Client;
 }
 
-/** A Switchyard, started as its users do, on a new installation. */
+/** A Switchyard service on a new installation, started like in production. */
 export interface Server extends Running {
   readonly url: string;
   /** The administrator's token, for GraphQL and v3. */
   readonly token: string;
   readonly v1Key: string;
-  /** Bare. */
+  /** Unprefixed. */
   readonly organizationId: string;
   readonly dataDir: string;
-  /** From when it was started until it said that it is there. */
+  /** The time from its start until it was ready. */
   readonly readyMs: number;
 }
 
-/** What a measurement has at hand. What it starts is stopped when it ends. */
+/** The tools of a measurement. Everything that it starts is stopped at its end. */
 export interface Bench {
   readonly options: Options;
-  /** Says on stderr what is being done. */
+  /** Prints progress on stderr. */
   progress(text: string): void;
   createDatabase(): Promise<Database>;
-  /** `database` null: the embedded one. `env` adds to, and `execArgv` goes before, what every server is started with. */
+  /**
+   * `database` null: the embedded one. `env` is added to the environment of every server, and `execArgv` precedes its
+   * arguments.
+   */
   startServer(database: Database | null, more?: { env?: Record<string, string>; execArgv?: string[] }): Promise<Server>;
   startScript(name: string, args?: readonly string[]): Script;
-  /** A module of the build that is measured, by its path in `src/`. */
+  /** Imports a module of the measured build, by its path in `src/`. */
   importBuilt<T>(path: string): Promise<T>;
   /** A new temporary folder. */
   createFolder(): Promise<string>;
-  /** Runs when the measurement is over, last first. */
+  /** Registers a function to run at the end of the measurement, in reverse order. */
   defer(end: () => Promise<unknown> | unknown): void;
 }
 
-/** What links in answers begin with: the baselines write the same. */
+/** The start of links in responses: the baselines write the same. */
 export const baseUrl = 'http://switchyard.example';
 
 const serverEnv = {
@@ -51,7 +54,7 @@ const serverEnv = {
   PORT: '0',
   BASE_URL: baseUrl,
   LOG_LEVEL: 'warn',
-  // High enough that they count every request and refuse none.
+  // High enough that every request is counted and none refused.
   RATE_LIMIT_REST: '100000000',
   RATE_LIMIT_GRAPHQL: '100000000',
   MAX_SOCKETS: '100000',
@@ -60,7 +63,7 @@ const serverEnv = {
 } as const;
 
 /**
- * What durable means here: as PostgreSQL is by default. The rest is room, so that what is measured is the service and not a
+ * Durability has PostgreSQL's defaults. The other settings provide resources, so that the service is measured and not a
  * checkpoint.
  */
 const clusterSettings = [

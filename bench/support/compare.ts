@@ -2,7 +2,7 @@ import type { Bench } from './bench.ts';
 import type { HttpRequest, LoadRequest, LoadResult } from './load.ts';
 import { cpuMs, type Script } from './processes.ts';
 
-/** One of those that are compared: a server, and what it is asked. */
+/** A candidate of a comparison: a server and its requests. */
 export interface Candidate {
   readonly name: string;
   readonly pid: number;
@@ -12,29 +12,29 @@ export interface Candidate {
   readonly isVarying?: boolean;
 }
 
-/** What one of them took: medians of the rounds. */
+/** The cost of a candidate: medians of the rounds. */
 export interface Cost {
-  /** Of the server's CPU, for one request. */
+  /** The server's CPU per request. */
   readonly cpuMs: number;
   readonly perSecond: number;
-  /** How many were answered in all, the warm-up included. */
+  /** The number of responses, including the warm-up. */
   readonly requests: number;
 }
 
-/** How they are compared. */
+/** Options of a comparison. */
 export interface CompareOptions {
-  /** The load generator; one of its own when not said. */
+  /** The load generator; by default a new one. */
   readonly load?: Script;
-  /** Whether they are asked until V8 has compiled what they run, in a quick run too. */
+  /** True if the warm-up lasts until V8 has compiled the code, in a quick run too. */
   readonly isWarm?: boolean;
 }
 
-/** Connections that ask at once. */
+/** The number of concurrent connections. */
 const connections = 16;
 
 /**
- * Runs the candidates in turn, three rounds, so that what drifts hits all alike: first a warm-up, then the medians. Gives
- * their costs by name.
+ * Runs the candidates alternately in three rounds, so that drift affects all of them equally: first a warm-up, then the
+ * medians. Returns their costs by name.
  */
 export async function compare(
   bench: Bench,
@@ -49,11 +49,12 @@ export async function compare(
       connections,
       ms,
       isVarying,
-      // Fewer would not say much, on a machine that has others to serve.
+      // Fewer would mean little on a machine with other load.
       ...(times === undefined ? { minRequests: 200 } : { times }),
     } satisfies LoadRequest);
   const rounds = new Map<string, { cpu: number[]; rate: number[]; count: number }>();
-  // By number: what is compiled late depends on how often it ran, and a busy machine runs it less often in the same time.
+  // By number and not by time: compilation depends on the number of runs, and a busy machine has fewer in the same
+  // time.
   for (const candidate of candidates) {
     const { count } = await ask(candidate, isQuick ? 20_000 : 60_000, isWarm ? 4_000 : 800);
     rounds.set(candidate.name, { cpu: [], rate: [], count });
@@ -76,14 +77,14 @@ export async function compare(
   return new Map(costs);
 }
 
-/** The cost of one that was compared. */
+/** The cost of a candidate. */
 export function costOf(costs: ReadonlyMap<string, Cost>, name: string): Cost {
   const cost = costs.get(name);
   if (!cost) throw new Error(`"${name}" was not measured.`);
   return cost;
 }
 
-/** The middle one, or the lower of two. */
+/** The median; of an even number, the lower middle value. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;

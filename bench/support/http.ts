@@ -11,12 +11,12 @@ export function graphqlRequest(token: string, query: string, variables: object):
   };
 }
 
-/** A GET, with a token where one is needed. */
+/** A GET request, with a token if needed. */
 export function getRequest(path: string, token?: string): HttpRequest {
   return { method: 'GET', path, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } };
 }
 
-/** Asks once and gives the parsed answer. Throws on any other status than 200, and on GraphQL errors. */
+/** Sends one request and returns the parsed response. Throws on any status other than 200, and on GraphQL errors. */
 export async function askOnce(url: string, { method, path, headers, body }: HttpRequest): Promise<any> {
   const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await answer.text();
@@ -27,7 +27,7 @@ export async function askOnce(url: string, { method, path, headers, body }: Http
   return parsed;
 }
 
-/** Sees to it that a baseline gives what the service gives. Throws with the place where they part. */
+/** Checks that a baseline returns what the service returns. Throws with the position of the first difference. */
 export function requireSame(what: string, ours: unknown, baseline: unknown): void {
   if (isDeepStrictEqual(ours, baseline)) return;
   const [a = '', b = ''] = [JSON.stringify(ours), JSON.stringify(baseline)];

@@ -1,4 +1,4 @@
-// The load generator, in a process of its own, so that its CPU is not the server's.
+// The load generator, in a separate process so that its CPU is not counted as the server's.
 import { Pool } from 'undici';
 import { serveRequests } from './processes.ts';
 
@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** Requests in turn, over so many connections, for so long (and at least `atLeast` of them), or so often if `times` is said. */
+/** Requests in turn, over `connections`, for a duration (at least `atLeast` of them), or exactly `times`. */
 export interface LoadRequest {
   readonly url: string;
   readonly requests: readonly HttpRequest[];
@@ -18,11 +18,11 @@ export interface LoadRequest {
   readonly ms: number;
   readonly times?: number;
   readonly minRequests?: number;
-  /** Whether each answer to the same request may be another, as those to writes are. */
+  /** True if responses to the same request may differ, as for writes. */
   readonly isVarying?: boolean;
 }
 
-/** What came of it. */
+/** The result of a load run. */
 export interface LoadResult {
   readonly count: number;
   readonly ms: number;
@@ -57,7 +57,7 @@ async function run({
       const bytes = await answer.body.bytes();
       took.push(performance.now() - sentAt);
       lengths[n] ??= bytes.length;
-      // The data stand still: another length is another answer.
+      // The data do not change, so another length means another response.
       if (answer.statusCode !== 200 || (!isVarying && bytes.length !== lengths[n])) {
         const text = Buffer.from(bytes).toString().slice(0, 500);
         throw new Error(`${method} ${url}${path} gave ${answer.statusCode}, ${bytes.length} bytes: ${text}`);

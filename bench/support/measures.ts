@@ -1,4 +1,4 @@
-/** What a row of the table is: where the bar and the hope lie, in which unit, and which side of them is good. */
+/** A row of the table: its limit, its target, its unit, and its good direction. */
 interface Measure {
   readonly title: string;
   readonly unit: string;
@@ -20,7 +20,7 @@ const high = (title: string, unit: string, bar: number | null, hope: number | nu
   good: 'high',
 });
 
-/** Every row. The part before the stroke is the file that measures it. */
+/** All rows. The part before the slash is the name of the file that measures it. */
 export const measures = {
   'graphql-page/cpu': low('GraphQL page, 20 sessions × 5 messages: CPU', '× PostGraphile', 0.6, 0.35),
   'graphql-page/throughput': high('GraphQL page, 20 sessions × 5 messages: throughput', '× bare', 0.4, 0.6),
@@ -50,15 +50,15 @@ export const measures = {
 /** See {@link measures}. */
 export type MeasureName = keyof typeof measures;
 
-/** A measured row. `value` null: it could not be measured, and `note` says why. */
+/** A measured row. `value` null: it could not be measured, for the reason in `note`. */
 export interface Row {
   readonly name: MeasureName;
   readonly value: number | null;
-  /** What the value was made of. */
+  /** The source of the value. */
   readonly note: string;
 }
 
-/** How a row stands: `hope` reached, `bar` held, `missed`, or neither asked for. */
+/** The status of a row: `hope` reached, `bar` held, `missed`, or neither defined. */
 export function standing({ name, value }: Row): 'hope' | 'bar' | 'missed' | 'reported' | 'not measured' {
   const { bar, hope, good }: Measure = measures[name];
   if (value === null) return 'not measured';
@@ -92,7 +92,7 @@ export function toTable(rows: readonly Row[]): string {
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)].join('\n');
 }
 
-/** A figure with as many digits as mean something. */
+/** Formats a number with its significant digits. */
 export function show(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3;
   return value.toFixed(digits);

@@ -1,20 +1,23 @@
 import { parseArgs } from 'node:util';
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Options {
   /** Prefixes of rows; empty: all. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
   readonly isProfiled: boolean;
-  /** Where the JSON goes; null: nowhere. */
+  /** The file for the JSON; null: none. */
   readonly json: string | null;
-  /** The built server to measure; null: this tree's, built first where it is older than the sources. */
+  /**
+   * The built server to measure; null: the build of this repository, which is updated first if it is older than the
+   * sources.
+   */
   readonly dist: string | null;
-  /** Whether PostGraphile may be fetched from the registry. */
+  /** True if PostGraphile may be downloaded from the registry. */
   readonly hasPeer: boolean;
 }
 
-/** For `--help`. */
+/** The text for `--help`. */
 export const usage = `npm run bench -- [options]
 
 Measures the server against baselines on this machine, in one run, and prints a table.
@@ -30,7 +33,7 @@ Measures the server against baselines on this machine, in one run, and prints a 
 PostgreSQL: a private cluster from this machine's binaries, or DATABASE_URL (its user must be able to create databases).
 Progress goes to stderr. The exit code is 0 also where a bar is missed: the table says so.`;
 
-/** The options; null: help was asked for. Throws on others. */
+/** Parses the options; null: help was requested. Throws on unknown options. */
 export function readOptions(args: readonly string[]): Options | null {
   const { values } = parseArgs({
     args: [...args],
@@ -55,7 +58,7 @@ export function readOptions(args: readonly string[]): Options | null {
   };
 }
 
-/** Whether a row is asked for. */
+/** Returns true if a row was selected. */
 export function isSelected({ only }: Pick<Options, 'only'>, name: string): boolean {
   return only.length === 0 || only.some((prefix) => name.startsWith(prefix));
 }

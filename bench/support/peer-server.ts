@@ -1,5 +1,5 @@
-// PostGraphile on the views of bench/support/peer.ts. Runs on the Node that was installed beside it, which takes this file
-// as it is. Arguments: the folder that it is installed in, the database.
+// PostGraphile on the views of bench/support/peer.ts. Runs on the Node installed beside it, which runs TypeScript
+// directly. Arguments: its install folder, the database.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

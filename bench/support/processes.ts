@@ -2,12 +2,12 @@ import { type ChildProcess, fork, type SpawnOptions, spawn } from 'node:child_pr
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-/** A program that is being measured, or that measures. */
+/** A program that is measured or that measures. */
 export interface Running {
   readonly pid: number;
-  /** What it printed, stdout and stderr. */
+  /** Its output, stdout and stderr. */
   output(): string;
-  /** Resolves with the first match of what it prints; rejects with all that it printed when it ends before. */
+  /** Resolves with the first match in its output; rejects with all of its output if it ends before. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
@@ -65,10 +65,10 @@ function stopper(child: ChildProcess): () => Promise<void> {
   };
 }
 
-/** A script of `bench/support` in a process of its own that answers requests: one at a time, in order. */
+/** A script of `bench/support` in a separate process that answers requests one at a time, in order. */
 export interface Script {
   readonly pid: number;
-  /** Rejects with what the script threw. */
+  /** Rejects with the script's error. */
   ask<T>(request: object): Promise<T>;
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function startScript(name: string, args: readonly string[] = []): Script 
   };
 }
 
-/** In such a script: answers what the other process asks. */
+/** For such a script: answers the requests of the parent process. */
 export function serveRequests<T>(answer: (request: T) => Promise<unknown>): void {
   process.on('message', (request: T) => {
     answer(request).then(
@@ -112,15 +112,15 @@ export function serveRequests<T>(answer: (request: T) => Promise<unknown>): void
   process.once('disconnect', () => process.exit());
 }
 
-/** The CPU time of all threads of a process so far, user and system, in milliseconds; the kernel counts in steps of 10. */
+/** The total CPU time of a process's threads, user and system, in milliseconds; the kernel counts in steps of 10. */
 export function cpuMs(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Behind the name, which may hold anything: utime and stime are the 14th and 15th of all.
+  // After the name, which may contain anything: utime and stime are fields 14 and 15.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** The memory of a process that is in RAM, in bytes. */
+/** The resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   if (!match) throw new Error(`Process ${pid} has no VmRSS: has it ended?`);

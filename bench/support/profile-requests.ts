@@ -2,7 +2,7 @@ import type { Bench, Database, Server } from './bench.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
 import { topFunctions } from './profile.ts';
 
-/** Asks a server of its own for eight seconds, and says what took its CPU. */
+/** Sends requests to a separate server for eight seconds, and prints the functions that used its CPU. */
 export async function profileRequests(
   bench: Bench,
   database: Database,

@@ -11,7 +11,7 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** The functions that took the most CPU by themselves, of the profile that Node wrote into a folder when it ended. */
+/** The functions with the most self time, from the profile that Node wrote into a folder at its end. */
 export async function topFunctions(folder: string, count = 10): Promise<string[]> {
   const name = (await readdir(folder)).find((file) => file.endsWith('.cpuprofile'));
   if (name === undefined) throw new Error(`There is no CPU profile in ${folder}: the server did not end by itself.`);

@@ -1,13 +1,17 @@
-// Who writes messages into logs, as a worker on another machine does: an entry appended, and the bell rung. In a process of
-// its own, so that its CPU is not the server's. Arguments: the database, a folder for its lock, the build whose modules it takes.
+// Writes messages into logs like a worker on another machine: appends an entry and sends the notification. In a
+// separate process, so that its CPU is not counted as the server's. Arguments: the database, a folder for its lock, and
+// the build whose modules it uses.
 import { join } from 'node:path';
 import { serveRequests } from './processes.ts';
 
-/** What it is told. */
+/** Its requests. */
 export type PublisherRequest =
   /** A message to each of these sessions. */
   | { readonly act: 'publish'; readonly sessionIds: readonly string[]; readonly body: string }
-  /** So many messages a second to these in turn, for so long; each says when it was sent. Gives a {@link StreamResult}. */
+  /**
+   * Messages to these sessions in turn, at a rate per second, for a duration; each contains its send time. Returns a
+   * {@link StreamResult}.
+   */
   | { readonly act: 'stream'; readonly sessionIds: readonly string[]; readonly perSecond: number; readonly ms: number };
 
 const [, , databaseUrl = '', dataDir = '', dist = ''] = process.argv;
@@ -30,7 +34,7 @@ async function publish(sessionId: string, body: string): Promise<void> {
   notifier.notify(`session:${sessionId}`);
 }
 
-/** How many messages were sent, and the 99th percentile of what writing one took. */
+/** The number of messages sent, and the 99th percentile of their write times. */
 export interface StreamResult {
   readonly sent: number;
   readonly appendP99Ms: number;

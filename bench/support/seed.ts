@@ -1,21 +1,21 @@
 import type pg from 'pg';
 
-/** How much there shall be. */
+/** The amounts of data. */
 export interface Seed {
-  /** Bare. */
+  /** Unprefixed. */
   readonly organizationId: string;
   readonly sessions: number;
   readonly entriesEach: number;
 }
 
-/** Every so many of the sessions is archived, or has the status ERROR. */
+/** One of this many sessions is archived, or has the status ERROR. */
 export const everyTenth = 10;
-/** Every session has one of so many tags, `kind-0` and on. */
+/** Every session has one of this many tags, `kind-0` and so on. */
 export const kinds = 100;
-/** Every so many of the entries of a log is a tool call; the others are messages. */
+/** One of this many log entries is a tool call; the others are messages. */
 const everyFifth = 5;
 
-// What is common: ids in the order of their times, as UUIDv7 are; a session every 20 seconds, the last one an hour ago.
+// Common columns: ids in the order of their times, like UUIDv7; one session every 20 seconds, the last one an hour ago.
 const id = (at: string, salt: string) =>
   `lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || substr(md5(${salt}), 1, 20)`;
 
@@ -49,10 +49,10 @@ const entries = `
          s.created_at + n * interval '1 second'
     from (select id, created_at from session order by created_at, id limit $2 offset $3) s cross join generate_series(1, $1::int) n`;
 
-/** Sessions at a time, so that something can be said in between. */
+/** The number of sessions per statement, so that progress can be reported in between. */
 const batch = 50_000;
 
-/** Fills a database that a server has been started on, with what its own writes would leave; `said` hears how far it is. */
+/** Fills a database on which a server was started with the rows that its own writes would leave. */
 export async function seed(
   client: Pick<pg.Client, 'query'>,
   { organizationId, sessions: count, entriesEach }: Seed,

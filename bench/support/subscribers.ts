@@ -1,4 +1,4 @@
-// Those who listen, in a process of its own: each a WebSocket of its own.
+// The subscribers, in a separate process: each has its own WebSocket.
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { serveRequests } from './processes.ts';
@@ -11,13 +11,15 @@ export interface Subscriber {
   readonly variables: object;
 }
 
-/** What it is told. */
+/** Its requests. */
 export type SubscribersRequest =
-  /** Opens them and waits until each has its first frame, which those of the bare server do not wait for. Gives a frame. */
+  /**
+   * Opens them and waits until each has its first frame, except for the bare server, which sends none. Returns a frame.
+   */
   | { readonly act: 'open'; readonly subscribers: readonly Subscriber[] }
-  /** Waits until each has had so many frames since it was opened, and no more. */
+  /** Waits until each has received exactly this number of frames since it was opened. */
   | { readonly act: 'wait'; readonly frames: number }
-  /** The times from when messages say that they were sent (`sent:<ns>;`) until they came, in ms; then forgets them. */
+  /** The times from the send time in a message (`sent:<ns>;`) until its arrival, in ms; clears them. */
   | { readonly act: 'latencies' };
 
 interface Listener {

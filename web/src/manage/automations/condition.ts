@@ -72,7 +72,7 @@ export function readCondition(condition: Condition, fieldType: string | null): C
   return { key: ++lastKey, field, operator, text: writeValue(valueKind(operator, fieldType), value), base: condition };
 }
 
-/** A condition as the service takes it; what was not touched is as it came. */
+/** Converts a form to a condition; unchanged fields keep their stored value. */
 export function writeCondition({ field, operator, text, base }: ConditionDraft, fieldType: string | null): Condition {
   const kind = valueKind(operator, fieldType);
   if (base !== null && base.operator === operator && writeValue(kind, base.value) === text) {
@@ -81,7 +81,7 @@ export function writeCondition({ field, operator, text, base }: ConditionDraft, 
   return { field, operator, value: readValue(kind, text) };
 }
 
-/** A value as a text that says no less. */
+/** Writes a value as text without loss. */
 export function writeValue(kind: ValueKind, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (kind === 'text' && typeof value === 'string') return value;
@@ -91,7 +91,7 @@ export function writeValue(kind: ValueKind, value: unknown): string {
   return JSON.stringify(value);
 }
 
-// What is no value of the kind is sent as it is: the service says best what it must be.
+// Text that is no value of the kind is sent unchanged: the service's error message is the best one.
 function readValue(kind: ValueKind, text: string): unknown {
   switch (kind) {
     case 'nothing':
@@ -126,7 +126,7 @@ const isLine = (value: unknown) =>
 
 const readNumber = (text: string) => (text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text));
 
-// A text in quotes is a text whatever it looks like.
+// A quoted text is a text, whatever it contains.
 const readPlain = (text: string) => (/^(?:-?\d|"|true$|false$)/.test(text) ? readJson(text) : text);
 
 function readJson(text: string): unknown {

@@ -21,7 +21,7 @@ export interface Definition extends Settings {
   readonly actions: readonly Action[];
 }
 
-/** An automation as it stands in a form. */
+/** An automation in a form. */
 export interface Draft {
   readonly name: string;
   readonly triggers: readonly TriggerDraft[];
@@ -29,7 +29,7 @@ export interface Draft {
   readonly settings: SettingsDraft;
 }
 
-/** What a new automation begins with. */
+/** The initial values of a new automation. */
 export const newDraft = (): Draft => ({
   name: '',
   triggers: [newTrigger()],
@@ -37,7 +37,7 @@ export const newDraft = (): Draft => ({
   settings: readSettings(noSettings),
 });
 
-/** An automation as a form shows it. */
+/** Converts an automation to its form. */
 export const readDraft = (definition: Definition, typeOf: FieldTypes): Draft => ({
   name: definition.name,
   triggers: definition.triggers.map((trigger) => readTrigger(trigger, typeOf)),
@@ -45,7 +45,7 @@ export const readDraft = (definition: Definition, typeOf: FieldTypes): Draft => 
   settings: readSettings(definition),
 });
 
-/** An automation that the service gave, as it would take it: without what is not set. */
+/** Converts the service's automation to the form of its input: unset fields are removed. */
 export function definitionOf(automation: Omit<automationFragment_automation$data, ' $fragmentType'>): Definition {
   const { name, runAs, triggers, actions, missedRuns, jitterSeconds, metadata, templateId, ...options } = automation;
   return {
@@ -91,7 +91,7 @@ function actionOf(action: automationFragment_automation$data['actions'][number])
   }
 }
 
-/** What is to be changed of `given`: nothing where the draft says the same. Throws an Error for JSON that is none. */
+/** The changes of a draft compared with `base`; empty if there are none. Throws an Error for invalid JSON. */
 export function changesOf(draft: Draft, base: Definition, typeOf: FieldTypes): Partial<Definition> {
   const wanted = writeDraft(draft, base, typeOf);
   const names = Object.keys(wanted) as (keyof Definition)[];
@@ -99,9 +99,9 @@ export function changesOf(draft: Draft, base: Definition, typeOf: FieldTypes): P
   return Object.fromEntries(changed.map((name) => [name, wanted[name]]));
 }
 
-/** A draft as the service takes it. `given`: what it was made from; null: it is new. */
+/** Converts a draft to the service's input. `base`: the stored version; null for a new one. */
 export function writeDraft(draft: Draft, base: Definition | null, typeOf: FieldTypes): Definition {
-  // First: of what they are made from, all else comes along.
+  // First, so that the other fields are kept as stored.
   return {
     ...writeSettings(draft.settings, base ?? noSettings),
     name: draft.name.trim(),
@@ -110,7 +110,9 @@ export function writeDraft(draft: Draft, base: Definition | null, typeOf: FieldT
   };
 }
 
-/** What can be told of a draft without the service: JSON that is none, at `more` of the part that it stands in; no day of a week. */
+/**
+ * Problems that can be found without the service: invalid JSON, at `more` of its part; a weekly rule without weekdays.
+ */
 export function problemsOf(draft: Draft): Problems {
   const attempt = (path: readonly string[], run: () => unknown): Problems => {
     try {
@@ -132,7 +134,7 @@ export function problemsOf(draft: Draft): Problems {
   ];
 }
 
-// Without nulls at any depth: of what the service describes, null says the same as nothing.
+// Removes nulls at every depth: in the service's data, null equals a missing field.
 function set<T>(value: T): NoNulls<T> {
   if (Array.isArray(value)) return value.map(set) as NoNulls<T>;
   if (typeof value !== 'object' || value === null) return (value ?? null) as NoNulls<T>;

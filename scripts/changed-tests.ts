@@ -32,7 +32,7 @@ function testsThatLoad(graph: ImportGraph, tests: readonly string[], changed: Re
 }
 
 /** The tests of the longest row of the table that a changed file begins with. */
-export function testsOfRow(tests: readonly string[], path: string): string[] {
+function testsOfRow(tests: readonly string[], path: string): string[] {
   const row = Object.keys(wireTests)
     .filter((prefix) => path.startsWith(prefix))
     .sort((a, b) => b.length - a.length)[0];

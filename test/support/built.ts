@@ -133,7 +133,9 @@ const bundle = (name: string): Promise<void> =>
   runProgram('env', `BUILD=${name}`, process.execPath, 'node_modules/rolldown/bin/cli.mjs', '-c');
 
 async function runProgram(program: string, ...args: string[]): Promise<void> {
-  await promisify(execFile)(program, args).catch((error: { stdout?: string; stderr?: string }) => {
+  // Vite would build a console for development where NODE_ENV is Vitest's.
+  const { NODE_ENV: _environment, ...env } = process.env;
+  await promisify(execFile)(program, args, { env }).catch((error: { stdout?: string; stderr?: string }) => {
     throw new Error(`The build fails:\n${error.stdout}${error.stderr}`, { cause: error });
   });
 }

@@ -36,7 +36,7 @@ export interface KeyCache<K extends CacheEntry> {
 
 /** See {@link KeyCache}. */
 export function createKeyCache<K extends CacheEntry>(store: Pick<Store, 'query'>): KeyCache<K> {
-  // Keyed by hash, so that memory holds no tokens. The most recently used key is last.
+  // Keyed by hash, so that no tokens are in memory. The most recently used key is last.
   const cache = new Map<string, K>();
   let epoch = -1;
   let readAt = Number.NEGATIVE_INFINITY;

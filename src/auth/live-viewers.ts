@@ -51,7 +51,7 @@ interface Followed {
   end(): void;
 }
 
-/** What {@link createLiveViewers} needs. */
+/** Services that {@link createLiveViewers} needs. */
 export interface LiveViewerServices {
   readonly store: Store;
   readonly notifier: Notifier;

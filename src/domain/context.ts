@@ -14,7 +14,7 @@ import type { Maintenance } from './maintenance-mode.ts';
 import type { MeteringRates } from './metering-rates.ts';
 import type { Patterns } from './patterns.ts';
 
-/** A structured logger (pino's shape, as far as we use it). Never given a secret. */
+/** A structured logger (pino's interface, as far as we use it). Never pass it a secret. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -2,8 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /**
- * Ids are UUIDv7 as 32 hex digits: bare in the database, prefixed in APIs. `type` is the name in a Relay global id,
- * `prefix` the prefix that REST writes (docs/wire/ids.md#writing).
+ * Ids are UUIDv7 as 32 hex digits: unprefixed in the database, prefixed in APIs. `type` is the name in a Relay global
+ * id, `prefix` the prefix that REST writes (docs/wire/ids.md#writing).
  */
 const kinds = {
   session: { prefix: 'devin-', type: 'Session' },
@@ -96,8 +96,8 @@ export function parsePrefixedId(text: string): { type: string; id: string } | nu
 }
 
 /**
- * Reads an id from any API: bare, prefixed, doubly prefixed, with a UUID's hyphens, or a global id of the same kind
- * (docs/wire/ids.md#reading). Null when it is none of these: to the caller, such an object does not exist.
+ * Reads an id from any API: unprefixed, prefixed, doubly prefixed, with a UUID's hyphens, or a global id of the same
+ * kind (docs/wire/ids.md#reading). Null for anything else: to the caller, such an object does not exist.
  */
 export function parseId(kind: IdKind, text: string): string | null {
   const { prefix, type } = kinds[kind];

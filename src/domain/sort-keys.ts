@@ -7,15 +7,15 @@ export interface Position {
   readonly id: string;
 }
 
-/** What orders a list before the id: a column, the SQL type of its values, and how cursors hold them. */
+/** The sort key of a list before the id: a column, the SQL type of its values, and their form in cursors. */
 export interface SortKey<Member extends string = string> {
   /** The member of a record, and the field of its model, that has the value. */
   readonly member: Member;
   /** True: the value of the column itself orders, not an expression of it. */
   readonly isPlain: boolean;
-  /** What rows of this alias are ordered by. */
+  /** The sort expression for rows of this alias. */
   readonly column: (row: string) => string;
-  /** What a placeholder of a cursor's value is compared as. */
+  /** Casts a placeholder of a cursor's value for the comparison. */
   readonly value: (placeholder: string) => string;
   /** Reads a cursor of the named list; null when it is none. */
   readonly read: (list: string, cursor: string) => Position | null;
@@ -44,7 +44,7 @@ function timeKey<Member extends string>(member: Member, column: string): SortKey
   };
 }
 
-/** How much of a text orders a list, in characters: what a cursor holds of it. */
+/** Number of characters of a text that determine the order of a list, and that a cursor contains. */
 const orderedLength = 64;
 
 /** The order by a text, regardless of case, by its first 64 characters. Indexes are made of the same expression. */

@@ -2,7 +2,7 @@ import { createLocalNotifier } from './local-notifier.ts';
 import type { Notifier } from './notifier.ts';
 import { createPostgresNotifier } from './postgres-notifier.ts';
 
-/** What a bell is made from. */
+/** The options of a notifier. */
 export interface NotifierOptions {
   /** Null: the embedded database, which only this process has. */
   readonly databaseUrl: string | null;
@@ -11,14 +11,15 @@ export interface NotifierOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-// Its commit waits for no disk: what it tells of is there already, and a ring may be lost.
+// The commit does not wait for the disk: the data of the notification is committed already, and a notification may be
+// missed.
 const notifySql = `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
 
-/** The bell for the database at hand: within the process, or over LISTEN and NOTIFY. */
+/** Creates the notifier for the database: within the process, or over LISTEN and NOTIFY. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { databaseUrl, log } = options;
   if (databaseUrl === null)
-    return createLocalNotifier((error) => log.warn({ err: error }, 'A listener of the bell failed.'));
+    return createLocalNotifier((error) => log.warn({ err: error }, 'A listener of the notifier failed.'));
   return createPostgresNotifier({
     databaseUrl,
     notify: (channel, payload) => options.execute(notifySql, [channel, payload]),

@@ -1,9 +1,9 @@
 import type { Notifier } from './notifier.ts';
 import type { Topic } from './topics.ts';
 
-/** A bell within this process; one that reaches further rings it for what comes from elsewhere. */
+/** A notifier within this process. A notifier over processes uses it for the notifications that arrive. */
 export interface LocalNotifier extends Notifier {
-  /** Rings for every topic that somebody listens to. */
+  /** Notifies every topic that has a listener. */
   notifyAll(): void;
 }
 

@@ -1,16 +1,16 @@
 import type { Topic } from './topics.ts';
 
 /**
- * The doorbell: it says that there may be something to read, and nothing more. A ring may be lost (whoever must not miss
- * anything also looks now and then) and may come twice.
+ * Reports that there may be something to read, without any content. A notification may be missed (a reader that needs
+ * every change also polls) and may arrive twice.
  */
 export interface Notifier {
   /** Never throws and never waits. */
   notify(topic: Topic): void;
-  /** Calls back on each ring, from any process; gives the function that stops it. */
+  /** Calls the listener for each notification, from any process. Returns the function that stops it. */
   subscribe(topic: Topic, listener: () => void): () => void;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** How many callbacks are registered. */
+  /** Number of registered listeners. */
   listenerCount(): number;
 }

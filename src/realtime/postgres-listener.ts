@@ -2,31 +2,33 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** A lost connection is made again after these waits, doubled each time. */
+/** Delays before a lost connection is opened again, doubled each time. */
 const reconnectMs = { first: 100, max: 5_000 } as const;
-/** A connection that died in silence (a pulled cable, a forgetful firewall) is found by asking it something. */
+/**
+ * Interval and timeout of the queries that detect a dead connection (a pulled cable, a firewall that drops its state).
+ */
 const probe = { everyMs: 15_000, timeoutMs: 10_000 } as const;
 
-/** What to listen to, and whom to tell. */
+/** The channel to listen to, and the callbacks. */
 export interface PostgresListenerOptions {
   /** A direct connection: a pooler in transaction mode would swallow LISTEN. */
   readonly databaseUrl: string;
   /** A plain identifier. */
   readonly channel: string;
   readonly onPayload: (payload: string) => void;
-  /** Called each time that the connection is there: what was sent before, while it was not, is lost. */
+  /** Called after each (re)connection: notifications from before are lost. */
   readonly onListening: () => void;
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** A LISTEN that comes back by itself. */
+/** A LISTEN that reconnects by itself. */
 export interface PostgresListener {
-  /** Resolves when the first attempt has succeeded or failed; after a failure more follow. */
+  /** Resolves when the first attempt has succeeded or failed; after a failure it tries again. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Keeps one connection of its own on a channel. */
+/** Keeps its own connection that listens to a channel. */
 export function createPostgresListener(options: PostgresListenerOptions): PostgresListener {
   let isStopped = false;
   let failures = 0;
@@ -50,7 +52,7 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
       client = null;
       void close(next);
       if (isStopped) return;
-      options.onError(error, 'The connection of the bell ended; it is made again.');
+      options.onError(error, 'The connection for notifications ended; it will be opened again.');
       scheduleRetry();
     };
     next.on('error', onLost);
@@ -92,17 +94,17 @@ function openClient(databaseUrl: string): pg.Client {
     'query_timeout': probe.timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probe.timeoutMs,
-    'application_name': 'switchyard bell',
+    'application_name': 'switchyard notifier',
   });
 }
 
-/** Asks the connection something now and then, until it ends. */
+/** Sends a query at intervals, until the connection ends. */
 function watch(client: pg.Client, onLost: (error: unknown) => void): void {
   const timer = setInterval(() => void client.query('select 1').catch(onLost), probe.everyMs).unref();
   client.on('end', () => clearInterval(timer));
 }
 
-/** Ends a connection. One whose server does not agree within a second is destroyed. */
+/** Ends a connection, and destroys it if the server does not close it within a second. */
 async function close(client: pg.Client): Promise<void> {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   const timeout = delay(1_000, undefined, { ref: false }).then(() => stream.destroy());

@@ -5,27 +5,30 @@ import { createPostgresListener } from './postgres-listener.ts';
 import type { Topic } from './topics.ts';
 
 const channel = 'switchyard';
-/** Rings within this time after one that was sent leave together: whoever listens elsewhere waits so long for the later ones. */
+/**
+ * Notifications within this time after one that was sent are sent together: other processes receive the later ones with
+ * this delay.
+ */
 const batchMs = 5;
 /** NOTIFY refuses 8,000 bytes and more. */
 const maxPayloadBytes = 7_900;
 
-/** What a PostgreSQL bell needs. */
+/** The options of a PostgreSQL notifier. */
 export interface PostgresNotifierOptions {
   /** For LISTEN: a direct connection (a pooler in transaction mode would swallow it). */
   readonly databaseUrl: string;
-  /** Sends; rejections are logged, since a ring may be lost. */
+  /** Sends; rejections are logged, since a notification may be missed. */
   readonly notify: (channel: string, payload: string) => Promise<unknown>;
   readonly onError: (error: unknown, message: string) => void;
 }
 
 /**
- * A bell that reaches every process on the database. Listeners in this process are called at once; to the others goes a
- * NOTIFY, the first ring at once, those close behind it in one batch. After a lost connection every listener is rung, as
- * nobody can know what was missed.
+ * Creates a notifier that reaches every process on the database. Listeners in this process are called at once. Other
+ * processes get a NOTIFY: the first notification at once, those shortly after it in one batch. After a lost connection
+ * every listener is called, because notifications may have been missed.
  */
 export function createPostgresNotifier(options: PostgresNotifierOptions): Notifier {
-  const local = createLocalNotifier((error) => options.onError(error, 'A listener of the bell failed.'));
+  const local = createLocalNotifier((error) => options.onError(error, 'A listener of the notifier failed.'));
   const node = randomUUID().slice(0, 8);
   const sending = new Set<Promise<unknown>>();
   let pendingTopics = new Set<Topic>();
@@ -68,7 +71,7 @@ export function createPostgresNotifier(options: PostgresNotifierOptions): Notifi
       local.notify(topic);
       if (isStopped) return;
       if (topic === 'keys') {
-        // A revocation waits for nothing.
+        // A revocation is sent without delay.
         send([topic]);
         return;
       }

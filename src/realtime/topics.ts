@@ -1,18 +1,18 @@
 /**
- * What the bell rings for. A topic carries ids only; what happened is read from the database.
+ * The topics of the notifier. A topic carries ids only; the changes are read from the database.
  * - `session:<id>`: its log grew or its row changed.
- * - `organization:<id>`: a session of it was made or changed. Listeners of `organization:*` are rung for every organization.
- * - `resources:<id>`: a resource of an organization, or of the enterprise itself, was made, changed or removed. Listeners of
- *   `resources:*` are rung for each.
- * - `command:<id>`: the worker that holds the session should look at its run.
+ * - `organization:<id>`: a session of it was created or changed. Listeners of `organization:*` get all of them.
+ * - `resources:<id>`: a resource of an organization, or of the enterprise itself, was created, changed or removed.
+ *   Listeners of `resources:*` get all of them.
+ * - `command:<id>`: the worker that leases the session should read its run.
  * - `runs`: a session may wait for a worker.
  * - `organizations`: an organization was deleted.
- * - `automations`: an automation has another next time, or a run of one began to wait.
- * - `webhooks`: an endpoint for webhooks is another.
+ * - `automations`: an automation's next occurrence changed, or a run of one was queued.
+ * - `webhooks`: an endpoint for webhooks changed.
  * - `deliveries`: a webhook waits to be sent.
  * - `workspaces`: the deletion of a session's workspace was requested.
  * - `maintenance`: maintenance mode has ended.
- * - `keys`: a key was revoked; never held back to be sent with others.
+ * - `keys`: a key was revoked; always sent at once.
  */
 export type Topic =
   | `session:${string}`

@@ -3,7 +3,7 @@ import pg from 'pg';
 
 /** Pauses between attempts to connect, doubled each time, with up to as much again at random. */
 const pauseMs = { first: 50, max: 500 } as const;
-/** How long a pool that the server had no room for stays small before it grows by one connection. */
+/** Time that a pool stays small, after the server had no free connection, before it grows by one connection. */
 const growAfterMs = 5_000;
 
 /** A server that is starting, is restarting or has no free connection: it is worth waiting for. */
@@ -42,8 +42,8 @@ export class RetryingPool extends pg.Pool {
     super(options);
     this.#size = options.max;
     this.#waitMs = options.connectionTimeoutMillis;
-    // From the moment when the connection exists: between its way out of the pool and its first statement nobody else listens,
-    // and an `error` event without a listener ends the process.
+    // From the creation of the connection on: between its return from the pool and its first statement there is no
+    // other listener, and an `error` event without a listener ends the process.
     this.on('connect', (client) => client.on('error', ignore));
   }
 

@@ -34,7 +34,7 @@ export function columnOf<M extends Model>(model: M, alias: string, field: Field<
   return `${alias}.${column(model, field).column}`;
 }
 
-/** What a SELECT lists to give these fields of a table with this alias, under their names. */
+/** Returns the SELECT list of these fields of a table with this alias, under their names. */
 export function selectFields<M extends Model>(model: M, alias: string, fields: readonly Field<M>[]): string {
   return fields.map((field) => `${columnOf(model, alias, field)} as "${field}"`).join(', ');
 }

@@ -109,7 +109,7 @@ it('rings every listener after its connection was lost and is back, and hears ag
   const caughtUp = Promise.all([nextNotification(remote, 'session:1'), nextNotification(remote, 'runs')]);
   await test.store.execute(
     `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'switchyard bell'`,
+      where datname = current_database() and application_name = 'switchyard notifier'`,
   );
   await caughtUp;
   const notification = nextNotification(remote, 'session:3');

@@ -137,8 +137,8 @@ const ofSessions: ReadonlySet<string | null> = new Set(['session', 'message']);
 
 /**
  * Writes one entry in the transaction of the act itself, so that both happen or neither does. Notifies the followers of
- * resources, whose acts are all recorded here; sessions have a topic of their own. Without a notifier nobody is
- * notified.
+ * resources, whose acts are all recorded here; sessions have a topic of their own. Without a notifier it notifies no
+ * one.
  */
 export async function audit(
   context: Pick<Context, 'viewer' | 'address' | 'now'> & Partial<Pick<Context, 'notifier'>>,

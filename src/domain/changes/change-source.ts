@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 
-/** The kinds of resource whose changes `resource_change` has, by triggers of their tables. */
+/** The kinds of resource whose changes are in `resource_change`, written by triggers of their tables. */
 export const resourceKinds = [
   'playbook',
   'note',
@@ -16,29 +16,29 @@ export const resourceKinds = [
 ] as const;
 /** See {@link resourceKinds}. */
 export type ResourceKind = (typeof resourceKinds)[number];
-/** A kind of thing whose changes can be followed. */
+/** A kind of object whose changes can be followed. */
 export type ChangedKind = ResourceKind | 'session';
 
-/** A table, aliased `c`, with one row for each thing of a kind that says which transaction changed it last. SQL of this program. */
+/** A table, aliased `c`, with one row per object and the last transaction that changed it. All SQL here is constant. */
 export interface ChangeTable {
   readonly kind: ChangedKind;
   readonly from: string;
   readonly id: string;
-  /** The organization of the thing, or the enterprise for what belongs to it. */
+  /** The organization of the object, or the enterprise for an object of the enterprise. */
   readonly scopeId: string;
   readonly where: readonly string[];
   readonly isRemoved: string;
 }
 
-/** Things whose changes are read together, in the order of (transaction, id), and what is read of each. */
+/** Objects whose changes are read together, in the order of (transaction, id), and the columns to read of each. */
 export interface ChangeSource<R> {
-  /** Names the cursors of its changes. */
+  /** The name in the cursors of its changes. */
   readonly name: string;
   readonly tables: readonly ChangeTable[];
-  /** Expressions of the columns of R, and joins that give them for a change `c` with its `id`. Empty: nothing is read. */
+  /** Column expressions of R, and the joins for them, for a change `c` with its `id`. Empty: nothing is read. */
   readonly record: { readonly columns: string; readonly joins: string };
   createdAt(record: R): Date;
-  /** The topics of the bell that ring for changes of a place. */
+  /** The topics that are notified of changes in a scope. */
   readonly topics: readonly ('organization' | 'resources')[];
 }
 
@@ -62,19 +62,22 @@ export const resourceTable = (kind: ResourceKind): ChangeTable => ({
   isRemoved: 'c.removed_at is not null',
 });
 
-/** Tells a source from those that read other tables. */
+/** Identifies a source by its name and tables. */
 export const sourceKey = ({ name, tables }: ChangeSource<unknown>): string =>
   `${name}:${tables.map(({ kind }) => kind).join(',')}`;
 
-/** The organizations whose changes are read: those of these bare ids, or null: all of the enterprise. Deleted ones are left out. */
+/**
+ * The organizations whose changes are read: those of these unprefixed ids, or null: all of the enterprise. Deleted ones
+ * are left out.
+ */
 export interface ChangeScope {
   readonly enterpriseId: string;
   readonly ids: readonly string[] | null;
-  /** True if changes of what belongs to the enterprise itself are read too. */
+  /** True if changes of the enterprise's own objects are read too. */
   readonly withEnterprise?: boolean;
 }
 
-/** The same for all readers of the same places. */
+/** Equal for all readers of the same scopes. */
 export const scopeKey = ({ enterpriseId, ids, withEnterprise = false }: ChangeScope): string =>
   `${enterpriseId}|${ids === null ? '*' : ids.toSorted().join(',')}|${withEnterprise}`;
 

@@ -1,7 +1,7 @@
-/** Members of a filter that may be left out; null says the same. */
+/** Optional members of a filter; null means omitted. */
 export type Maybe<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-/** True if something was made at or after the first of two times and before the second. */
+/** True if an object was created at or after the first of two times and before the second. */
 export function isWithin(
   { createdAfter, createdBefore }: Maybe<{ createdAfter: Date; createdBefore: Date }>,
   createdAt: Date,

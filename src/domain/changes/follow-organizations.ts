@@ -5,19 +5,19 @@ import { enterOrganization } from '../identity/organizations/use-organization.ts
 import type { ChangeScope } from './change-source.ts';
 import type { WatchEntitiesRequest } from './watch-entities.ts';
 
-/** The organizations to follow things in. */
+/** The organizations whose objects are followed. */
 interface Organizations {
-  /** In any form; null: all where the viewer holds a permission. */
+  /** In any form; null: all in which the viewer has a permission. */
   readonly organizationId: string | null;
-  /** Bare ids of the only ones that count; left out: all. */
+  /** Unprefixed ids of the only organizations that count; if omitted: all. */
   readonly among?: readonly string[] | undefined;
-  /** The viewer holds at least one of them where it follows. */
+  /** The viewer needs at least one of them in each organization. */
   readonly anyOf: readonly [OrganizationPermission, ...OrganizationPermission[]];
 }
 
 /**
- * The organizations of a {@link WatchEntitiesRequest}, for things that only organizations have. ORGANIZATION_NOT_USABLE, NOT_FOUND,
- * FORBIDDEN.
+ * Returns the organizations of a {@link WatchEntitiesRequest}, for objects that only organizations have. Throws
+ * ORGANIZATION_NOT_USABLE, NOT_FOUND, FORBIDDEN.
  */
 export async function followOrganizations(
   context: Context,

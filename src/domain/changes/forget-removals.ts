@@ -1,13 +1,13 @@
 import type { Services } from '../context.ts';
 
-/** How long it is remembered that a resource was removed, in ms: a cursor from before is refused then. */
+/** Retention time of removals of resources, in ms: older cursors are refused. */
 const retentionMs = 30 * 24 * 60 * 60 * 1_000;
-/** Rows that are deleted at once. */
+/** Number of rows that are deleted at once. */
 const batchSize = 500;
 
 /**
- * Forgets the removals of resources that are past {@link retentionMs}, and notes the last transaction of them, before which a cursor is
- * of no use. May run in several processes at once.
+ * Deletes the removals of resources older than {@link retentionMs}, and records the last of their transactions: older
+ * cursors are invalid. May run in several processes at once.
  */
 export async function forgetRemovals(
   { store, now }: Pick<Services, 'store' | 'now'>,

@@ -1,15 +1,15 @@
 import type { ChangedKind } from './change-source.ts';
 
-/** The change of a thing for a subscriber: see `watchThings`. */
+/** The type of a change for a subscriber: see `watchEntities`. */
 export type ChangeType = 'ADDED' | 'UPDATED' | 'LEFT' | 'REMOVED';
 
-/** Things that are remembered of one subscription. */
+/** Maximum number of objects that are remembered for one subscription. */
 const maxTracked = 1_000;
 
-/** A thing that can be followed. */
+/** An object that can be followed. */
 export interface TrackedEntity {
   readonly id: string;
-  /** Bare id of its organization, or of the enterprise for what belongs to it. */
+  /** Unprefixed id of its organization, or of the enterprise for an object of the enterprise. */
   readonly scopeId: string;
   readonly kind: ChangedKind;
   readonly createdAt: Date;
@@ -17,30 +17,31 @@ export interface TrackedEntity {
 
 interface TrackedState extends Pick<TrackedEntity, 'scopeId' | 'kind'> {
   readonly createdAt: number;
-  /** It matched when it was reported last; false: it was reported as left. */
+  /** True if it matched at its last report; false: it was reported as left. */
   readonly isIn: boolean;
 }
 
-/** The things that a subscription has reported lately. */
+/** The objects that a subscription has reported recently. */
 export interface TrackedEntities {
   /**
-   * The change to report of a thing that has changed; null: none. `couldMatch`: false for a thing that never can have matched the
-   * filter.
+   * Returns the change to report for a changed object; null: none. `couldMatch`: false for an object that can never
+   * have matched the filter.
    */
   track(entity: TrackedEntity, isMatch: boolean, couldMatch: boolean): Exclude<ChangeType, 'REMOVED'> | null;
-  /** Forgets a thing that was removed. Returns whether the client can have it. */
+  /** Removes a deleted object. Returns true if the client may have it. */
   remove(id: string): boolean;
   /** Sets the horizon to a later time. */
   moveHorizon(to: Date): void;
-  /** Forgets the things that matched and are out of sight now. Returns them. */
+  /** Removes the objects that matched and are no longer visible. Returns them. */
   removeWhere(
     isHidden: (entity: Pick<TrackedEntity, 'kind' | 'scopeId'>) => boolean,
   ): Pick<TrackedEntity, 'id' | 'kind'>[];
 }
 
 /**
- * See {@link TrackedEntities}. `horizonAt`: a client cannot have a thing that was made later unless it was reported. At most
- * {@link maxTracked} are remembered; when one that matches is forgotten, the horizon moves behind its creation.
+ * See {@link TrackedEntities}. `horizonAt`: a client cannot have an object that was created later unless it was
+ * reported. At most {@link maxTracked} objects are remembered; when a matching one is removed, the horizon moves to its
+ * creation.
  */
 export function createTrackedEntities(horizonAt: Date): TrackedEntities {
   const tracked = new Map<string, TrackedState>();

@@ -9,7 +9,7 @@ export const maxMacroLength = 100;
 
 const syntax = /^![A-Za-z0-9_-]+$/;
 
-/** The shortcut of a note or a playbook, with its "!". */
+/** The macro of a note or a playbook, with its "!". */
 export const macroSchema = withLimits(
   z.string().refine((macro) => macro.length <= maxMacroLength && syntax.test(macro), {
     error: (issue) =>

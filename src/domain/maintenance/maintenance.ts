@@ -5,7 +5,7 @@ import type { Context, Log, Services } from '../context.ts';
 import { DomainError } from '../errors.ts';
 import type { Maintenance, MaintenanceMode, MaintenanceReason } from '../maintenance-mode.ts';
 
-/** How often a process in maintenance mode checks without a notification whether the mode has ended. */
+/** Interval at which a process in maintenance mode checks without a notification if the mode has ended. */
 const pollMs = 5_000;
 
 /** The mode in which a process starts. */

@@ -156,7 +156,9 @@ function intersect(one: Organizations, other: Organizations): Organizations {
   return other.all ? one : { all: false, ids: one.ids.filter((id) => other.ids.includes(id)) };
 }
 
-/** Returns the conditions on an organization of this alias: of the enterprise, not deleted, and one of the given. */
+/**
+ * Returns the conditions on an organization of this alias: of the enterprise, not deleted, and one of `organizations`.
+ */
 function live(alias: string, enterpriseId: string, { all, ids }: Organizations, bind: Bind): string[] {
   return [
     `${alias}.enterprise_id = ${bind(enterpriseId)}`,

@@ -229,7 +229,7 @@ export async function deleteWebhookEndpoint(
   const endpoint = await getWebhookEndpoint(context, id);
   await context.store.transact(async (tx) => {
     requireVersion(await lockEndpoint(tx, endpoint.id), condition);
-    // Nobody sees its deliveries without it; the service deletes them in time.
+    // Its deliveries are not visible without it; the service deletes them later.
     await tx.query('delete from webhook_endpoint where id = $1', [endpoint.id]);
     await auditEndpoint(context, tx, 'delete_webhook_endpoint', endpoint);
   });

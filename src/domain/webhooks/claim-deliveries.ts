@@ -4,7 +4,7 @@ import type { WebhookAttempt, WebhookDeliveryRecord } from './deliveries.ts';
 import { webhookSecretAssociatedData } from './endpoints.ts';
 import type { PayloadSource } from './event-payload.ts';
 
-/** How long a process has for an attempt before another may make it: more than the longest wait for an answer. */
+/** Duration of a process's claim on an attempt: longer than the maximum wait for a response. */
 const leaseMs = 30_000;
 /** Concurrent deliveries of one process to an endpoint; after a failure, one. */
 const maxPerEndpoint = 8;

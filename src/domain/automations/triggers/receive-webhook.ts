@@ -23,7 +23,7 @@ function textOf({ text }: Delivery): string {
   return eventText(`${heading} ${cut}`, text.slice(0, maxShownLength).toWellFormed());
 }
 
-/** What a caller of a webhook delivers. */
+/** A delivery to a webhook. */
 export interface Delivery {
   /** The sender's id, with the name of its header; null: none. */
   readonly id: string | null;

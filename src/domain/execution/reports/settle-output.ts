@@ -6,7 +6,7 @@ import { checkOutput } from '../structured-output/check-output.ts';
 import { readOutputs } from '../structured-output/read-output.ts';
 import { storeOutput } from './store-output.ts';
 
-/** The most times that an agent is asked again in a turn (docs/agents.md#what-an-agent-reports). */
+/** Maximum number of further prompts for the structured output in a turn (docs/agents.md#what-an-agent-reports). */
 const maxAsks = 3;
 
 /** The state of a run's structured output. */

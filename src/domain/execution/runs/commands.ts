@@ -40,7 +40,7 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
     const userAnswer = await readAnswer(context, run.sessionId, question.entryId);
     if (userAnswer === null) return;
     await recordAnswer(context, run, userAnswer);
-    // The agent may have cancelled it meanwhile, and asked another.
+    // The agent may have cancelled it meanwhile, and opened another.
     if (recorder.openQuestion() === question) recorder.closeQuestion();
     const isTaken = leasedRun.agent?.answer(question.id, { text: userAnswer.body, optionId: userAnswer.optionId });
     if (isTaken !== true) await takeBackAnswer(context, run, userAnswer);

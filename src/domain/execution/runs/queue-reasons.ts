@@ -4,7 +4,7 @@ import { graceMs, organizationLimit, runningSessions } from './fair-queue.ts';
 /** The reasons why a session waits in the queue. */
 export type QueueReason = 'organization_limit' | 'user_limit' | 'no_worker';
 
-// Sessions in the queue without a worker, among the given ones or of an enterprise.
+// Sessions in the queue without a worker: some sessions, or those of an enterprise.
 const reasonOf = (condition: string) => `
   with running as materialized (${runningSessions}),
   organization_running as (select organization_id, sum(n)::int as n from running group by 1)

@@ -25,7 +25,7 @@ export interface TurnParts {
   readonly meter: Meter;
   readonly commands: Commands;
   readonly agent: AgentProcess;
-  /** How the agent's own session was opened. */
+  /** The way in which the agent's own session was opened. */
   readonly how: 'new' | 'resume' | 'load';
 }
 

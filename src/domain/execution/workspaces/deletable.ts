@@ -44,7 +44,7 @@ export interface DueWorkspace {
   readonly isHome: boolean;
 }
 
-/** Selects the sessions, of those given, whose workspaces are to be deleted, and records the deletion. */
+/** Selects those of the sessions whose workspaces are to be deleted, and records the deletion. */
 export function takeDueWorkspaces(
   context: Context,
   workerId: string,
@@ -79,7 +79,7 @@ export async function listRequestedWorkspaces(context: Context, workerId: string
   return rows.map(({ id }) => id);
 }
 
-/** Returns those of the given ids that belong to no session in this database. */
+/** Returns those of the ids that belong to no session in this database. */
 export async function findUnknownSessions(context: Context, ids: readonly string[]): Promise<string[]> {
   const rows = await context.store.query<{ id: string }>(
     'select w.id from unnest($1::text[]) w(id) where not exists (select 1 from session s where s.id = w.id)',

@@ -17,7 +17,7 @@ export interface SweepOptions extends WorkspaceTimes {
   isLeased(sessionId: string): boolean;
 }
 
-/** Moves away those of the given sessions' directories that are due. Returns their number. */
+/** Moves away the directories that are due. Returns their number. */
 export async function discardDue(
   context: Context,
   options: SweepOptions,

@@ -34,8 +34,8 @@ export function whereInScope({ enterpriseId, all, organizationIds, isShared }: S
 }
 
 /**
- * The condition to be in a list of the scope: an organization's own unless the `enterprise` ones are asked for; from the enterprise
- * all, or one kind.
+ * Returns the condition on an object to be in a list of the scope: an organization's own objects, or the `enterprise`
+ * ones if requested; from the enterprise all, or one access type.
  */
 export function whereListed(
   { enterpriseId, organizationId }: AuthorizedScope,
@@ -50,15 +50,15 @@ export function whereListed(
 const scopedModels = { playbook: 'Playbook', note: 'KnowledgeNote', folder: 'KnowledgeFolder' } as const;
 type ScopedKind = keyof typeof scopedModels;
 
-/** What reading and changing a kind of resources needs. */
+/** The permissions to read and to change a kind of resource. */
 interface ScopedAccess {
   readonly view: ScopePermissions;
   readonly change: ScopePermissions;
 }
 
 /**
- * The resource of an id in any form, locked until the transaction ends. `scope` null: wherever the viewer can see it. NOT_FOUND,
- * also for a deleted one; FORBIDDEN.
+ * Locks the resource of an id in any form until the transaction ends. `scope` null: any scope in which the viewer can
+ * see it. Throws NOT_FOUND, also for a deleted one; FORBIDDEN.
  */
 export async function lockInScope<K extends ScopedKind>(
   { viewer }: Context,

@@ -25,7 +25,7 @@ import { maxFolderDepth } from './folder-paths.ts';
 import { type FolderRecord, folderColumns, maxFolders } from './folders.ts';
 import { viewNotes } from './notes.ts';
 
-/** The values of a folder, as inputs give them. */
+/** The values of a folder in inputs. */
 export const folderSchema = z.object({
   name: text('name', { min: 1, max: 200 }).refine((name) => !name.includes('/'), {
     error: '"name" must not contain "/", which stands between folders in a path.',
@@ -34,13 +34,14 @@ export const folderSchema = z.object({
   parentId: z.string().nullish(),
 });
 
-/** What a folder is made from. `parentId` in any form, of a folder of the same place; null: in no other. */
+/** The input of a folder. `parentId` in any form, of a folder of the same scope; null: at the root. */
 export type CreateFolderInput = z.input<typeof folderSchema>;
 
 /**
- * Makes a folder. Errors: those of {@link useScope}, INVALID_INPUT, UNKNOWN_REFERENCE at `parentId`, NOT_UNIQUE at `name` where
- * another folder beside it has it (upper and lower case are alike), LIMIT_EXCEEDED beyond {@link maxFolders} or
- * {@link maxFolderDepth}, IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
+ * Creates a folder. Throws the errors of {@link useScope}, INVALID_INPUT, UNKNOWN_REFERENCE at `parentId`, NOT_UNIQUE
+ * at `name` if another folder with the same parent has it (case-insensitive), LIMIT_EXCEEDED beyond {@link maxFolders}
+ * or {@link maxFolderDepth}, IDEMPOTENCY_CONFLICT, and NOT_FOUND if the folder that the idempotency key created is
+ * gone.
  */
 export async function createFolder(
   context: Context,
@@ -92,13 +93,16 @@ async function readOwnFolder(tx: Transaction, id: string): Promise<FolderRecord>
 
 const changeSchema = folderSchema.partial();
 
-/** What changes: what is left out (or undefined) stays. null clears the description, and moves out of every folder. */
+/**
+ * The changes of a folder: an omitted (or undefined) member does not change. null clears the description, or moves the
+ * folder to the root.
+ */
 export type FolderChange = { readonly [Name in keyof CreateFolderInput]?: CreateFolderInput[Name] | undefined };
 
 /**
- * Changes or moves the folder of an id in any form, with all that is in it; nothing is written when nothing would change.
- * Without a place: wherever the viewer can see it. NOT_FOUND, CONFLICT, INVALID_INPUT for a move into itself, and the errors of
- * {@link createFolder}.
+ * Changes or moves the folder of an id in any form, with its contents; writes nothing if nothing changes. Without a
+ * scope: any scope in which the viewer can see it. Throws NOT_FOUND, CONFLICT, INVALID_INPUT for a move into itself,
+ * and the errors of {@link createFolder}.
  */
 export async function updateFolder(
   context: Context,
@@ -132,8 +136,8 @@ export async function updateFolder(
 }
 
 /**
- * Deletes the folder of an id in any form and the folders in it; their notes are then in no folder. Gives what it was. Needs and
- * errors as {@link updateFolder}.
+ * Deletes the folder of an id in any form and its subfolders; their notes are then in no folder. Returns the deleted
+ * folder. Needs and errors as {@link updateFolder}.
  */
 export async function deleteFolder(
   context: Context,
@@ -158,7 +162,7 @@ export async function deleteFolder(
 
 type Folders = ReadonlyMap<string, Pick<FolderRecord, 'id' | 'parentId' | 'name'>>;
 
-// All folders of the place, at most maxFolders, which nobody else changes until the transaction ends.
+// Locks all folders of the scope, at most maxFolders, until the transaction ends.
 async function lockFolders(tx: Transaction, scope: AuthorizedScope): Promise<Folders> {
   await lockScope(tx, scope);
   const rows = await tx.query<Pick<FolderRecord, 'id' | 'parentId' | 'name'>>(
@@ -193,7 +197,7 @@ function parentFor(folders: Folders, parentId: string | null): string | null {
   throw refuse(['parentId'], `"parentId" refers to ${shown}, which is no folder here.`, 'UNKNOWN_REFERENCE');
 }
 
-/** The rules that a folder must keep beside the others of its place: no ring, not too deep, a name of its own. */
+/** Checks the rules about a folder and the others of its scope: no cycle, not too deep, a unique name. */
 function requireFits(folders: Folders, folder: FolderRecord): void {
   const below = subtreeOf(folders, folder.id);
   if (below.some(({ id }) => id === folder.parentId)) {
@@ -212,7 +216,7 @@ function requireFits(folders: Folders, folder: FolderRecord): void {
   }
 }
 
-/** A folder, with depth 1, and all inside it; empty when there is none of the id. */
+/** Returns a folder, with depth 1, and all its subfolders; empty if there is no folder with the id. */
 function subtreeOf(folders: Folders, id: string): { readonly id: string; readonly depth: number }[] {
   const children = new Map<string | null, string[]>();
   for (const folder of folders.values()) {

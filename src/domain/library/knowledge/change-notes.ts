@@ -24,10 +24,10 @@ import { requireVersion, type VersionCondition } from '../../versions.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
 import { type NoteRecord, noteColumns, viewNotes } from './notes.ts';
 
-/** The longest body of a note, in characters. */
+/** Maximum length of the body of a note, in characters. */
 export const maxNoteBodyLength = 100_000;
 
-/** What changing notes and folders needs. */
+/** The permissions to change notes and folders. */
 export const changeNotes: ScopePermissions = {
   organization: permissionFor.changeKnowledge,
   enterprise: permissionFor.changeEnterpriseKnowledge,
@@ -41,7 +41,7 @@ const repo = text('pinnedRepo', { max: 300 }).refine((value) => value === 'all' 
     '"pinnedRepo" must be null, "all", or a repository as "owner/repo", "group/subgroup/repo" or "host/owner/repo".',
 });
 
-/** The values of a note, as inputs give them. */
+/** The values of a note in inputs. */
 export const noteSchema = z.object({
   name: text('name', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxNoteBodyLength }),
@@ -52,12 +52,12 @@ export const noteSchema = z.object({
   isEnabled: z.boolean().nullish(),
 });
 
-/** What a note is made from. `folderId` in any form, of a folder of the same place; `isEnabled` is true when left out. */
+/** The input of a note. `folderId` in any form, of a folder of the same scope; `isEnabled` is true if omitted. */
 export type CreateNoteInput = z.input<typeof noteSchema>;
 
 /**
- * Makes a note. Errors: those of {@link useScope}, INVALID_INPUT, UNKNOWN_REFERENCE at `folderId`, NOT_UNIQUE at `macro`,
- * IDEMPOTENCY_CONFLICT, and NOT_FOUND for one that its key had made and that is gone.
+ * Creates a note. Throws the errors of {@link useScope}, INVALID_INPUT, UNKNOWN_REFERENCE at `folderId`, NOT_UNIQUE at
+ * `macro`, IDEMPOTENCY_CONFLICT, and NOT_FOUND if the note that the idempotency key created is gone.
  */
 export async function createNote(
   context: Context,
@@ -107,13 +107,16 @@ async function readNote(tx: Transaction, id: string): Promise<NoteRecord> {
 
 const changeSchema = noteSchema.partial();
 
-/** What changes: what is left out (or undefined) stays. null clears `folderId`, `pinnedRepo` and `macro`, and nothing else. */
+/**
+ * The changes of a note: an omitted (or undefined) member does not change. null clears `folderId`, `pinnedRepo` and
+ * `macro`, and nothing else.
+ */
 export type NoteChange = { readonly [Name in keyof CreateNoteInput]?: CreateNoteInput[Name] | undefined };
 
 /**
- * Changes the note of an id in any form; nothing is written when nothing would change. An organization's note needs
- * ManageOrgKnowledge there or ManageAccountKnowledge, the enterprise's the latter. Without a place: wherever the viewer can see
- * it. NOT_FOUND, CONFLICT, and the errors of {@link createNote}.
+ * Changes the note of an id in any form; writes nothing if nothing changes. An organization's note needs
+ * ManageOrgKnowledge there or ManageAccountKnowledge, the enterprise's the latter. Without a scope: any scope in which
+ * the viewer can see it. Throws NOT_FOUND, CONFLICT, and the errors of {@link createNote}.
  */
 export async function updateNote(
   context: Context,
@@ -163,7 +166,7 @@ export async function updateNote(
   });
 }
 
-/** Deletes the note of an id in any form and gives what it was. Needs and errors as {@link updateNote}. */
+/** Deletes the note of an id in any form and returns it. Needs and errors as {@link updateNote}. */
 export async function deleteNote(
   context: Context,
   id: string,
@@ -196,7 +199,7 @@ async function lockNote(
   return note;
 }
 
-// Locked against deletion, so that no note ends in a folder that is gone.
+// Locks the folder against deletion, so that no note refers to a deleted one.
 async function folderFor(tx: Transaction, scope: AuthorizedScope, folderId: string | null): Promise<string | null> {
   if (folderId === null) return null;
   const [folder] = await tx.query<{ id: string }>(

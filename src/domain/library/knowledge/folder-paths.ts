@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts';
 import type { Bind } from '../../nested-pages.ts';
 
-/** How deep folders may nest: one in no other has depth 1. */
+/** Maximum depth of nested folders: a folder at the root has depth 1. */
 export const maxFolderDepth = 8;
 
 /**
- * A subselect of the ids of the folders that these names lead to from the root, upper and lower case alike: at most one in an
- * organization, one in each place from the enterprise. The enterprise and the organization, or null, as they stand in SQL.
+ * Returns a subselect of the ids of the folders at a path from the root, case-insensitive: at most one in an
+ * organization, one in each scope from the enterprise. The enterprise and the organization, or null, are SQL.
  */
 export function folderIdsAt(names: readonly string[], enterprise: string, organization: string, bind: Bind): string {
   const path = bind(names);
@@ -20,7 +20,7 @@ export function folderIdsAt(names: readonly string[], enterprise: string, organi
     select walk.id from walk where walk.depth = cardinality(${path}::text[])`;
 }
 
-// Upwards from each folder; the depth only guards against rows that no rule of ours has written.
+// From each folder upwards; the depth only guards against invalid rows.
 const pathsSql = `
   with recursive up as (
     select f.id as leaf, f.parent_id, f.name as path, 1 as depth from knowledge_folder f
@@ -30,7 +30,9 @@ const pathsSql = `
      where u.depth < ${maxFolderDepth})
   select leaf as "folderId", path from up where parent_id is null`;
 
-/** The paths of the folders that some notes are in, by bare id, such as `Backend/Databases`. At most one statement. */
+/**
+ * Returns the paths of the folders of some notes, by unprefixed id, such as `Backend/Databases`. At most one statement.
+ */
 export async function findFolderPaths(
   context: Context,
   notes: readonly { readonly folderId: string | null }[],

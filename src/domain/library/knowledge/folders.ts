@@ -23,10 +23,10 @@ import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { viewNotes } from './notes.ts';
 
-/** The most folders of an organization, and of the enterprise itself. */
+/** Maximum number of folders of an organization, and of the enterprise itself. */
 export const maxFolders = 1_000;
 
-/** A folder of notes. `organizationId` null: the enterprise's own; `parentId` null: in no other. */
+/** A folder of notes. `organizationId` null: the enterprise's own; `parentId` null: at the root. */
 export interface FolderRecord extends Owner, Editor {
   readonly id: string;
   readonly enterpriseId: string;
@@ -43,7 +43,10 @@ export const folderColumns = `f.id, f.enterprise_id as "enterpriseId", f.organiz
   f.parent_id as "parentId", f.name, f.description, ${authorColumns('f')}, ${editorColumns('f')},
   f.created_at as "createdAt", f.updated_at as "updatedAt"`;
 
-/** The folders of these bare ids that the viewer may see, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the folders of these unprefixed ids that the viewer may see, in the ids' order; null for each other id. One
+ * statement.
+ */
 export async function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {
   const rows = await context.store.query<FolderRecord>(
     `select ${folderColumns} from knowledge_folder f where f.id = any($1::text[]) and ${matchesScopeFilter('f')}`,
@@ -52,7 +55,7 @@ export async function findFolders(context: Context, ids: readonly string[]): Pro
   return inOrderOf(ids, rows);
 }
 
-// Downwards from the root of each place, by one name at each depth.
+// From the root of each scope downwards, by one name at each depth.
 const byPaths = `
   with recursive keys as (
     select k.position, k.organization_id, string_to_array(k.path, '/') as names
@@ -68,8 +71,8 @@ const byPaths = `
    where w.depth = cardinality(w.names) and ${matchesScopeFilter('f')}`;
 
 /**
- * The folders of these paths, such as "Backend/Databases", that the viewer may see, upper and lower case alike, in the keys' order;
- * null for each other. One statement.
+ * Returns the folders of these paths, such as "Backend/Databases", that the viewer may see, case-insensitive, in the
+ * keys' order; null for each other path. One statement.
  */
 export async function findFoldersByPath(
   { viewer, store }: Context,
@@ -103,7 +106,7 @@ export async function listFolders(
   return list.toPage(rows);
 }
 
-/** Conditions of a list of folders; ids are bare. `accessType`: as in a list of notes. */
+/** Conditions of a list of folders; ids are unprefixed. `accessType`: as in a list of notes. */
 export interface FolderFilter extends Omit<ListFilter, 'createdBy'> {
   readonly accessType?: AccessType | undefined;
   readonly parentId?: string | undefined;
@@ -116,8 +119,8 @@ const sortKeys = { name: textKey('KnowledgeFolder', 'name') };
 export type FolderOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
- * The folders of an organization that has been read, by its bare id, or of the enterprise and all its organizations for null,
- * as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * Returns the folders of an organization that has been read, by its unprefixed id, or of the enterprise and all its
+ * organizations for null, as a nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function foldersOf(
   context: Context,
@@ -146,7 +149,7 @@ function filterConditions({ parentId, hasParent, ...filter }: FolderFilter, bind
   ];
 }
 
-/** The folders in a folder itself that the viewer may read, as one of many such lists. INVALID_INPUT. */
+/** Returns the direct subfolders of a folder that the viewer may read, as a nested list. Throws INVALID_INPUT. */
 export function foldersIn(
   context: Context,
   folder: { readonly id: string },
@@ -172,7 +175,7 @@ export function foldersIn(
   };
 }
 
-/** A folder in its tree. `path`: its name behind those of the folders around it; `noteCount`: notes in it, not below it. */
+/** A folder in its tree. `path`: the names of its ancestors and its own; `noteCount`: notes directly in it. */
 export interface FolderSummary {
   readonly id: string;
   readonly parentId: string | null;
@@ -183,7 +186,7 @@ export interface FolderSummary {
   readonly createdAt: Date;
 }
 
-/** The folders of one place, each behind the one that it is in, and how many notes are in none. */
+/** The folders of one scope, parents first, and the number of notes at the root. */
 export interface FolderTree {
   readonly folders: readonly FolderSummary[];
   readonly rootNoteCount: number;
@@ -192,7 +195,7 @@ export interface FolderTree {
 const isInScope = (alias: string) =>
   `${alias}.enterprise_id = $1 and (${alias}.organization_id = $2 or ($2::text is null and ${alias}.organization_id is null))`;
 
-// The row without an id is the root. No more rows than maxFolders, which those who make folders are held to.
+// The row without an id is the root. At most maxFolders rows, which is the limit of their creation.
 const treeSql = `
   with recursive counted as (
     select n.folder_id, count(*) as notes from knowledge_note n where ${isInScope('n')} group by n.folder_id),
@@ -209,7 +212,10 @@ const treeSql = `
   select null, null, null, null, null, null, coalesce((select c.notes from counted c where c.folder_id is null), 0), null
   order by 8 nulls first limit ${maxFolders + 1}`;
 
-/** All folders of an organization, or the enterprise's own, with counts. One statement. Errors as {@link useScope}. */
+/**
+ * Returns all folders of an organization, or the enterprise's own, with counts. One statement. Throws the errors of
+ * {@link useScope}.
+ */
 export async function getFolderTree(context: Context, scope: Scope): Promise<FolderTree> {
   const { enterpriseId, organizationId } = await useScope(context, scope, viewNotes);
   const rows = await context.store.query<Omit<FolderSummary, 'id'> & { id: string | null }>(treeSql, [

@@ -31,7 +31,7 @@ import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { maxSearchLength } from '../../text-search.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
-/** What agents should know, and when. */
+/** A note: knowledge for agents, and when it applies. */
 export interface NoteRecord extends Owner, Editor {
   readonly id: string;
   readonly enterpriseId: string;
@@ -40,7 +40,7 @@ export interface NoteRecord extends Owner, Editor {
   readonly folderId: string | null;
   readonly name: string;
   readonly body: string;
-  /** When an agent should read it. */
+  /** The description of when an agent should read it. */
   readonly trigger: string;
   /** Null: not pinned; `all`, or `owner/repo`. */
   readonly pinnedRepo: string | null;
@@ -55,7 +55,7 @@ export const noteColumns = `n.id, n.enterprise_id as "enterpriseId", n.organizat
   n.folder_id as "folderId", n.name, n.body, n.trigger, n.pinned_repo as "pinnedRepo", n.macro, n.is_enabled as "isEnabled",
   ${authorColumns('n')}, ${editorColumns('n')}, n.created_at as "createdAt", n.updated_at as "updatedAt"`;
 
-/** What reading notes needs. */
+/** The permissions to read notes. */
 export const viewNotes: ScopePermissions = {
   organization: permissionFor.viewKnowledge,
   enterprise: permissionFor.changeEnterpriseKnowledge,
@@ -73,20 +73,26 @@ async function readNotes(
   return inOrderOf(ids, rows);
 }
 
-/** The notes of these bare ids that the viewer may read, in the ids' order; null for each other. One statement. */
+/**
+ * Returns the notes of these unprefixed ids that the viewer may read, in the ids' order; null for each other id. One
+ * statement.
+ */
 export function findNotes(context: Context, ids: readonly string[]): Promise<(NoteRecord | null)[]> {
   return readNotes(context, ids, null);
 }
 
-/** The notes with these macros, each with its "!", that the viewer may read, in the keys' order; null for each other. */
+/**
+ * Returns the notes with these macros, each with its "!", that the viewer may read, in the keys' order; null for each
+ * other macro.
+ */
 export function findNotesByMacro(context: Context, keys: readonly ScopedKey[]): Promise<(NoteRecord | null)[]> {
   const table = { table: 'knowledge_note', row: 'n', columns: noteColumns, key: 'macro' };
   return findByScopedKeys(context, { ...table, permissions: viewNotes }, keys);
 }
 
 /**
- * The note of an id in any form: an organization's own or the enterprise's, from the enterprise every one. NOT_FOUND, and the
- * errors of {@link useScope}. Without a place: wherever the viewer may read it.
+ * Returns the note of an id in any form: an organization's own or the enterprise's, from the enterprise any. Throws
+ * NOT_FOUND, and the errors of {@link useScope}. Without a scope: any scope in which the viewer may read it.
  */
 export async function getNote(context: Context, id: string, scope?: Scope): Promise<NoteRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewNotes);
@@ -96,7 +102,7 @@ export async function getNote(context: Context, id: string, scope?: Scope): Prom
   return note;
 }
 
-/** Conditions of a list of notes, as inputs give it. */
+/** Conditions of a list of notes in inputs. */
 export const noteFilterSchema = z.object({
   search: text('search', { max: maxSearchLength }).nullish(),
   folderId: z.string().nullish(),
@@ -106,9 +112,9 @@ export const noteFilterSchema = z.object({
 });
 
 /**
- * What narrows a list of notes; every condition given must hold. `search`: part of the name, the trigger or the body, upper and
- * lower case alike. `folderId` and `folderPath`: in this folder itself; the path "/" is the notes in no folder. `accessType`:
- * in an organization `org` when left out, from the enterprise both.
+ * Conditions of a list of notes; all of them must hold. `search`: part of the name, the trigger or the body,
+ * case-insensitive. `folderId` and `folderPath`: directly in this folder; the path "/" is the root. `accessType`: in an
+ * organization `org` if omitted, from the enterprise both.
  */
 export type NoteFilter = z.input<typeof noteFilterSchema>;
 
@@ -152,8 +158,8 @@ export async function listNotes(
 }
 
 /**
- * The notes of an organization that has been read, by its bare id, or of the enterprise for null, as one of many such lists.
- * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * Returns the notes of an organization that has been read, by its unprefixed id, or of the enterprise for null, as a
+ * nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function notesOf(
   context: Context,
@@ -174,7 +180,7 @@ export function notesOf(
   };
 }
 
-/** The notes in a folder itself that the viewer may read, as one of many such lists. INVALID_INPUT. */
+/** Returns the notes directly in a folder that the viewer may read, as a nested list. Throws INVALID_INPUT. */
 export function notesIn(
   context: Context,
   folder: { readonly id: string },

@@ -18,10 +18,10 @@ import { requireVersion, type VersionCondition } from '../../versions.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
 import { type PlaybookRecord, viewPlaybooks } from './playbooks.ts';
 
-/** The longest body of a playbook, in characters. */
+/** Maximum length of the body of a playbook, in characters. */
 export const maxPlaybookBodyLength = 100_000;
 
-/** What changing playbooks needs. */
+/** The permissions to change playbooks. */
 export const changePlaybooks: ScopePermissions = {
   organization: permissionFor.changePlaybooks,
   enterprise: permissionFor.changeEnterprisePlaybooks,
@@ -29,7 +29,7 @@ export const changePlaybooks: ScopePermissions = {
 
 const access = { view: viewPlaybooks, change: changePlaybooks };
 
-/** The values of a playbook, as inputs give them: fields of the model, and members of each API's input. */
+/** The values of a playbook in inputs: fields of the model, and members of each API's input. */
 export const playbookSchema = z.object({
   title: text('title', { min: 1, max: maxTitleLength }),
   body: text('body', { min: 1, max: maxPlaybookBodyLength }),
@@ -43,12 +43,13 @@ export const playbookSchema = z.object({
     .optional(),
 });
 
-/** What a playbook is made from. */
+/** The input of a playbook. */
 export type CreatePlaybookInput = z.input<typeof playbookSchema>;
 
 /**
- * Makes a playbook. Errors: those of {@link useScope}, INVALID_INPUT, NOT_UNIQUE at `macro`, IDEMPOTENCY_CONFLICT. One that its
- * key had made and that has been deleted since comes back as it is.
+ * Creates a playbook. Throws the errors of {@link useScope}, INVALID_INPUT, NOT_UNIQUE at `macro`,
+ * IDEMPOTENCY_CONFLICT. If the playbook that the idempotency key created has been deleted since, it is returned as it
+ * is.
  */
 export async function createPlaybook(
   context: Context,
@@ -93,13 +94,16 @@ async function readPlaybook(tx: Transaction, id: string): Promise<PlaybookRecord
 
 const changeSchema = playbookSchema.partial();
 
-/** What changes: what is left out (or undefined) stays. null clears `macro` and `structuredOutputSchema`, and nothing else. */
+/**
+ * The changes of a playbook: an omitted (or undefined) member does not change. null clears `macro` and
+ * `structuredOutputSchema`, and nothing else.
+ */
 export type PlaybookChange = { readonly [Name in keyof CreatePlaybookInput]?: CreatePlaybookInput[Name] | undefined };
 
 /**
- * Changes the playbook of an id in any form; nothing is written when nothing would change. An organization's needs
- * ManageOrgPlaybooks there or ManageAccountPlaybooks, the enterprise's the latter. Without a place: wherever the viewer can see
- * it. NOT_FOUND, also for a deleted one, CONFLICT, and the errors of {@link createPlaybook}.
+ * Changes the playbook of an id in any form; writes nothing if nothing changes. An organization's needs
+ * ManageOrgPlaybooks there or ManageAccountPlaybooks, the enterprise's the latter. Without a scope: any scope in which
+ * the viewer can see it. Throws NOT_FOUND, also for a deleted one, CONFLICT, and the errors of {@link createPlaybook}.
  */
 export async function updatePlaybook(
   context: Context,
@@ -123,8 +127,8 @@ export async function updatePlaybook(
 }
 
 /**
- * Marks the playbook of an id in any form as deleted and gives what it was: its macro is free, sessions can no longer be started
- * with it, those that were still show it. Needs and errors as {@link updatePlaybook}.
+ * Marks the playbook of an id in any form as deleted and returns it: its macro is free, sessions can no longer be
+ * started with it, and existing sessions still show it. Needs and errors as {@link updatePlaybook}.
  */
 export async function deletePlaybook(
   context: Context,

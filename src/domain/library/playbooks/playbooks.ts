@@ -25,22 +25,22 @@ import { textKey } from '../../sort-keys.ts';
 import { inOrder, type ListOrder, prismaPage } from '../../sorted-pages.ts';
 
 /**
- * Instructions to be used again. `organizationId` null: the enterprise's own, for every organization. `deletedAt` set: it is in no
- * list and cannot be used; kept for the sessions that followed it.
+ * Reusable instructions. `organizationId` null: the enterprise's own, for every organization. `deletedAt` set: it is in
+ * no list and cannot be used, but stays for the sessions that followed it.
  */
 export type PlaybookRecord = Row<'Playbook'>;
 
 const playbookColumns = selectFields('Playbook', 'p', fieldsOf('Playbook'));
 
-/** What reading playbooks needs. */
+/** The permissions to read playbooks. */
 export const viewPlaybooks: ScopePermissions = {
   organization: permissionFor.viewPlaybooks,
   enterprise: permissionFor.changeEnterprisePlaybooks,
 };
 
 /**
- * The playbooks of these bare ids that the viewer may read, deleted ones too, which sessions still refer to; in the ids' order,
- * null for each other. One statement.
+ * Returns the playbooks of these unprefixed ids that the viewer may read, including deleted ones, which sessions still
+ * refer to; in the ids' order, null for each other id. One statement.
  */
 export async function findPlaybooks(context: Context, ids: readonly string[]): Promise<(PlaybookRecord | null)[]> {
   const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, null, viewPlaybooks)) };
@@ -48,15 +48,19 @@ export async function findPlaybooks(context: Context, ids: readonly string[]): P
   return inOrderOf(ids, rows);
 }
 
-/** The playbooks with these macros, each with its "!", that the viewer may read, in the keys' order; null for each other, deleted ones too. */
+/**
+ * Returns the playbooks with these macros, each with its "!", that the viewer may read, in the keys' order; null for
+ * each other macro, and for deleted ones.
+ */
 export function findPlaybooksByMacro(context: Context, keys: readonly ScopedKey[]): Promise<(PlaybookRecord | null)[]> {
   const table = { table: 'playbook', row: 'p', columns: playbookColumns, key: 'macro' };
   return findByScopedKeys(context, { ...table, permissions: viewPlaybooks, where: 'p.deleted_at is null' }, keys);
 }
 
 /**
- * The playbook of an id in any form: an organization's own or the enterprise's, from the enterprise every one. NOT_FOUND, also
- * for a deleted one, and the errors of {@link useScope}. Without a place: wherever the viewer may read it.
+ * Returns the playbook of an id in any form: an organization's own or the enterprise's, from the enterprise any. Throws
+ * NOT_FOUND, also for a deleted one, and the errors of {@link useScope}. Without a scope: any scope in which the viewer
+ * may read it.
  */
 export async function getPlaybook(context: Context, id: string, scope?: Scope): Promise<PlaybookRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewPlaybooks);
@@ -70,7 +74,7 @@ export async function getPlaybook(context: Context, id: string, scope?: Scope): 
 
 const filterSchema = z.object({ accessType: accessTypeSchema.nullish() });
 
-/** A page of playbooks of a place, newest first. `accessType`: in an organization `org` when left out, else both. */
+/** A page of playbooks of a scope, newest first. `accessType`: in an organization `org` if omitted, else both. */
 export interface PlaybookListRequest extends PageRequest {
   readonly scope: Scope;
   readonly accessType?: AccessType | null | undefined;
@@ -102,8 +106,8 @@ const sortKeys = { title: textKey('Playbook', 'title') };
 export type PlaybookOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
- * The playbooks of an organization that has been read, by its bare id, or of the enterprise and all its organizations for
- * null, as one of many such lists. ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
+ * Returns the playbooks of an organization that has been read, by its unprefixed id, or of the enterprise and all its
+ * organizations for null, as a nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function playbooksOf(
   context: Context,

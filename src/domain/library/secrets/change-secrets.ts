@@ -23,9 +23,12 @@ import {
 } from './secrets.ts';
 import { totpProblem } from './totp.ts';
 
-/** The most secrets of an organization: v1 lists them in one answer. */
+/** Maximum number of secrets of an organization: v1 lists them in one response. */
 export const maxSecrets = 1_000;
-/** What an organization's key-value secrets may come to, sealed, in characters: an agent gets them all in its environment. */
+/**
+ * Maximum total length of an organization's key-value secrets, sealed, in characters: an agent gets all of them in its
+ * environment.
+ */
 const maxEnvironmentLength = 524_288;
 
 const fields = {
@@ -56,7 +59,7 @@ function checkByType(
   if (problem !== null) addProblem('value', problem);
 }
 
-/** A new secret; sensitive unless said otherwise. */
+/** A new secret; sensitive by default. */
 export type CreateSecretInput = z.input<typeof inputSchema>;
 
 /**
@@ -133,7 +136,8 @@ async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: strin
   await requireRoom(tx, secret);
 }
 
-// One at a time for each organization, or two at once would both pass the count; foreign keys are not held up by it.
+// Serializes the creations of an organization, since two at once would both pass the count. The lock does not block
+// foreign keys.
 async function lockSecretsOf(tx: Transaction, organizationId: string): Promise<void> {
   const [organization] = await tx.query(
     'select id from organization where id = $1 and deleted_at is null for no key update',
@@ -157,18 +161,18 @@ async function requireRoom(tx: Transaction, secret: Pick<SecretRecord, 'organiza
   }
 }
 
-/** Changes of a secret, as inputs give them; each member may be left out. */
+/** Changes of a secret in inputs; each member is optional. */
 export const secretChangeSchema = z.object(fields).partial();
 
 /**
- * What changes: what is left out (or undefined) stays, also the value, which nobody reads back; its type always does. null
- * clears the note, and nothing else.
+ * The changes of a secret: an omitted (or undefined) member does not change, including the value, which cannot be read;
+ * its type never changes. null clears the note, and nothing else.
  */
 export type SecretChange = z.input<typeof secretChangeSchema>;
 
 /**
- * Changes the secret of an id in any form; nothing is written when nothing would change. Agents that are at work keep what they
- * were given until they end. NOT_FOUND, FORBIDDEN, CONFLICT, and the errors of {@link createSecret}.
+ * Changes the secret of an id in any form; writes nothing if nothing changes. Running agents keep the previous value
+ * until they end. Throws NOT_FOUND, FORBIDDEN, CONFLICT, and the errors of {@link createSecret}.
  */
 export async function updateSecret(
   context: Context,
@@ -221,14 +225,14 @@ async function requireFreeKey(tx: Transaction, { id, organizationId, key }: Secr
   if (taken.length > 0) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
 }
 
-/** Which secret, by its id in any form, and the organization that the path named, if any. */
+/** Identifies a secret by its id in any form, and the organization that the path named, if any. */
 export interface SecretRef {
   readonly secretId: string;
   readonly organizationId?: string | undefined;
 }
 
 /**
- * Deletes a secret and gives what it was. Agents that are at work keep it in their environment until they end. NOT_FOUND,
+ * Deletes a secret and returns it. Running agents keep it in their environment until they end. Throws NOT_FOUND,
  * FORBIDDEN, ORGANIZATION_NOT_USABLE.
  */
 export async function deleteSecret(

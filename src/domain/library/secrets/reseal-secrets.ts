@@ -1,14 +1,15 @@
 import type { Services } from '../../context.ts';
 import { secretAssociatedData } from './secrets.ts';
 
-/** How many rows are read, or deleted, at once. */
+/** Number of rows that are read, or deleted, at once. */
 const batchSize = 500;
 
 type ResealServices = Pick<Services, 'store' | 'keyring' | 'log'>;
 
 /**
- * Deletes the secrets of deleted organizations, and those of sessions that are over for good; seals what is sealed with the
- * key before SECRET_KEY anew, so that it can be dropped. May run in several processes at once.
+ * Deletes the secrets of deleted organizations, and those of sessions that have ended permanently. Seals again all
+ * values that are sealed with the previous SECRET_KEY, so that this key can be dropped. May run in several processes at
+ * once.
  */
 export async function resealSecrets(services: ResealServices, isStopped: () => boolean): Promise<void> {
   for (const sql of [deleteOfOrganizations, deleteOfSessions]) {
@@ -37,13 +38,13 @@ const deleteOfSessions = `
   returning key`;
 
 interface SealedRow {
-  /** Together they name the row, and are the place that its value is sealed to. */
+  /** Together they identify the row, and are the associated data of its sealed value. */
   readonly owner: string;
   readonly name: string;
   readonly sealed: string;
 }
 
-// $1: how what the present key has sealed begins. The rest walks by (owner, name).
+// $1: the prefix of values sealed with the current key. The rest is read in pages by (owner, name).
 const organizationSecrets = {
   read: `select organization_id as owner, id as name, sealed from secret
      where not starts_with(sealed, $1) and (organization_id, id) > ($2, $3) order by organization_id, id limit $4`,

@@ -20,7 +20,7 @@ export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
 /** See {@link secretTypes}. */
 export type SecretType = (typeof secretTypes)[number];
 
-/** A secret as everybody may see it: its value is written and never read again by any door. */
+/** A secret without its value, which no API returns. */
 export interface SecretRecord extends Owner, Editor {
   readonly id: string;
   readonly organizationId: string;
@@ -38,7 +38,7 @@ export const secretColumns = `x.id, x.organization_id as "organizationId", x.key
   x.is_sensitive as "isSensitive", ${authorColumns('x')}, ${editorColumns('x')},
   x.created_at as "createdAt", x.updated_at as "updatedAt"`;
 
-/** Where a secret's value stands: sealed, it opens nowhere else. */
+/** Returns the associated data of a secret's sealed value, which binds it to the secret. */
 export function secretAssociatedData(organizationId: string, secretId: string): string {
   return `${organizationId}:${secretId}`;
 }
@@ -72,8 +72,8 @@ const sortKeys = { key: textKey('Secret', 'key') };
 export type SecretOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
- * The secrets of an organization that has been read, by its bare id, as one of many such lists. ORGANIZATION_NOT_USABLE,
- * FORBIDDEN, INVALID_INPUT.
+ * Returns the secrets of an organization that has been read, by its unprefixed id, as a nested list. Throws
+ * ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function secretsOf(
   context: Context,
@@ -101,7 +101,7 @@ export function secretsOf(
   };
 }
 
-// Who may change secrets may see which there are, also without being allowed to use sessions.
+// A viewer that may change secrets may list them, even without the permission to use sessions.
 function useSecretsOf(context: Context, organizationId: string): Promise<OrganizationRecord> {
   const bare = parseId('organization', organizationId);
   const canChange = bare !== null && hasPermission(context.viewer, permissionFor.changeSecrets, bare);
@@ -116,7 +116,7 @@ export function findSecrets(context: Context, ids: readonly string[]): Promise<(
   return findInOrganizations<SecretRecord>(context, table, ids, permissionFor.viewSecrets, permissionFor.changeSecrets);
 }
 
-/** A secret with its value, for an agent's process: never for a door, a log or an error. */
+/** A secret with its value, for an agent's process: never pass it to an API response, a log or an error. */
 export interface OpenSecret {
   readonly key: string;
   readonly type: SecretType;
@@ -125,8 +125,8 @@ export interface OpenSecret {
 }
 
 /**
- * The values of an organization's secrets, oldest first, of one type or of all. `secretIds` has bare ids: null means all
- * secrets, an empty list none. A secret that has been deleted since is left out.
+ * Returns the values of an organization's secrets, oldest first, of one type or of all. `secretIds` has unprefixed ids:
+ * null means all secrets, an empty list none. A deleted secret is left out.
  */
 export async function readSecrets(
   context: Pick<Context, 'store' | 'keyring'>,
@@ -149,13 +149,16 @@ export async function readSecrets(
   }));
 }
 
-/** Names a secret: its key in an organization, by its bare id. */
+/** Identifies a secret by its key in an organization, by its unprefixed id. */
 export interface SecretKey {
   readonly organizationId: string;
   readonly key: string;
 }
 
-/** The secrets of these keys that the viewer may see, in the keys' order; null for each other. One statement. */
+/**
+ * Returns the secrets of these keys that the viewer may see, in the keys' order; null for each other key. One
+ * statement.
+ */
 export async function findSecretsByKey(
   { viewer, store }: Context,
   keys: readonly SecretKey[],

@@ -3,13 +3,13 @@ import { createHmac } from 'node:crypto';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const algorithms = { SHA1: 'sha1', SHA256: 'sha256', SHA512: 'sha512' } as const;
 
-/** A one-time password and how long it is still good. */
+/** A one-time password and the time for which it stays valid. */
 export interface TotpCode {
   readonly code: string;
   readonly secondsLeft: number;
 }
 
-/** The one-time password (RFC 6238) of a seed, in base32 or as an otpauth:// address, at a time. */
+/** Returns the one-time password (RFC 6238) of a seed, in base32 or as an otpauth:// URL, at a time. */
 export function totpCode(value: string, now: Date): TotpCode {
   const { seed, digits, periodSeconds, algorithm } = readSeed(value);
   const seconds = Math.floor(now.getTime() / 1_000);

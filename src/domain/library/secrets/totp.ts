@@ -1,6 +1,6 @@
 import { parseUrl } from '../../../parse-url.ts';
 
-/** What is wrong with a secret for one-time passwords, or null: it is base32, or the address of a QR code. */
+/** Returns the problem of a secret for one-time passwords, or null: it must be base32, or the URL of a QR code. */
 export function totpProblem(value: string): string | null {
   const seed = /^otpauth:/i.test(value) ? seedOfAddress(value) : value;
   if (seed !== null && isBase32(seed)) return null;

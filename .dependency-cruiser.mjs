@@ -94,6 +94,21 @@ export default {
       to: { path: '^src/' },
     },
     {
+      name: 'execution-stands-alone',
+      comment:
+        'src/api/graphql/execution could be a package: it imports "graphql" and nothing of ours. Pass in what it needs.',
+      severity: 'error',
+      from: { path: '^src/api/graphql/execution/' },
+      to: { pathNot: ['^src/api/graphql/execution/', '(?:^|/)node_modules/graphql/'] },
+    },
+    {
+      name: 'execution-has-one-entry',
+      comment: 'Import src/api/graphql/execution/index.ts: the other files of that folder are its own.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/api/graphql/execution/' },
+      to: { path: '^src/api/graphql/execution/', pathNot: '/index\\.ts$' },
+    },
+    {
       name: 'no-development-packages',
       comment: 'The service runs from `dependencies`: move the package there, or keep it out of src/.',
       severity: 'error',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { planDocument } from '../../src/api/graphql/execution/plan.ts';
+import { planDocument } from '../../src/api/graphql/plans/plan.ts';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { globalId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { weighDocument } from '../../src/api/graphql/execution/document-weight.ts';
-import { createPlans } from '../../src/api/graphql/execution/plans.ts';
+import { weighDocument } from '../../src/api/graphql/plans/document-weight.ts';
+import { createPlans } from '../../src/api/graphql/plans/plans.ts';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 

@@ -2,8 +2,8 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Estimate } from './context.ts';
 import { parseBounded } from './document-limits.ts';
 import type { RequestErrorCode } from './error-codes.ts';
-import type { Plans } from './execution/plans.ts';
 import { weigh, withoutHint } from './operation-gate.ts';
+import type { Plans } from './plans/plans.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { findProblems } from './validate-document.ts';
 

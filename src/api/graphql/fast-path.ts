@@ -12,9 +12,9 @@ import { isJson } from './answers.ts';
 import { chargeOperation } from './charge.ts';
 import type { ContextOf } from './context.ts';
 import { outageHeaders } from './errors.ts';
-import type { CompiledOperation } from './execution/compile.ts';
-import type { Plans } from './execution/plans.ts';
+import type { CompiledOperation } from './execution/index.ts';
 import { weigh } from './operation-gate.ts';
+import type { Plans } from './plans/plans.ts';
 import { maxBodyBytes } from './read-body.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 

@@ -6,7 +6,6 @@ import type {
   GraphQLTypeResolver,
   OperationDefinitionNode,
 } from 'graphql';
-import type { GraphqlContext } from '../context.ts';
 import { type Container, type FieldInfo, pathOf, type ResponsePosition, type Run } from './run.ts';
 
 /** What all selections of a compiled operation share. */
@@ -16,7 +15,7 @@ export interface Compilation {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The values of the variables that `@skip` and `@include` ask for: an operation is compiled for each of them. */
   readonly conditions: Readonly<Record<string, boolean>>;
-  readonly resolveType: GraphQLTypeResolver<unknown, GraphqlContext>;
+  readonly resolveType: GraphQLTypeResolver<unknown, unknown>;
   /** Counts fields whose arguments depend on variables. */
   readonly numbers: { next: number };
 }

@@ -5,7 +5,6 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { GraphqlContext } from '../context.ts';
 import { Unsupported } from './collect-fields.ts';
 import type { Compilation } from './compilation.ts';
 import type { ResponsePosition, Run } from './run.ts';
@@ -13,7 +12,8 @@ import { selectionsOf } from './selections.ts';
 
 /** What an operation is run with. */
 export interface RunInput {
-  readonly context: GraphqlContext;
+  /** What resolvers get as their context. */
+  readonly context: unknown;
   /** As the operation sees them: coerced, with its defaults. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** The event, of a subscription. */

@@ -1,5 +1,4 @@
 import { type FieldNode, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
-import type { GraphqlContext } from '../context.ts';
 import { argumentsOf, collectFields } from './collect-fields.ts';
 import type { Compilation } from './compilation.ts';
 import type { Run } from './run.ts';
@@ -14,7 +13,7 @@ export interface RequestedField {
 }
 
 /** A resolver that also sees the run, for {@link RequestedField.argsIn}. */
-export type AheadResolver = (source: never, args: never, context: GraphqlContext, run: Run) => unknown;
+export type AheadResolver = (source: never, args: never, context: never, run: Run) => unknown;
 
 /**
  * A field may read what its operation asks for beneath it together with itself: it has another resolver for each operation

@@ -1,5 +1,4 @@
 import { type FieldNode, GraphQLError, type GraphQLObjectType, type GraphQLOutputType, locatedError } from 'graphql';
-import type { GraphqlContext } from '../context.ts';
 
 /** Where an answer is put together: an object's fields by their names, a list's items by their numbers. */
 export type Container = Record<string | number, unknown>;
@@ -20,7 +19,8 @@ export interface ResponsePosition {
 
 /** One execution of an operation. */
 export interface Run {
-  readonly context: GraphqlContext;
+  /** What resolvers get as their context. */
+  readonly context: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly rootValue: unknown;
   readonly errors: GraphQLError[];

@@ -16,7 +16,11 @@ export function findRuntimeType(
     return new GraphQLError(`Abstract type "${type.name}" must resolve to an Object type, but a value said none.`);
   }
   const found = schema.getType(name);
-  if (!isObjectType(found) || !schema.isSubType(type, found)) {
+  if (!isObjectType(found)) {
+    const what = found ? `a non-object type "${name}"` : `a type "${name}" that does not exist inside the schema`;
+    return new GraphQLError(`Abstract type "${type.name}" was resolved to ${what}.`);
+  }
+  if (!schema.isSubType(type, found)) {
     return new GraphQLError(`Runtime Object type "${name}" is not a possible type for "${type.name}".`);
   }
   return found;

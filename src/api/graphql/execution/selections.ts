@@ -82,7 +82,7 @@ function callerOf(
 ): (run: Run, source: unknown, position: ResponsePosition) => unknown {
   const argsOf = argumentsOf(compilation, definition, field.nodes[0]);
   const readAhead = aheadResolverOf(compilation, definition, field.nodes);
-  if (readAhead) return (run, source) => readAhead(source as never, argsOf(run) as never, run.context, run);
+  if (readAhead) return (run, source) => readAhead(source as never, argsOf(run) as never, run.context as never, run);
   const { resolve } = definition;
   // Only who asks for it is told where in the operation it is.
   if (resolve && resolve.length > 3) {

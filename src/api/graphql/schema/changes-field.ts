@@ -3,8 +3,8 @@ import type { ChangeType } from '../../../domain/changes/tracked-entities.ts';
 import type { EntityChange } from '../../../domain/changes/watch-entities.ts';
 import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
-import { changesCursorField } from '../execution/plan.ts';
 import { refuseLastEventId } from '../last-event-id.ts';
+import { changesCursorField } from '../plans/plan.ts';
 
 const meanings: Record<ChangeType, string> = {
   ADDED: 'The item matches the filter, and this connection has not reported it before or last reported that it left.',

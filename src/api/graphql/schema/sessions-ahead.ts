@@ -10,8 +10,7 @@ import type { LogEntry } from '../../../domain/sessions/log.ts';
 import { findOrganizationWithSessions } from '../../../domain/sessions/organization-with-sessions.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import type { GraphqlContext } from '../context.ts';
-import { beneath, type RequestedField, readingAhead } from '../execution/read-ahead.ts';
-import type { Run } from '../execution/run.ts';
+import { beneath, type RequestedField, type Run, readingAhead } from '../execution/index.ts';
 import { pageLimits } from '../loaders.ts';
 import { parseSessionFilter, type SessionListArgs } from './session-filter.ts';
 

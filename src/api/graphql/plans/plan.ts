@@ -7,8 +7,8 @@ import {
   visit,
 } from 'graphql';
 import { costOf } from '../charge.ts';
+import { type CompiledOperation, createCompiler, findConditions } from '../execution/index.ts';
 import { countPageItems } from '../page-budget.ts';
-import { type CompiledOperation, compileOperation } from './compile.ts';
 
 /** What an operation asks for at most, and what it costs. */
 export interface Price {
@@ -38,8 +38,6 @@ export interface DocumentPlan {
   find(name: string | null | undefined): OperationPlan | null;
 }
 
-/** For how many values of its conditions an operation is compiled; for others it takes the plain executor. */
-const maxCompiled = 8;
 /** How many prices of one operation are remembered. */
 const maxPrices = 32;
 /** Longer values of variables are not remembered with their price. */
@@ -54,7 +52,7 @@ export function planDocument(schema: GraphQLSchema, document: DocumentNode): Doc
     if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition);
   }
   const readsChangesCursor = hasField(document, changesCursorField);
-  const conditions = readsChangesCursor ? null : conditionsOf(document);
+  const conditions = readsChangesCursor ? null : findConditions(document);
   const plans = operations.map((operation) =>
     planOperation({ schema, operation, fragments, readsChangesCursor }, conditions),
   );
@@ -80,29 +78,10 @@ function hasField(document: DocumentNode, wanted: string): boolean {
   return isThere;
 }
 
-// The variables that decide what is left out; null when there is what is not compiled at all.
-function conditionsOf(document: DocumentNode): ReadonlySet<string> | null {
-  const names = new Set<string>();
-  let isCompilable = true;
-  visit(document, {
-    Field({ name: { value: name } }) {
-      if (name.startsWith('__') && name !== '__typename') isCompilable = false;
-    },
-    Directive({ name, arguments: args }) {
-      if (name.value !== 'skip' && name.value !== 'include') isCompilable = false;
-      for (const { value } of args ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
-  });
-  return isCompilable ? names : null;
-}
-
 function planOperation(
   parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments' | 'readsChangesCursor'>,
   conditions: ReadonlySet<string> | null,
 ): OperationPlan {
-  const declared = new Set(parts.operation.variableDefinitions?.map(({ variable }) => variable.name.value));
-  const own = conditions && [...conditions].filter((name) => declared.has(name));
-  const compiled = new Map<string, CompiledOperation | null>();
   return {
     ...parts,
     price: pricer(parts),
@@ -110,18 +89,7 @@ function planOperation(
       const items = countPageItems({ ...parts, variables, ran });
       return { items, cost: costOf(parts, items) };
     },
-    compiled(variables) {
-      if (own === null) return null;
-      const values = own.map((name) => variables[name]);
-      const key = values.join();
-      const cached = compiled.get(key);
-      if (cached !== undefined) return cached;
-      if (compiled.size >= maxCompiled || !values.every((value) => typeof value === 'boolean')) return null;
-      const conditionValues = Object.fromEntries(own.map((name, n) => [name, values[n] as boolean]));
-      const made = compileOperation({ ...parts, conditions: conditionValues });
-      compiled.set(key, made);
-      return made;
-    },
+    compiled: createCompiler(parts, conditions),
   };
 }
 

@@ -13,8 +13,8 @@ export interface SocketExtra {
   readonly socket: WebSocket;
   /** What the socket is made of. */
   readonly connection: Duplex;
-  /** How frames are sent that were made for many. */
-  frames: (Pick<PacedSocket, 'sendFrame'> & Pick<OperationIds, 'nextTo'>) | null;
+  /** How messages are sent that were made for many. */
+  readyMessages: (Pick<PacedSocket, 'sendReady'> & Pick<OperationIds, 'nextTo'>) | null;
   /** The headers of the upgrade, until who calls is known. */
   headers: IncomingHttpHeaders;
   /** The caller's network address. */
@@ -48,7 +48,7 @@ export function serveSocket(
     extra.leave?.();
     closed(slowReaderClose.code, slowReaderClose.reason).catch(fail);
   });
-  extra.frames = { sendFrame: paced.sendFrame, nextTo: ids.nextTo };
+  extra.readyMessages = { sendReady: paced.sendReady, nextTo: ids.nextTo };
   const closed = server.opened(
     {
       protocol: socket.protocol,

@@ -9,6 +9,7 @@ const maxBufferedBytes = 1_024 * 1_024;
 export const slowReaderClose = { code: 1013, reason: 'Messages are not read' } as const;
 
 const nothing = Buffer.alloc(0);
+const asText = { binary: false } as const;
 
 /** Who waits until what it sent has been taken. */
 export interface Sender {
@@ -20,10 +21,10 @@ export interface PacedSocket {
   /** Resolves when the message has gone to the network, or the socket has ended: who waits for it sends no faster than it is read. */
   send(message: string): Promise<void>;
   /**
-   * Sends a frame that is ready to go. True: it has gone, with all before it. False: the sender is told when it has; or
-   * never, when the socket is on its way out.
+   * Sends the bytes of a text message, which many sockets may share. True: it has gone, with all before it. False: the
+   * sender's `resume` is called when it has; never, if the socket is closing.
    */
-  sendFrame(frame: Buffer, sender: Sender): boolean;
+  sendReady(message: Buffer, sender: Sender): boolean;
   /** To be called when the socket has closed. */
   stop(): void;
 }
@@ -68,12 +69,11 @@ export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: numbe
         if (socket.bufferedAmount > maxBufferedBytes) socket.pause();
       });
     },
-    // Past ws, which would make the frame anew for each socket: without compression it holds nothing back that would have to
-    // go before.
-    sendFrame(frame, sender) {
+    sendReady(message, sender) {
       if (socket.readyState !== socket.OPEN) return false;
-      connection.write(frame);
-      if (connection.writableLength === 0) return true;
+      socket.send(message, asText);
+      // Known at once: a callback of each message would cost more than a tenth of its delivery.
+      if (socket.bufferedAmount === 0) return true;
       wait();
       connection.write(
         nothing,

@@ -17,27 +17,27 @@ export interface SocketDelivery extends LogDelivery {
   begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null;
 }
 
-type Frames = NonNullable<SocketExtra['frames']>;
+type ReadyMessages = NonNullable<SocketExtra['readyMessages']>;
 type Ending = { readonly done: true; readonly value: undefined };
 
 const done: Ending = { done: true, value: undefined };
 
 /**
- * The entries of a log for one operation on a socket, as frames that are made once for all who get the same. They go past
- * graphql-ws, which is left to wait for the end: thus a delivery costs no promises. `id`: that of the operation.
+ * The entries of a log for one operation on a socket, as messages whose bytes are made once for all who get the same. They go
+ * past graphql-ws, which is left to wait for the end: thus a delivery costs no promises. `id`: that of the operation.
  */
 export function createSocketDelivery(
   results: SharedResults,
-  frames: SocketExtra['frames'],
+  messages: SocketExtra['readyMessages'],
   id: string,
 ): SocketDelivery {
-  if (frames === null) throw new Error('A socket must be served before its operations.');
-  return new Delivery(results, frames, id);
+  if (messages === null) throw new Error('A socket must be served before its operations.');
+  return new Delivery(results, messages, id);
 }
 
 class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterator<never> {
   readonly #results: SharedResults;
-  readonly #frames: Frames;
+  readonly #messages: ReadyMessages;
   readonly #id: string;
   #start: WatchStart | null = null;
   #operation: SharedOperation | null = null;
@@ -51,9 +51,9 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
   #error: { readonly reason: unknown } | null = null;
   #waiting: { resolve: (ending: Ending) => void; reject: (reason: unknown) => void } | null = null;
 
-  constructor(results: SharedResults, frames: Frames, id: string) {
+  constructor(results: SharedResults, messages: ReadyMessages, id: string) {
     this.#results = results;
-    this.#frames = frames;
+    this.#messages = messages;
     this.#id = id;
   }
 
@@ -64,7 +64,7 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
 
   begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null {
     if (this.#start === null) return null;
-    const beginning = this.#frames.nextTo(this.#id);
+    const beginning = this.#messages.nextTo(this.#id);
     // Completed while it began: what ends it has been called, or will be.
     if (this.#isOver || beginning === null) return this;
     this.#beginning = beginning;
@@ -96,7 +96,7 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
         return;
       }
       this.#gone += 1;
-      const isTaken = this.#frames.sendFrame(result.frameAfter(this.#beginning), this);
+      const isTaken = this.#messages.sendReady(result.messageAfter(this.#beginning), this);
       if (!isTaken) return;
     }
     this.#batch = null;

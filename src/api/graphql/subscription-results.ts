@@ -15,7 +15,7 @@ import { coerceVariables } from './coerce-variables.ts';
 import { type GraphqlContext, lazyLoaders } from './context.ts';
 import { withoutDefer } from './defer.ts';
 import type { Plans } from './plans/plans.ts';
-import { createReadyPayload, type ReadyPayload } from './ready-frames.ts';
+import { createReadyPayload, type ReadyPayload } from './ready-payload.ts';
 
 /** A subscription, the same one for all who ask by the same words and with the same values. */
 export interface SharedOperation {

@@ -122,7 +122,7 @@ export function createSockets(options: SocketOptions) {
     async onSubscribe({ extra }, id, payload) {
       const { open, socket } = extra;
       const { current } = viewers.get(extra) as LiveViewer;
-      const delivery = createSocketDelivery(shared, extra.frames, id);
+      const delivery = createSocketDelivery(shared, extra.readyMessages, id);
       const context = options.contextOf(current, extra.address, {
         idempotencyKey: null,
         lastEventId: null,
@@ -198,7 +198,15 @@ export function createSockets(options: SocketOptions) {
         const { log } = options;
         const open = new Set<string>();
         const { headers } = request;
-        const extra = { socket: connection, connection: socket, frames: null, headers, address, open, leave: null };
+        const extra = {
+          socket: connection,
+          connection: socket,
+          readyMessages: null,
+          headers,
+          address,
+          open,
+          leave: null,
+        };
         serveSocket(server, extra, { pings, closeMs: socketLimits.slowMs, log });
       });
     },

@@ -27,7 +27,7 @@ const schema = buildSchema(`
   enum Color { RED GREEN }
   type Query { book(id: ID): Book node(id: ID!): Node any: [Anything] color: Color list: [Int!] missing: Book! lists: [[Int]] }
   type Mutation { change: Int }
-  type Subscription { said: Book }
+  type Subscription { message: Book }
 `);
 
 /** Names that values give as their types, by the values' ids. */
@@ -152,7 +152,7 @@ describe('a compiled operation answers as graphql-js does', () => {
   });
 
   it('for an event of a subscription', async () => {
-    const [own, plain] = await runBoth('subscription { said { title pages } }', {}, { said: book });
+    const [own, plain] = await runBoth('subscription { message { title pages } }', {}, { message: book });
     expect(own).toBe(plain);
     expect(own).toContain('"title":"Book"');
   });

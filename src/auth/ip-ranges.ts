@@ -1,18 +1,8 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/**
- * A network: the address bits behind `prefix` are zero. IPv4-mapped IPv6 never appears here: it is read as the IPv4
- * address that it contains.
- */
-interface Network {
-  readonly family: 'ipv4' | 'ipv6';
-  readonly bits: bigint;
-  readonly prefix: number;
-}
-
-const width = { ipv4: 32, ipv6: 128 } as const;
-/** ::ffff:0:0/96, above the 32 bits of the IPv4 address that it carries. */
-const mappedPrefix = 0xffffn;
+/** The first address of a network, and the number of its leading bits. IPv4-mapped IPv6 is read as the IPv4 that it contains. */
+type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
 /**
  * Returns the canonical form of an address or a network in CIDR notation: the network's own address in its shortest
@@ -23,8 +13,9 @@ const mappedPrefix = 0xffffn;
 export function readIpRange(text: string): { readonly text: string; readonly network: string } | null {
   const parsed = parseNetwork(text);
   if (!parsed) return null;
-  const address = writeAddress(parsed);
-  const network = `${address}/${parsed.prefix}`;
+  const [first, prefix] = parsed;
+  const address = first instanceof ipaddr.IPv6 ? first.toRFC5952String() : first.toString();
+  const network = `${address}/${prefix}`;
   return { text: text.includes('/') ? network : address, network };
 }
 
@@ -35,21 +26,19 @@ export function readIpRange(text: string): { readonly text: string; readonly net
  */
 export function isAddressAllowed(ranges: readonly string[], address: string | null): boolean {
   if (ranges.length === 0) return true;
-  const network = address === null ? null : parseNetwork(address.replace(/%.*$/, ''));
-  if (!network || network.prefix !== width[network.family]) return false;
+  if (address === null || address.includes('/')) return false;
+  const [caller] = parseNetwork(address.replace(/%.*$/, '')) ?? [];
+  if (!caller) return false;
   return compileRanges(ranges).some(
-    ({ family, prefix, starts }) => family === network.family && starts.has(cut(network.bits, family, prefix)),
+    ({ kind, prefix, firsts }) => kind === caller.kind() && firsts.has(firstOf(caller, prefix)[0].toString()),
   );
 }
 
-/**
- * The networks with one prefix length. This replaces node:net's BlockList, which treats every IPv4 address as a part of
- * `::/0`.
- */
+/** The networks of one family with one prefix length, by their first addresses: a list has up to 1,000 networks. */
 interface NetworkGroup {
-  readonly family: Network['family'];
+  readonly kind: 'ipv4' | 'ipv6';
   readonly prefix: number;
-  readonly starts: ReadonlySet<bigint>;
+  readonly firsts: ReadonlySet<string>;
 }
 
 // A list is compiled on first use and cached while it is used. Each enterprise has one list.
@@ -60,75 +49,45 @@ function compileRanges(ranges: readonly string[]): readonly NetworkGroup[] {
   const key = ranges.join(' ');
   const cached = cache.get(key);
   if (cached) return cached;
-  const sizes = new Map<string, NetworkGroup & { starts: Set<bigint> }>();
-  for (const network of ranges.map(parseNetwork)) {
-    if (!network) continue;
-    const { family, prefix, bits } = network;
-    const size = sizes.get(`${family}/${prefix}`) ?? { family, prefix, starts: new Set() };
-    sizes.set(`${family}/${prefix}`, size);
-    size.starts.add(bits);
+  const groups = new Map<string, NetworkGroup & { readonly firsts: Set<string> }>();
+  for (const range of ranges) {
+    const [first, prefix] = parseNetwork(range) ?? [];
+    if (!first || prefix === undefined) continue;
+    const kind = first.kind();
+    const group = groups.get(`${kind}/${prefix}`) ?? { kind, prefix, firsts: new Set() };
+    groups.set(`${kind}/${prefix}`, group);
+    group.firsts.add(first.toString());
   }
-  const list = [...sizes.values()];
+  const list = [...groups.values()];
   const [oldest] = cache.keys();
   if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
   cache.set(key, list);
   return list;
 }
 
+// node:net's isIP refuses what ipaddr.js would also take, such as "1" or "0x7f.1".
 function parseNetwork(text: string): Network | null {
   const match = /^([0-9A-Fa-f:.]{2,45})(?:\/(0|[1-9]\d{0,2}))?$/.exec(text);
   const [, address = '', prefixText] = match ?? [];
   const version = isIP(address);
   if (version === 0) return null;
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  const bits = version === 4 ? ipv4Bits(address) : ipv6Bits(address);
-  const prefix = prefixText === undefined ? width[family] : Number(prefixText);
-  if (prefix > width[family]) return null;
-  if (family === 'ipv6' && bits >> 32n === mappedPrefix && prefix >= 96) {
-    return toNetwork('ipv4', bits & 0xffffffffn, prefix - 96);
+  const width = version === 4 ? 32 : 128;
+  const prefix = prefixText === undefined ? width : Number(prefixText);
+  if (prefix > width) return null;
+  const read = ipaddr.parse(version === 6 ? withoutDots(address) : address);
+  if (read instanceof ipaddr.IPv6 && read.isIPv4MappedAddress() && prefix >= 96) {
+    return firstOf(read.toIPv4Address(), prefix - 96);
   }
-  return toNetwork(family, bits, prefix);
+  return firstOf(read, prefix);
 }
 
-const toNetwork = (family: Network['family'], bits: bigint, prefix: number): Network => ({
-  family,
-  bits: cut(bits, family, prefix),
-  prefix,
-});
+// ipaddr.js reads "::10.1.2.3" as "::ffff:10.1.2.3", another address. URLs write the last 32 bits as hexadecimal groups.
+const withoutDots = (address: string) =>
+  address.includes('.') ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 
-function cut(bits: bigint, family: Network['family'], prefix: number): bigint {
-  const free = BigInt(width[family] - prefix);
-  return (bits >> free) << free;
-}
-
-const ipv4Bits = (address: string) => address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
-
-// Expects an address that isIP has accepted: at most one "::", and at most one dotted part, at the end.
-function ipv6Bits(address: string): bigint {
-  const dotted = /[^:]+\.[^:]+$/.exec(address)?.[0];
-  const hexOnly = dotted ? address.slice(0, -dotted.length) + hexGroups(ipv4Bits(dotted)) : address;
-  const [head = '', tail] = hexOnly.split('::');
-  const groups = (part: string) => part.split(':').filter((group) => group !== '');
-  const before = groups(head);
-  const after = tail === undefined ? [] : groups(tail);
-  const zeros = Array<string>(8 - before.length - after.length).fill('0');
-  return [...before, ...zeros, ...after].reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
-}
-
-const hexGroups = (bits: bigint) => `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
-
-function writeAddress({ family, bits }: Network): string {
-  const size = family === 'ipv4' ? 8n : 16n;
-  const parts: string[] = [];
-  for (let at = BigInt(width[family]) - size; at >= 0n; at -= size) {
-    parts.push(((bits >> at) & ((1n << size) - 1n)).toString(family === 'ipv4' ? 10 : 16));
-  }
-  if (family === 'ipv4') return parts.join('.');
-  // RFC 5952: the first of the longest runs of two zero groups or more becomes "::".
-  const text = parts.join(':');
-  const [zeroRun] = [...text.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)].sort((a, b) => b[0].length - a[0].length);
-  if (!zeroRun) return text;
-  const head = text.slice(0, zeroRun.index).replace(/:$/, '');
-  const tail = text.slice(zeroRun.index + zeroRun[0].length).replace(/^:/, '');
-  return `${head}::${tail}`;
+/** The network that an address belongs to: the bits behind the prefix are zero. */
+function firstOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): Network {
+  const cidr = `${address.toString()}/${prefix}`;
+  const { IPv4, IPv6 } = ipaddr;
+  return [address instanceof IPv6 ? IPv6.networkAddressFromCIDR(cidr) : IPv4.networkAddressFromCIDR(cidr), prefix];
 }

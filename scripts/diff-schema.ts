@@ -45,7 +45,7 @@ export async function diffSchema(compared: Compared = {}): Promise<string | null
   return stdout === null || /^(--.*)?\s*$/.test(stdout) ? null : stdout;
 }
 
-/** What `prisma migrate deploy` would think of the migrations that are recorded in a database, given as PGlite's dump. */
+/** The result of `prisma migrate deploy` for the migrations that are recorded in a database, a dump of PGlite. */
 export async function diagnoseHistory(dump: Blob): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
   const content = await readSchema();
   const migrationsList = migrationList(await readMigrations());

@@ -3,7 +3,7 @@
  * table from code to response.
  */
 export const errorCatalogue = {
-  UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this door does not take.',
+  UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this API does not accept.',
   FORBIDDEN: 'The key is good but lacks a permission; the message names it.',
   CONFIRMATION_REQUIRED:
     'A browser that is signed in to the console asked for lasting access without having shown its token in the last 10 minutes.',

@@ -83,15 +83,17 @@ function oldWordIn(name: string): string | null {
   return problem;
 }
 
-/** The folders whose comments a rule holds for: those of which the last use is gone. */
-type Folder = 'src' | 'web' | 'test' | 'bench' | 'scripts' | 'docs';
+/** The folders whose comments a rule holds for; `pending`: the part of src whose comments still have old words. */
+type Folder = 'src' | 'pending' | 'web' | 'test' | 'bench' | 'scripts' | 'docs';
+const code: readonly Folder[] = ['src', 'web', 'bench', 'scripts'];
+const everywhere: readonly Folder[] = [...code, 'pending', 'test', 'docs'];
+const pending =
+  /^src\/(?:api|http|domain\/(?:changes|feeds))\/|^src\/domain\/sessions\/(?:watch|log-|pull|read-logs-at|start-watch)/;
 
 /** Words that comments and pages do not use, with the terms that replace them. */
-const everywhere: readonly Folder[] = ['src', 'web', 'test', 'bench', 'scripts', 'docs'];
-
 const phrases: readonly { readonly pattern: RegExp; readonly term: string; readonly in: readonly Folder[] }[] = [
   {
-    pattern: /\b(?:kin|or not any more|at most so|good no more|more than one likes)\b/gi,
+    pattern: /\b(?:kin|or not any more|at most so|good no more|more than one likes|unless said otherwise)\b/gi,
     term: 'plain English',
     in: everywhere,
   },
@@ -99,21 +101,35 @@ const phrases: readonly { readonly pattern: RegExp; readonly term: string; reado
   { pattern: /\b(?:strays?|lookers?|purses?)\b/gi, term: 'orphan process, poller, budget', in: everywhere },
   { pattern: /\b(?:untidy|plain requests?)\b/gi, term: 'non-canonical request target, fast path', in: everywhere },
   { pattern: /\bliars?\b/gi, term: 'misreporting server', in: everywhere },
-  { pattern: /\bin hand\b/gi, term: 'current', in: everywhere },
-  { pattern: /\bcomplaints?\b/gi, term: 'problem, validation error', in: ['src', 'test', 'bench', 'scripts', 'docs'] },
-  { pattern: /\blanes?\b/gi, term: 'queue group, concurrency', in: ['src', 'web', 'test', 'bench', 'scripts'] },
-  { pattern: /\bmend(?:s|ed|ing)?\b/gi, term: 'repair, correct', in: ['src', 'web', 'test', 'bench', 'scripts'] },
+  { pattern: /\b(?:in|at) hand\b/gi, term: 'current', in: everywhere },
+  { pattern: /\bas one of many such lists\b/gi, term: 'nested list', in: everywhere },
+  { pattern: /\bcomplaints?\b/gi, term: 'problem, validation error', in: everywhere },
+  { pattern: /\blanes?\b/gi, term: 'queue group, concurrency', in: [...code, 'pending', 'test'] },
+  { pattern: /\bmend(?:s|ed|ing)?\b/gi, term: 'repair, correct', in: [...code, 'pending', 'test'] },
+  { pattern: /\bdear(?:er|est)?\b/gi, term: 'expensive', in: [...code, 'pending'] },
+  { pattern: /\bblot(?:s|ted)? out\b/gi, term: 'mask', in: [...code, 'pending', 'test'] },
+  { pattern: /\b(?:anew|whoever|reckons?|told of|hears? of)\b/gi, term: 'plain English', in: code },
+  { pattern: /\b(?:doors?|doorbells?)\b/gi, term: 'API, transport, notifier', in: code },
+  { pattern: /\b(?:bells?|rings?|rung)\b/gi, term: 'notifier, notification', in: code },
+  {
+    pattern: /\bplaces? (?:of|in|for)\b/gi,
+    term: 'scope, cursor, position, path, slot',
+    in: ['src', 'bench', 'scripts'],
+  },
+  { pattern: /\bbare (?:ids?|form)\b/gi, term: 'unprefixed id', in: ['src', 'web', 'scripts'] },
 ];
 
 /** Words with which no comment begins: it begins with a verb, or with a noun that says what the thing is. */
-const openings = { pattern: /^(?:What|Whose|Who|Whether|That|How)\b/, in: [] as readonly Folder[] };
+const openings = { pattern: /^(?:What|Whose|Who|Whether|That|How)\b/, in: code };
 
 const folderOf = (path: string): Folder | null =>
   path.endsWith('.md')
     ? 'docs'
-    : path.startsWith('prisma/schema/')
-      ? 'src'
-      : ((/^(src|web|test|bench|scripts)\//.exec(path)?.[1] ?? null) as Folder | null);
+    : pending.test(path)
+      ? 'pending'
+      : path.startsWith('prisma/schema/')
+        ? 'src'
+        : ((/^(src|web|test|bench|scripts)\//.exec(path)?.[1] ?? null) as Folder | null);
 
 /** The prose of a page: without its code, with the same lines. */
 const proseOf = (page: string): string =>

@@ -105,8 +105,8 @@ it('gives the Prisma client the same pages and cursors as SQL, from both ends', 
   const request = fc.record({ end: fc.constantFrom('first', 'last'), size, after: cursor, before: cursor });
   await fc.assert(
     fc.asyncProperty(fc.boolean(), request, async (isOldestFirst, { end, size: length, after, before }) => {
-      const asked = { [end]: length, after, before };
-      const [one, other] = [await bySql(isOldestFirst, asked), await byPrisma(isOldestFirst, asked)];
+      const pageRequest = { [end]: length, after, before };
+      const [one, other] = [await bySql(isOldestFirst, pageRequest), await byPrisma(isOldestFirst, pageRequest)];
       expect(other.items).toEqual(one.items);
       expect(other.items.map(other.cursorOf)).toEqual(one.items.map(one.cursorOf));
       expect([other.hasNextPage, other.hasPreviousPage]).toEqual([one.hasNextPage, one.hasPreviousPage]);

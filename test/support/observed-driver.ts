@@ -9,10 +9,10 @@ export interface SentStatement {
   readonly isInTransaction: boolean;
 }
 
-/** Hears of each statement, before it is sent. */
+/** Called with each statement, before it is sent. */
 export type StatementListener = (statement: SentStatement) => void;
 
-/** A driver that tells of each statement but those of migrations and of `urgentQuery`, heartbeats. */
+/** A driver that reports each statement except those of migrations and of `urgentQuery`, heartbeats. */
 export function observeDriver(driver: Driver, listener: StatementListener): Driver {
   const { adapter } = driver;
   const observeSql = <T extends Pick<Driver, 'query'>>(target: T, isInTransaction: boolean): T['query'] => {
@@ -22,15 +22,15 @@ export function observeDriver(driver: Driver, listener: StatementListener): Driv
     };
   };
   const observePrisma = (side: Pick<Adapter, 'queryRaw' | 'executeRaw'>, isInTransaction: boolean) => {
-    const tell = ({ sql, args }: Parameters<Adapter['queryRaw']>[0]) =>
+    const report = ({ sql, args }: Parameters<Adapter['queryRaw']>[0]) =>
       listener({ by: 'prisma', sql, values: args, isInTransaction });
     return {
       queryRaw(query: Parameters<Adapter['queryRaw']>[0]) {
-        tell(query);
+        report(query);
         return side.queryRaw(query);
       },
       executeRaw(query: Parameters<Adapter['executeRaw']>[0]) {
-        tell(query);
+        report(query);
         return side.executeRaw(query);
       },
     };

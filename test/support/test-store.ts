@@ -30,11 +30,11 @@ export async function openTestStore(): Promise<TestStore> {
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
   const driver = await openDriver(databaseUrl);
   const listeners = new Set<StatementListener>();
-  const tell: StatementListener = (statement) => {
+  const notify: StatementListener = (statement) => {
     countStatement(statement);
     for (const listener of listeners) listener(statement);
   };
-  const store = storeOn(guardDriver(observeDriver(driver, tell), () => undefined));
+  const store = storeOn(guardDriver(observeDriver(driver, notify), () => undefined));
   listenersOf.set(store, listeners);
   return {
     store,
@@ -51,19 +51,19 @@ export async function openTestStore(): Promise<TestStore> {
 const listenersOf = new WeakMap<Store, Set<StatementListener>>();
 
 /**
- * Tells of the reads outside of transactions that a store's user makes, by SQL or by the Prisma client, until the returned function
+ * Reports the reads outside of transactions that a store’s user makes, by SQL or by the Prisma client, until the returned function
  * is called. The statements by SQL are those of `query`.
  */
-export function watchReads(store: Store, tell: (sql: string, values: readonly unknown[]) => void): () => void {
+export function watchReads(store: Store, listen: (sql: string, values: readonly unknown[]) => void): () => void {
   const listeners = listenersOf.get(store);
   if (!listeners) throw new Error('This store was not opened by openTestStore().');
   const original = store.query;
   store.query = (sql: string, values: readonly unknown[] = []) => {
-    tell(sql, values);
+    listen(sql, values);
     return original.call(store, sql, values) as never;
   };
   const listener: StatementListener = ({ by, sql, values, isInTransaction }) => {
-    if (by === 'prisma' && !isInTransaction) tell(sql, values);
+    if (by === 'prisma' && !isInTransaction) listen(sql, values);
   };
   listeners.add(listener);
   return () => {

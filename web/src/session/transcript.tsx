@@ -50,7 +50,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
 
   const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = transcript;
   const height = virtual.getTotalSize();
-  // How high rows are is known only when they are there: the end moves until then.
+  // The heights of rows are known only after rendering: until then the end moves.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each time the end has moved.
   useLayoutEffect(() => {
     if (!isLoaded) return;

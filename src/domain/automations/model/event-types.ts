@@ -140,7 +140,7 @@ const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
 
 const openSources: readonly string[] = Object.keys(externalEvents).filter((source) => externalEvents[source] === 'any');
 
-/** An event type as the schemas list it: `*` in place of the word stands for any. */
+/** An event type as the schemas list it: `*` replaces the word and matches any. */
 export interface ListedEventType extends EventType {
   readonly name: string;
   readonly source: string;

@@ -48,7 +48,7 @@ export async function followSessions(
     [organizationId, id],
   );
   if ((others?.count ?? 0) >= maxFollowers) {
-    const message = `At most ${maxFollowers} automations of an organization may hear of events of sessions.`;
+    const message = `At most ${maxFollowers} automations of an organization may have triggers on session events.`;
     throw refuse(['triggers'], message, 'LIMIT_EXCEEDED');
   }
   // Set before it follows: earlier events are not for it.

@@ -224,14 +224,15 @@ test('a client that does not read is not read for', { timeout: 60_000 }, async (
   );
   await store.execute('update session_head set next_seq = 5000 where session_id = $1', [id]);
   let read = 0;
-  const original = app.app.watches.read;
-  app.app.watches.read = async (...args) => {
-    const batch = await original.call(app.app.watches, ...args);
-    if (args[0] === id) read += batch.entries.length;
-    return batch;
+  const { sessionLogs } = app.app.watches;
+  const original = sessionLogs.read;
+  sessionLogs.read = async (requests) => {
+    const batches = await original.call(sessionLogs, requests);
+    for (const [n, { log }] of requests.entries()) if (log.sessionId === id) read += batches[n]?.items.length ?? 0;
+    return batches;
   };
   onTestFinished(() => {
-    app.app.watches.read = original;
+    sessionLogs.read = original;
   });
   // Node's own client, paused: fetch would take in what comes.
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {

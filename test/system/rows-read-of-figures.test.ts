@@ -107,19 +107,19 @@ it('reads of all sessions of an organization those that changed', async () => {
   const scope = { enterpriseId, ids: [organizationId] };
   const position = await currentChangePosition(store, sessionChanges, scope);
   const none = await rowsRead(test, () => readChanges(store, sessionChanges, scope, position, 20));
-  expect(none.answer.entities).toEqual([]);
+  expect(none.answer.items).toEqual([]);
   expect(none.read.session ?? 0).toBeLessThanOrEqual(1);
   await store.execute(
     `update session set title = 'changed' where id in (select id from session where organization_id = $1 limit 50)`,
     [organizationId],
   );
   const some = await rowsRead(test, () => readChanges(store, sessionChanges, scope, position, 20));
-  expect(some.answer.entities).toHaveLength(20);
+  expect(some.answer.items).toHaveLength(20);
   expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
   // An update that changes nothing is no change.
   const after = await currentChangePosition(store, sessionChanges, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
-  expect((await readChanges(store, sessionChanges, scope, after, 20)).entities).toEqual([]);
+  expect((await readChanges(store, sessionChanges, scope, after, 20)).items).toEqual([]);
 });
 
 it('reads of all resources of an organization those that changed, also when nobody has read for long', async () => {
@@ -150,12 +150,12 @@ it('reads of all resources of an organization those that changed, also when nobo
     { timeout: 30_000, interval: 50 },
   );
   const none = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
-  expect(none.answer.entities).toEqual([]);
+  expect(none.answer.items).toEqual([]);
   // A few of the last transactions, which are known as read.
   expect(none.read.resource_change ?? 0).toBeLessThanOrEqual(10);
   await insert(3_000);
   const some = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
-  expect(some.answer.entities).toHaveLength(20);
+  expect(some.answer.items).toHaveLength(20);
   // Also where as much was read ahead of an open transaction as is ever remembered.
   const ahead = await store.query<{ id: string; xid: string }>(
     'select id, changed_xid::text as xid from resource_change order by changed_xid desc, id limit 1000',

@@ -1,9 +1,11 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
 import { viewerOfAnySession } from '../../domain/sessions/enterprise-scope.ts';
-import type { LogBatch, LogReader, LogSubscription } from '../../domain/sessions/log-tailer.ts';
+import type { LogBatch } from '../../domain/sessions/log-source.ts';
+import { LogPush } from '../../domain/sessions/push-log.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';
 import type { GraphqlContext, LogDelivery } from './context.ts';
+import type { ReadyPayload } from './ready-payload.ts';
 import type { SocketExtra } from './serve-socket.ts';
 import type { Sender } from './slow-reader.ts';
 import type { SharedOperation, SharedResults } from './subscription-results.ts';
@@ -35,23 +37,20 @@ export function createSocketDelivery(
   return new Delivery(results, messages, id);
 }
 
-class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterator<never> {
+class Delivery extends LogPush<ReadyPayload> implements SocketDelivery, Sender, AsyncIterableIterator<never> {
   readonly #results: SharedResults;
   readonly #messages: ReadyMessages;
   readonly #id: string;
   #start: WatchStart | null = null;
   #operation: SharedOperation | null = null;
   #context: GraphqlContext | null = null;
-  #following: LogSubscription | null = null;
-  #batch: LogBatch | null = null;
-  /** How many of the batch have gone. */
-  #gone = 0;
   #beginning = '';
   #isOver = false;
   #error: { readonly reason: unknown } | null = null;
   #waiting: { resolve: (ending: Ending) => void; reject: (reason: unknown) => void } | null = null;
 
   constructor(results: SharedResults, messages: ReadyMessages, id: string) {
+    super();
     this.#results = results;
     this.#messages = messages;
     this.#id = id;
@@ -63,68 +62,44 @@ class Delivery implements SocketDelivery, LogReader, Sender, AsyncIterableIterat
   }
 
   begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null {
-    if (this.#start === null) return null;
+    const start = this.#start;
+    if (start === null) return null;
+    this.#start = null;
     const beginning = this.#messages.nextTo(this.#id);
     // Completed while it began: what ends it has been called, or will be.
     if (this.#isOver || beginning === null) return this;
     this.#beginning = beginning;
     this.#operation = this.#results.operationOf(args);
     this.#context = context;
-    this.#following = context.watches.tailer.follow(this.#start, this);
+    this.follow(context.watches, start);
     return this;
   }
 
-  viewer(): Viewer {
+  protected viewer(): Viewer {
     return viewerOfAnySession((this.#context as GraphqlContext).domain, 'view');
   }
 
-  take(batch: LogBatch): void {
-    this.#batch = batch;
-    this.#gone = 0;
-    this.resume();
-  }
-
-  resume(): void {
-    const batch = this.#batch;
-    if (batch === null || this.#isOver) return;
-    const { entries } = batch;
-    while (this.#gone < entries.length) {
-      const result = this.#resultOf(batch);
-      if (result instanceof Promise) {
-        // It never rejects.
-        void result.then(() => this.resume());
-        return;
-      }
-      this.#gone += 1;
-      const isTaken = this.#messages.sendReady(result.messageAfter(this.#beginning), this);
-      if (!isTaken) return;
-    }
-    this.#batch = null;
-    this.#following?.next((entries[entries.length - 1] as (typeof entries)[number]).seq);
-  }
-
-  #resultOf(batch: LogBatch) {
+  protected resultOf(batch: LogBatch, n: number): ReadyPayload | Promise<unknown> {
     const { resultOf } = this.#results;
-    return resultOf(this.#operation as SharedOperation, batch, this.#gone, this.#context as GraphqlContext);
+    return resultOf(this.#operation as SharedOperation, batch, n, this.#context as GraphqlContext);
+  }
+
+  protected send(result: ReadyPayload): boolean {
+    return this.#messages.sendReady(result.messageAfter(this.#beginning), this);
   }
 
   end(): void {
-    this.#leave();
+    this.#isOver = true;
+    this.stop();
     this.#waiting?.resolve(done);
   }
 
   fail(error: unknown): void {
     const reason = this.#results.maskError(error);
     this.#error = { reason };
-    this.#leave();
-    this.#waiting?.reject(reason);
-  }
-
-  #leave(): void {
     this.#isOver = true;
-    this.#batch = null;
-    this.#following?.stop();
-    this.#following = null;
+    this.stop();
+    this.#waiting?.reject(reason);
   }
 
   next(): Promise<IteratorResult<never>> {

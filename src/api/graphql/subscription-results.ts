@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
-import type { LogBatch } from '../../domain/sessions/log-tailer.ts';
+import type { LogBatch } from '../../domain/sessions/log-source.ts';
 import { isOutage } from '../../domain/unavailable.ts';
 import { coerceVariables } from './coerce-variables.ts';
 import { type GraphqlContext, lazyLoaders } from './context.ts';
@@ -96,13 +96,13 @@ export function createSharedResults(plans: Plans, maskError: (error: unknown) =>
       return operation;
     },
     resultOf(operation, batch, n, context) {
-      const entries = (batch.made.get(operation) as Made[] | undefined) ?? [];
-      if (entries.length === 0) batch.made.set(operation, entries);
+      const entries = (batch.results.get(operation) as Made[] | undefined) ?? [];
+      if (entries.length === 0) batch.results.set(operation, entries);
       const made = entries[n] ?? { everybodys: null, byRights: new Map() };
       entries[n] = made;
       if (made.everybodys) return made.everybodys;
       const cached = made.byRights.size === 0 ? undefined : made.byRights.get(rightsOf(context));
-      return cached ?? make(operation, batch.entries[n], context, made);
+      return cached ?? make(operation, batch.items[n], context, made);
     },
   };
 }

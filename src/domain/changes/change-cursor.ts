@@ -1,3 +1,4 @@
+import { isAfter, type TransactionCursor } from '../../realtime/transaction-cursor.ts';
 import { badCursor, readCursor, writeCursor } from '../pages.ts';
 import type { ChangeSource, ChangeStore } from './change-source.ts';
 
@@ -6,9 +7,7 @@ import type { ChangeSource, ChangeStore } from './change-source.ts';
  * (xid, id) has been read, in all organizations. Transactions may commit in another order than they began: what lies beyond is
  * kept in `seen`, by thing with its xid, until none can commit before it any more.
  */
-export interface ChangeCursor {
-  readonly xid: bigint;
-  readonly id: string;
+export interface ChangeCursor extends TransactionCursor {
   readonly seen: ReadonlyMap<string, bigint>;
 }
 
@@ -49,7 +48,7 @@ export interface Cursors {
   /** Notes that a thing was reported as a transaction has changed it. */
   report(id: string, xid: bigint): void;
   /** The cursor of a place up to which everything has been read, with what was reported beyond it. */
-  at(position: Pick<ChangeCursor, 'xid' | 'id'>): string;
+  at(position: TransactionCursor): string;
 }
 
 /** See {@link Cursors}; `start`: where the subscription begins. */
@@ -59,7 +58,7 @@ export function createCursors(name: string, start: ChangeCursor): Cursors {
     report: (id, xid) => ahead.set(id, xid),
     at(position) {
       for (const [id, xid] of ahead) {
-        if (xid < position.xid || (xid === position.xid && id <= position.id)) ahead.delete(id);
+        if (!isAfter({ xid, id }, position)) ahead.delete(id);
       }
       return encodeChangeCursor(name, { ...position, seen: ahead });
     },

@@ -1,3 +1,5 @@
+import type { Batch } from '../../realtime/log-source.ts';
+import { isAfter, settledCursor, type TransactionCursor } from '../../realtime/transaction-cursor.ts';
 import type { ChangeCursor } from './change-cursor.ts';
 import type { ChangedKind, ChangeScope, ChangeSource, ChangeStore, ChangeTable } from './change-source.ts';
 
@@ -14,17 +16,14 @@ export interface ChangedEntity<R> {
   /** As it is now; null: it was removed. */
   readonly record: R | null;
   /** All changes up to this one have been read, and all that lie at or before here. */
-  readonly position: Pick<ChangeCursor, 'xid' | 'id'>;
+  readonly position: TransactionCursor;
 }
 
 /** Changed things, each once, in the order of their last changes. */
-export interface Changes<R> {
-  readonly entities: readonly ChangedEntity<R>[];
+export interface Changes<R> extends Batch<ChangeCursor> {
+  readonly items: readonly ChangedEntity<R>[];
   /** The bare ids of the places of the scope that exist. */
   readonly scopeIds: ReadonlySet<string>;
-  readonly position: ChangeCursor;
-  /** There may be more without waiting. */
-  readonly more: boolean;
 }
 
 /** With so many seen, nothing more is read ahead of what may still commit before it: memory stays bounded. */
@@ -115,28 +114,23 @@ export async function readChanges<R>(
   );
   const xmin = BigInt(rows[0]?.xmin ?? 0);
   const found = rows.filter((row): row is ChangeRow & { changedId: string } => row.changedId !== null);
-  const more = found.length === limit;
+  const hasMore = found.length === limit;
   return {
-    entities: found.map((row) => toChanged<R>(row, position, xmin)),
+    items: found.map((row) => toChanged<R>(row, position, xmin)),
     scopeIds: new Set(rows[0]?.scopeIds),
-    position: nextPosition(position, found, xmin, more),
-    more,
+    cursor: nextCursor(position, found, xmin, hasMore),
+    hasMore,
   };
 }
 
 type FoundRow = ChangeRow & { readonly changedId: string };
 
-// No row below `xmin` can change, and no new row can appear there.
-function nextPosition(position: ChangeCursor, rows: readonly FoundRow[], xmin: bigint, more: boolean): ChangeCursor {
-  const settled = rows.findLast(({ changedXid }) => BigInt(changedXid) < xmin);
-  const beyond = settled
-    ? { xid: BigInt(settled.changedXid), id: settled.changedId }
-    : { xid: position.xid, id: position.id };
-  const { xid, id } = more || xmin < position.xid ? beyond : { xid: xmin, id: '' };
-  const read = rows.map((row): [string, bigint] => [row.changedId, BigInt(row.changedXid)]);
-  const seen = new Map([...position.seen, ...read]);
-  for (const [entityId, at] of seen) if (at < xid || (at === xid && entityId <= id)) seen.delete(entityId);
-  return { xid, id, seen };
+function nextCursor(from: ChangeCursor, rows: readonly FoundRow[], xmin: bigint, hasMore: boolean): ChangeCursor {
+  const read = rows.map(({ changedId, changedXid }): TransactionCursor => ({ xid: BigInt(changedXid), id: changedId }));
+  const cursor = settledCursor(from, read, { xmin, hasMore });
+  const seen = new Map([...from.seen, ...read.map(({ id, xid }): [string, bigint] => [id, xid])]);
+  for (const [id, xid] of seen) if (!isAfter({ xid, id }, cursor)) seen.delete(id);
+  return { xid: cursor.xid, id: cursor.id, seen };
 }
 
 function toChanged<R>(row: FoundRow, position: ChangeCursor, xmin: bigint): ChangedEntity<R> {

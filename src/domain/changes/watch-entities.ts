@@ -1,8 +1,10 @@
+import { pull } from '../../realtime/pull.ts';
+import type { Tailer } from '../../realtime/tailer.ts';
 import type { Context } from '../context.ts';
-import { pull } from '../sessions/pull.ts';
-import { type ChangeCursor, type Cursors, createCursors, resolveChangeCursor } from './change-cursor.ts';
+import { type Cursors, createCursors, resolveChangeCursor } from './change-cursor.ts';
+import { changeLog } from './change-log.ts';
+import { type ChangeLogSource, currentCursor } from './change-log-source.ts';
 import { type ChangedKind, type ChangeScope, type ChangeSource, scopeKey } from './change-source.ts';
-import type { ChangeWatches } from './change-watches.ts';
 import type { ChangedEntity, Changes } from './read-changes.ts';
 import {
   type ChangeType,
@@ -41,8 +43,11 @@ export interface WatchEntitiesRequest<R> {
   readonly after: string | null;
 }
 
-/** Things read at once for one subscriber: what a slow one holds in memory. While none of them counts, more are read. */
-const batchSize = { min: 20, max: 160 } as const;
+/** The tailer of this process, and what it reads of changes. */
+export interface ChangeWatches {
+  readonly tailer: Tailer;
+  readonly changes: ChangeLogSource;
+}
 
 /** A client has this long to read its list after it has subscribed; what is made later can only come from here. */
 const listReadMs = 10_000;
@@ -60,84 +65,48 @@ const listReadMs = 10_000;
 export async function watchEntities<R>(
   context: Context,
   watches: ChangeWatches,
-  { source, scopeNow, mayView, isOver: isOverNow, filterNow, after }: WatchEntitiesRequest<R>,
+  { source, scopeNow, mayView, isOver, filterNow, after }: WatchEntitiesRequest<R>,
 ): Promise<AsyncIterableIterator<EntityChange<R>>> {
-  let position =
+  const logNow = () => changeLog(source, scopeNow());
+  const first = logNow();
+  const start =
     after === null
-      ? await watches.currentPosition({ source, scope: scopeNow() })
+      ? await currentCursor(context.store, watches, first)
       : await resolveChangeCursor(context.store, source, after);
   const horizonNow = () => new Date(context.now().getTime() + listReadMs);
-  const cursors = createCursors(source.name, after === null ? { ...position, seen: new Map() } : position);
+  const cursors = createCursors(source.name, after === null ? { ...start, seen: new Map() } : start);
   const tracked = createTrackedEntities(horizonNow());
-  const following = createFollowing(watches, source, scopeNow());
-  let limit: number = batchSize.min;
-  let isOver = false;
+  let scopeRead = scopeKey(first.scope);
+  let position = start;
 
-  return pull(following.subscribe, async () => {
-    if (isOver) return null;
-    const changes = await readSettled(context, watches, source, scopeNow, position, limit);
-    // Of organizations that came into sight the client reads its list now.
-    if (following.move(scopeNow())) tracked.moveHorizon(horizonNow());
-    const isVisible = (entity: { readonly kind: ChangedKind; readonly scopeId: string }) =>
-      changes.scopeIds.has(entity.scopeId) && mayView(entity);
-    const removed = tracked.removeWhere((entity) => !isVisible(entity));
-    isOver = isOverNow((id) => changes.scopeIds.has(id));
-    // Without the id of a thing that was not reported.
-    const cursor = cursors.at({ xid: position.xid, id: '' });
-    position = changes.position;
-    const classify = createClassifier(source, filterNow(), tracked, cursors);
-    const items = [
-      ...removed.map(({ kind, id }): EntityChange<R> => ({ type: 'REMOVED', cursor, kind, id, record: null })),
-      ...changes.entities.filter(isVisible).flatMap(classify),
-    ];
-    limit = changes.more && items.length === 0 ? Math.min(limit * 2, batchSize.max) : batchSize.min;
-    return { items, more: changes.more || isOver };
+  return pull(watches.tailer, {
+    source: watches.changes,
+    log: first,
+    cursor: start,
+    currentLog: logNow,
+    // Each entity is checked by itself.
+    mayTake: () => true,
+    select(batch) {
+      // The key of the log names the source, and so what it reads.
+      const changes = batch as Changes<R>;
+      const scope = scopeKey(scopeNow());
+      // Of organizations that came into sight the client reads its list now.
+      if (scope !== scopeRead) tracked.moveHorizon(horizonNow());
+      scopeRead = scope;
+      const isVisible = (entity: { readonly kind: ChangedKind; readonly scopeId: string }) =>
+        changes.scopeIds.has(entity.scopeId) && mayView(entity);
+      const removed = tracked.removeWhere((entity) => !isVisible(entity));
+      // Without the id of an entity that was not reported.
+      const cursor = cursors.at({ xid: position.xid, id: '' });
+      position = changes.cursor;
+      const classify = createClassifier(source, filterNow(), tracked, cursors);
+      const items = [
+        ...removed.map(({ kind, id }): EntityChange<R> => ({ type: 'REMOVED', cursor, kind, id, record: null })),
+        ...changes.items.filter(isVisible).flatMap(classify),
+      ];
+      return { items, isLast: isOver((id) => changes.scopeIds.has(id)) };
+    },
   });
-}
-
-/** Reads changes of what the viewer may still see after the read: what was lost before a change must stop it. */
-async function readSettled<R>(
-  context: Context,
-  watches: ChangeWatches,
-  source: ChangeSource<R>,
-  scopeNow: () => ChangeScope,
-  position: ChangeCursor,
-  limit: number,
-): Promise<Changes<R>> {
-  for (;;) {
-    const scope = scopeNow();
-    const changes = await watches.read({ source, scope }, position, limit);
-    await context.liveViewers.settled();
-    // Another scope may have changes before this place.
-    if (scopeKey(scopeNow()) === scopeKey(scope)) return changes;
-  }
-}
-
-/** Listens for one subscriber, to other organizations once its viewer may see others. */
-function createFollowing(watches: ChangeWatches, source: ChangeSource<unknown>, first: ChangeScope) {
-  let scope = first;
-  let notify: (() => void) | null = null;
-  let unsubscribe: () => void = () => undefined;
-  return {
-    subscribe(listener: () => void) {
-      notify = listener;
-      unsubscribe = watches.subscribe({ source, scope }, listener);
-      return () => {
-        notify = null;
-        unsubscribe();
-      };
-    },
-    /** Returns whether there are other organizations now. */
-    move(next: ChangeScope): boolean {
-      if (notify === null || scopeKey(next) === scopeKey(scope)) return false;
-      scope = next;
-      unsubscribe();
-      unsubscribe = watches.subscribe({ source, scope }, notify);
-      // For what changed there between the read and now.
-      notify();
-      return true;
-    },
-  };
 }
 
 function createClassifier<R>(

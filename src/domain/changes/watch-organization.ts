@@ -6,8 +6,7 @@ import { refuse } from '../errors.ts';
 import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import { ofAnySession, viewerOfAnySession } from '../sessions/enterprise-scope.ts';
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
-import type { ChangeWatches } from './change-watches.ts';
-import { type EntityChange, watchEntities } from './watch-entities.ts';
+import { type ChangeWatches, type EntityChange, watchEntities } from './watch-entities.ts';
 
 /** A viewer who holds one of these may view the things of a kind. */
 interface RequiredPermissions {

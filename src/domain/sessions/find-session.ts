@@ -26,14 +26,21 @@ export function findSessions(context: Context, ids: readonly string[]): Promise<
   return readWith(context, ids, [permissionFor.viewSession]);
 }
 
-async function readWith(
+function readWith(
   context: Context,
   ids: readonly string[],
   anyOf: readonly RolePermission[],
 ): Promise<(SessionRecord | null)[]> {
-  const visible = organizationsWith(context.viewer, ...anyOf);
-  const rows = await readSessions(context, byIds, [ids, visible.enterpriseId, visible.all, visible.ids]);
-  return inOrderOf(ids, rows);
+  return findVisibleSessions(context, ids, organizationsWith(context.viewer, ...anyOf));
+}
+
+/** {@link findSessions} for whoever may see the sessions of some organizations. */
+export async function findVisibleSessions(
+  services: Pick<Context, 'store'>,
+  ids: readonly string[],
+  { enterpriseId, all, ids: organizationIds }: ReturnType<typeof organizationsWith>,
+): Promise<(SessionRecord | null)[]> {
+  return inOrderOf(ids, await readSessions(services, byIds, [ids, enterpriseId, all, organizationIds]));
 }
 
 /**

@@ -1,17 +1,20 @@
 import type { Store } from '../../store/store.ts';
 import { type EventKind, type LogEntry, logColumns } from './log.ts';
 
-/** A place in a log, and what is wanted after it. `kindsKey`: the same for whoever asks for the same kinds. */
+/** A position in a log: the entries after a number. */
 export interface LogPosition {
   readonly sessionId: string;
   readonly after: number;
   readonly limit: number;
-  readonly messagesOnly: boolean;
-  readonly kinds: readonly EventKind[] | null;
-  readonly kindsKey: string;
 }
 
-/** What is after a place, and where the session belongs, from which is told who may see it. */
+/** The entries to read. `kinds` null: all kinds. */
+export interface EntryKinds {
+  readonly messagesOnly: boolean;
+  readonly kinds: readonly EventKind[] | null;
+}
+
+/** The entries after a position, and where the session belongs, which decides who may see it. */
 export interface LogRead {
   readonly enterpriseId: string;
   readonly organizationId: string;
@@ -21,14 +24,16 @@ export interface LogRead {
 type Row = Omit<LogRead, 'entries'> & { readonly n: number } & (LogEntry | { readonly id: null });
 
 /**
- * What is after each of these places, in their order and in one statement; null for a session that is gone, or whose
- * organization is. All must ask for the same kinds. For those only who may see the session: the caller must tell.
+ * Reads the entries after each of these positions, in their order and in one statement; null for a session that is gone, or whose
+ * organization is. The caller must check who may see the session.
  */
-export async function readLogsAt(store: Store, positions: readonly LogPosition[]): Promise<(LogRead | null)[]> {
-  const [first] = positions;
-  if (!first) return [];
+export async function readLogsAt(
+  store: Store,
+  positions: readonly LogPosition[],
+  { messagesOnly, kinds }: EntryKinds,
+): Promise<(LogRead | null)[]> {
   // What is not wanted is left out, not switched off: the planner must see the partial index fit.
-  const ofKind = `${first.messagesOnly ? 'and e.message_type is not null' : ''} ${first.kinds ? 'and e.kind = any($4::text[])' : ''}`;
+  const ofKind = `${messagesOnly ? 'and e.message_type is not null' : ''} ${kinds ? 'and e.kind = any($4::text[])' : ''}`;
   const sql = `
     select wanted.n::int, s.organization_id as "organizationId", o.enterprise_id as "enterpriseId", p.*
       from unnest($1::text[], $2::int[], $3::int[]) with ordinality as wanted(id, after, max_rows, n)
@@ -42,7 +47,7 @@ export async function readLogsAt(store: Store, positions: readonly LogPosition[]
     positions.map(({ sessionId }) => sessionId),
     positions.map(({ after }) => after),
     positions.map(({ limit }) => limit),
-    ...(first.kinds ? [first.kinds] : []),
+    ...(kinds ? [kinds] : []),
   ]);
   const found: (({ -readonly [K in keyof LogRead]: LogRead[K] } & { entries: LogEntry[] }) | null)[] = positions.map(
     () => null,

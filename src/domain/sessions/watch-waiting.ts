@@ -1,8 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { ChangeScope, ChangeStore } from '../changes/change-source.ts';
-import type { ChangeWatches } from '../changes/change-watches.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
-import { type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
+import { type ChangeWatches, type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
 import type { SessionRecord } from './session.ts';
 import { matcherOf } from './session-conditions.ts';

@@ -1,9 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { type ChangeSource, resourceTable } from '../changes/change-source.ts';
-import type { ChangeWatches } from '../changes/change-watches.ts';
 import { isWithin, type Maybe } from '../changes/filters.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
-import { type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
+import { type ChangeWatches, type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
 import { type WebhookDeliveryRecord, type WebhookDeliveryStatus, webhookDeliveryColumns } from './deliveries.ts';
 

@@ -85,7 +85,7 @@ builder.subscriptionField('changes', (t) =>
     },
     subscribe: (_root, { organizationId, types, after }, context) =>
       startChanges(context, 'changes', after, (cursor) =>
-        watchOrganization(context.domain, context.watches.changes, {
+        watchOrganization(context.domain, context.watches, {
           organizationId,
           kinds: types ?? null,
           after: cursor,

@@ -71,7 +71,7 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: (_root, { organizationId = null, automationIds, filter, after }, context) =>
       startChanges(context, 'automationRunChanges', after, (cursor) =>
-        watchRuns(context.domain, context.watches.changes, {
+        watchRuns(context.domain, context.watches, {
           organizationId,
           automationIds: unprefixedIds('automation', automationIds),
           filter: filter ?? {},
@@ -101,7 +101,7 @@ builder.subscriptionFields((t) => ({
     },
     subscribe: (_root, { organizationId = null, webhookEndpointIds, filter, after }, context) =>
       startChanges(context, 'webhookDeliveryChanges', after, (cursor) =>
-        watchDeliveries(context.domain, context.watches.changes, {
+        watchDeliveries(context.domain, context.watches, {
           organizationId,
           endpointIds: unprefixedIds('webhookEndpoint', webhookEndpointIds),
           filter: {

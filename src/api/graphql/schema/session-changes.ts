@@ -51,7 +51,7 @@ builder.subscriptionField('sessionChanges', (t) =>
     },
     subscribe: (_root, { organizationId = null, filter, after }, context) =>
       startChanges(context, 'sessionChanges', after, (cursor) =>
-        watchChanges(ofAnySession(context.domain, 'view'), context.watches.changes, {
+        watchChanges(ofAnySession(context.domain, 'view'), context.watches, {
           organizationId,
           filter: parseSessionFilter(filter),
           after: cursor,
@@ -90,7 +90,7 @@ builder.subscriptionField('queueChanges', (t) =>
     },
     subscribe: (_root, { organizationId = null, after }, context) =>
       startChanges(context, 'queueChanges', after, (cursor) =>
-        watchChanges(ofAnySession(context.domain, 'view'), context.watches.changes, {
+        watchChanges(ofAnySession(context.domain, 'view'), context.watches, {
           organizationId,
           filter: { status: ['new', 'resuming'] },
           after: cursor,
@@ -129,7 +129,7 @@ builder.subscriptionField('attention', (t) =>
     args: { after: t.arg.string({ description: afterDescription('attention') }) },
     subscribe: (_root, { after }, context) =>
       startChanges(context, 'attention', after, (cursor) =>
-        watchWaiting(ofAnySession(ofAnySession(context.domain, 'view'), 'manage'), context.watches.changes, cursor),
+        watchWaiting(ofAnySession(ofAnySession(context.domain, 'view'), 'manage'), context.watches, cursor),
       ),
     resolve: (change, _args, context) => presentChange(change, context),
   }),

@@ -1,8 +1,12 @@
 import { type ChangeSource, resourceTable } from '../../changes/change-source.ts';
-import type { ChangeWatches } from '../../changes/change-watches.ts';
 import { isWithin, type Maybe } from '../../changes/filters.ts';
 import { followOrganizations } from '../../changes/follow-organizations.ts';
-import { type EntityChange, type EntityFilter, watchEntities } from '../../changes/watch-entities.ts';
+import {
+  type ChangeWatches,
+  type EntityChange,
+  type EntityFilter,
+  watchEntities,
+} from '../../changes/watch-entities.ts';
 import type { Context } from '../../context.ts';
 import { automationViewPermissions } from '../model/automations.ts';
 import { type AutomationRun, type RunStatus, runColumns } from '../model/runs.ts';

@@ -1,0 +1,59 @@
+import type { Batch, TailedLog } from './log-source.ts';
+import type { Tail, TailReader } from './tail.ts';
+
+/** A batch with the results that were made of it: one reader makes a result, and the others that see the same reuse it. */
+export interface SharedBatch<C> extends Batch<C> {
+  /** By the object that made them. */
+  readonly results: Map<object, unknown>;
+}
+
+/** Sends the items of a log as they are written, at the pace of the receiver. A class, so that a subscription is one object. */
+export abstract class PushReader<L extends TailedLog, C, B extends Batch<C>, R> implements TailReader<L, B> {
+  #tail: Tail<C> | null = null;
+  #batch: B | null = null;
+  /** Number of items of the batch that were sent. */
+  #sent = 0;
+
+  abstract mayTake(batch: B): boolean;
+  abstract end(): void;
+  abstract fail(error: unknown): void;
+  /** Returns the result for the n-th item of a batch. If a promise, which must not reject, it is asked again after that. */
+  protected abstract resultOf(batch: B, n: number): R | Promise<unknown>;
+  /** Sends a result. False: nothing more may be sent until {@link resume}. */
+  protected abstract send(result: R): boolean;
+
+  /** Sends what the tail delivers to this reader. */
+  protected attach(tail: Tail<C>): void {
+    this.#tail = tail;
+  }
+
+  /** Forgets the tail and what was not sent. */
+  protected stop(): void {
+    this.#batch = null;
+    this.#tail?.stop();
+    this.#tail = null;
+  }
+
+  take(batch: B): void {
+    this.#batch = batch;
+    this.#sent = 0;
+    this.resume();
+  }
+
+  /** Sends the rest of the batch, then continues the tail. */
+  resume(): void {
+    const batch = this.#batch;
+    if (batch === null) return;
+    while (this.#sent < batch.items.length) {
+      const result = this.resultOf(batch, this.#sent);
+      if (result instanceof Promise) {
+        void result.then(() => this.resume());
+        return;
+      }
+      this.#sent += 1;
+      if (!this.send(result)) return;
+    }
+    this.#batch = null;
+    this.#tail?.advance(batch.cursor);
+  }
+}

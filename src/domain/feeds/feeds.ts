@@ -1,3 +1,4 @@
+import type { TransactionCursor } from '../../realtime/transaction-cursor.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 
@@ -65,37 +66,31 @@ export async function listFeeds({ store }: Pick<Services, 'store'>, consumer: Fe
   );
 }
 
-/** Where the reading of an organization's changes stands: all that lies at or before it has been read. */
-export interface FeedCursor {
-  readonly xid: bigint;
-  readonly sessionId: string;
-}
-
-/** Locks a feed; null when another process has it, or when there is none. */
+/** Locks a feed. Returns the position up to which it was read; null when another process has it, or when there is none. */
 export async function lockFeed(
   tx: Transaction,
   { feedTable }: FeedConsumer,
   organizationId: string,
-): Promise<FeedCursor | null> {
-  const [row] = await tx.query<{ xid: string; sessionId: string }>(
-    `select ${changedXid}::text as xid, f.session_id as "sessionId" from ${feedTable} f
+): Promise<TransactionCursor | null> {
+  const [row] = await tx.query<{ xid: string; id: string }>(
+    `select ${changedXid}::text as xid, f.session_id as id from ${feedTable} f
        join organization o on o.id = f.organization_id and o.deleted_at is null
       where f.organization_id = $1 for update of f skip locked`,
     [organizationId],
   );
-  return row ? { xid: BigInt(row.xid), sessionId: row.sessionId } : null;
+  return row ? { xid: BigInt(row.xid), id: row.id } : null;
 }
 
-/** Writes where a locked feed stands. */
+/** Writes the position up to which a locked feed was read. */
 export async function moveFeed(
   tx: Transaction,
   { feedTable }: FeedConsumer,
   organizationId: string,
-  to: FeedCursor,
+  to: TransactionCursor,
 ): Promise<void> {
   await tx.query(`update ${feedTable} set changed_xid = $2::xid8, session_id = $3 where organization_id = $1`, [
     organizationId,
     String(to.xid),
-    to.sessionId,
+    to.id,
   ]);
 }

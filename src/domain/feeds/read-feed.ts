@@ -1,7 +1,8 @@
+import { isAfter, settledCursor, type TransactionCursor } from '../../realtime/transaction-cursor.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import type { LogEntry } from '../sessions/log.ts';
-import { type FeedConsumer, type FeedCursor, lockFeed, moveFeed } from './feeds.ts';
+import { type FeedConsumer, lockFeed, moveFeed } from './feeds.ts';
 
 /** Sessions, and entries of each, that one transaction looks at. */
 const batch = { sessions: 50, entries: 20 } as const;
@@ -39,58 +40,64 @@ interface ChangedSession {
 }
 
 /**
- * Reads what the logs of an organization's sessions have since they were last read: what is done with it, and how far was read,
- * are one transaction, so that a process that dies loses nothing and repeats nothing. Gives where to go on at once, null: all has
- * been read, another process reads it now, or nobody wants to hear. `from` is that place. The lock of the feed lets one
- * process at a time do it.
+ * Reads what the logs of an organization's sessions have since they were last read. What the handler does and the new position are
+ * one transaction, so that a process that dies loses nothing and repeats nothing. The lock of the feed lets one process at a time
+ * read it. `from`: the result of the read before; null: the stored position. Returns where to continue at once; null: everything
+ * has been read, another process reads now, or the consumer has nothing to do.
  */
 export function readFeed(
   services: Services,
   processor: FeedProcessor,
   organizationId: string,
-  from: FeedCursor | null,
-): Promise<FeedCursor | null> {
+  from: TransactionCursor | null,
+): Promise<TransactionCursor | null> {
   return services.store.transact(async (tx) => {
-    const settled = await lockFeed(tx, processor, organizationId);
-    const handler = settled && (await processor.loadHandler(services, tx, organizationId));
-    if (!settled || !handler) return null;
-    const start = from && isBeyond(from, settled) ? from : settled;
+    const stored = await lockFeed(tx, processor, organizationId);
+    const handler = stored && (await processor.loadHandler(services, tx, organizationId));
+    if (!stored || !handler) return null;
+    const isAhead = from !== null && isAfter(from, stored);
+    const start = isAhead ? from : stored;
     const { sessions, xmin } = await readChanged(tx, processor, organizationId, start);
-    if (sessions.length === 0) return null;
-    const entries = await readEntries(tx, processor, sessions, handler.sinceAt);
+    const entries = sessions.length === 0 ? [] : await readEntries(tx, processor, sessions, handler.sinceAt);
     const count = entries.length === 0 ? 0 : await handler.handle(entries);
     await saveProgress(tx, processor, organizationId, entries.slice(0, count));
 
     const counts = new Map<string, number>();
     for (const { sessionId } of entries) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
-    // The rest of a log that has more is read from the same place, as is what was left.
+    // The rest of a log that has more is read from the same position, as is what was left.
     if (count < entries.length || [...counts.values()].some((each) => each === batch.entries)) return start;
-    const isFull = sessions.length === batch.sessions;
-    const [last] = sessions.slice(-1) as [ChangedSession];
-    await settle(tx, processor, organizationId, { sessions, xmin, isFull });
-    return isFull ? { xid: BigInt(last.xid), sessionId: last.id } : null;
+    const read = sessions.map(({ id, xid }): TransactionCursor => ({ xid: BigInt(xid), id }));
+    const isFull = read.length === batch.sessions;
+    if (isAhead) {
+      if (isFull) return read.at(-1) ?? null;
+      // A transaction may have committed a change before `start` since it was passed. Once none can, all is read again from the
+      // stored position: the logs that have nothing new cost one row each.
+      return start.xid < xmin ? stored : null;
+    }
+    const settled = read.length === 0 ? stored : settledCursor(stored, read, { xmin, hasMore: isFull });
+    if (settled !== stored) await moveFeed(tx, processor, organizationId, settled);
+    return isFull ? (read.at(-1) ?? null) : null;
   });
 }
-
-const isBeyond = (one: FeedCursor, other: FeedCursor) =>
-  one.xid > other.xid || (one.xid === other.xid && one.sessionId > other.sessionId);
 
 async function readChanged(
   tx: Transaction,
   { progressTable }: FeedConsumer,
   organizationId: string,
-  { xid, sessionId }: FeedCursor,
+  { xid, id }: TransactionCursor,
 ): Promise<{ sessions: ChangedSession[]; xmin: bigint }> {
-  const rows = await tx.query<ChangedSession & { xmin: string }>(
+  const rows = await tx.query<(ChangedSession | { readonly id: null }) & { readonly xmin: string }>(
     `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
-     select now.xmin::text as xmin, s.id, c.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
-       from now cross join session_change c join session s on s.id = c.session_id
-       left join ${progressTable} p on p.session_id = c.session_id
-      where c.organization_id = $1 and (c.changed_xid, c.session_id) > ($2::xid8, $3::text)
-      order by c.changed_xid, c.session_id limit $4`,
-    [organizationId, String(xid), sessionId, batch.sessions],
+     select now.xmin::text as xmin, c.* from now left join lateral (
+       select s.id, c.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
+         from session_change c join session s on s.id = c.session_id
+         left join ${progressTable} p on p.session_id = c.session_id
+        where c.organization_id = $1 and (c.changed_xid, c.session_id) > ($2::xid8, $3::text)
+        order by c.changed_xid, c.session_id limit $4) c on true`,
+    [organizationId, String(xid), id, batch.sessions],
   );
-  return { sessions: rows, xmin: BigInt(rows[0]?.xmin ?? 0) };
+  const sessions = rows.filter((row): row is ChangedSession & { xmin: string } => row.id !== null);
+  return { sessions, xmin: BigInt(rows[0]?.xmin ?? 0) };
 }
 
 // Of a session of which nothing was read, what is older than everybody's beginning is passed over from its end backwards.
@@ -135,22 +142,4 @@ async function saveProgress(
      on conflict (session_id) do update set seq = greatest(${progressTable}.seq, excluded.seq)`,
     [organizationId, [...read.keys()], [...read.values()]],
   );
-}
-
-interface ReadBatch {
-  readonly sessions: readonly ChangedSession[];
-  readonly xmin: bigint;
-  readonly isFull: boolean;
-}
-
-// No row below `xmin` can change, and no new row can appear there.
-async function settle(
-  tx: Transaction,
-  consumer: FeedConsumer,
-  organizationId: string,
-  { sessions, xmin, isFull }: ReadBatch,
-): Promise<void> {
-  const last = sessions.findLast(({ xid }) => BigInt(xid) < xmin);
-  if (!isFull) return moveFeed(tx, consumer, organizationId, { xid: xmin, sessionId: '' });
-  if (last) await moveFeed(tx, consumer, organizationId, { xid: BigInt(last.xid), sessionId: last.id });
 }

@@ -1,7 +1,7 @@
+import type { TransactionCursor } from '../../../realtime/transaction-cursor.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Services } from '../../context.ts';
 import { RateLimitedError } from '../../errors.ts';
-import type { FeedCursor } from '../../feeds/feeds.ts';
 import { type FeedEntry, type FeedProcessor, readFeed } from '../../feeds/read-feed.ts';
 import type { Action, Trigger } from '../model/definition.ts';
 import { lockForRun, type RunCause } from '../runs/locked-automation.ts';
@@ -36,8 +36,8 @@ interface CurrentRun {
 export async function readSessionEvents(
   services: Services,
   organizationId: string,
-  from: FeedCursor | null,
-): Promise<FeedCursor | null> {
+  from: TransactionCursor | null,
+): Promise<TransactionCursor | null> {
   for (let attempt = 1; ; attempt++) {
     const progress: { current: CurrentRun | null } = { current: null };
     try {

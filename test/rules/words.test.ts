@@ -88,7 +88,7 @@ type Folder = 'src' | 'pending' | 'web' | 'test' | 'bench' | 'scripts' | 'docs';
 const code: readonly Folder[] = ['src', 'web', 'bench', 'scripts'];
 const everywhere: readonly Folder[] = [...code, 'pending', 'test', 'docs'];
 const pending =
-  /^src\/(?:api|http|domain\/(?:changes|feeds))\/|^src\/domain\/sessions\/(?:watch|log-|pull|read-logs-at|start-watch)/;
+  /^src\/(?:api|http|realtime|domain\/(?:changes|feeds))\/|^src\/domain\/sessions\/(?:watch|log-|pull|read-logs-at|start-watch)/;
 
 /** Words that comments and pages do not use, with the terms that replace them. */
 const phrases: readonly { readonly pattern: RegExp; readonly term: string; readonly in: readonly Folder[] }[] = [

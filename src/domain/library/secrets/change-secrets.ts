@@ -63,10 +63,10 @@ function checkByType(
 export type CreateSecretInput = z.input<typeof inputSchema>;
 
 /**
- * Makes a secret of an organization (in any form; left out: the one that the viewer's key is bound to). Sessions that are started from now on
- * have it. FORBIDDEN, INVALID_INPUT, ORGANIZATION_NOT_USABLE; NOT_UNIQUE for a key that the organization has already;
- * LIMIT_EXCEEDED beyond {@link maxSecrets}, or beyond what an environment holds; IDEMPOTENCY_CONFLICT, and NOT_FOUND for one
- * that its key had made and that is gone.
+ * Creates a secret of an organization (in any form; if omitted: the one that the viewer's key is bound to). Sessions that
+ * start from now on have it. Throws FORBIDDEN, INVALID_INPUT, ORGANIZATION_NOT_USABLE; NOT_UNIQUE for a key that the
+ * organization already has; LIMIT_EXCEEDED beyond {@link maxSecrets}, or beyond the size of an environment;
+ * IDEMPOTENCY_CONFLICT, and NOT_FOUND if the secret that the idempotency key created is gone.
  */
 export async function createSecret(
   context: Context,

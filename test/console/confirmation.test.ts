@@ -5,6 +5,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { ask, type Halves, send, signIn } from '../support/console.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 
@@ -24,9 +25,13 @@ const confirm = (halves: Halves, token: unknown, app: Pick<TestApp, 'url'> = tes
 
 /** Runs a mutation in the console; the code of the error, or of the first user error, or null. */
 async function codeOf(halves: Halves, field: string, input: Record<string, unknown>): Promise<string | null> {
-  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) { ${field}(input: $input) { userErrors { code message } } }`;
-  const { data, errors } = await ask(test, halves, document, {}, { input });
+  const { data, errors } = await ask(
+    test,
+    halves,
+    mutationDocument(field, 'userErrors { code message }'),
+    {},
+    { input },
+  );
   return errors?.[0]?.extensions.code ?? data[field].userErrors[0]?.code ?? null;
 }
 

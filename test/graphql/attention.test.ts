@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql, type TestApp } from '../support/app.ts';
+import { readers, useReader } from '../support/change-readers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
@@ -7,20 +8,12 @@ import { answerQuestion, seedQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { statementsOf } from '../support/statements.ts';
-import { testDatabase } from '../support/test-store.ts';
-
-const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
 
 describe.each(readers)('through %s', (readerIs) => {
   let test: TestApp;
   let reader: TestApp;
-  beforeAll(async () => {
-    test = await startApp();
-    reader = readerIs === 'another process' ? await test.another() : test;
-  });
-  afterAll(async () => {
-    if (reader !== test) await reader.close();
-    await test.close();
+  const { following } = useReader(readerIs, (apps) => {
+    ({ test, reader } = apps);
   });
 
   const ofAttention = `subscription($after: String) { attention(after: $after) {
@@ -28,17 +21,6 @@ describe.each(readers)('through %s', (readerIs) => {
   const ofQueue = `subscription($id: ID, $after: String) { queueChanges(organizationId: $id, after: $after) {
     type cursor sessionId waitingCount session { status queuePosition queueReason } } }`;
   const change = ({ data }: any) => data.attention ?? data.queueChanges;
-  const active = () => reader.app.watches.active();
-  const waitForActive = async (count: number) => {
-    while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
-  };
-  beforeEach(() => waitForActive(0));
-  async function following(token: string, query: string, variables: Record<string, unknown> = {}) {
-    const before = active();
-    const followed = follow(connect(reader.url, token), query, variables);
-    await waitForActive(before + 1);
-    return followed;
-  }
   const end = (sessionId: string) => runMutation(test, 'terminateSession', 'session { id }', { sessionId });
   const listed = async (token: string) => {
     const document = '{ changesCursor viewer { waitingForMe { nodes { sessionId } } } }';

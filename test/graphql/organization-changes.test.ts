@@ -1,42 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql, type TestApp } from '../support/app.ts';
 import { createAutomation } from '../support/automations.ts';
+import { readers, useReader } from '../support/change-readers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, makeRole, runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, type Following, follow } from '../support/sockets.ts';
-import { testDatabase } from '../support/test-store.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
-
-const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
 
 describe.each(readers)('through %s', (readerIs) => {
   let test: TestApp;
   let reader: TestApp;
-  beforeAll(async () => {
-    test = await startApp();
-    reader = readerIs === 'another process' ? await test.another() : test;
-  });
-  afterAll(async () => {
-    if (reader !== test) await reader.close();
-    await test.close();
+  const { following } = useReader(readerIs, (apps) => {
+    ({ test, reader } = apps);
   });
 
   const query = `subscription($id: ID!, $types: [ResourceType!], $after: String) {
     changes(organizationId: $id, types: $types, after: $after) { type cursor resourceType nodeId node { id __typename } } }`;
   const change = ({ data }: any) => data.changes;
-  const active = () => reader.app.watches.active();
-  const waitForActive = async (count: number) => {
-    while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
-  };
-  beforeEach(() => waitForActive(0));
-  async function following(token: string, variables: Record<string, unknown>) {
-    const before = active();
-    const followed = follow(connect(reader.url, token), query, variables);
-    await waitForActive(before + 1);
-    return followed;
-  }
   const waitFor = async (followed: Following<any>, isWanted: (one: any) => boolean): Promise<any> => {
     for (;;) {
       const [payload] = await followed.take(1);
@@ -80,7 +62,7 @@ describe.each(readers)('through %s', (readerIs) => {
 
   it('reports what is made, changed and removed, of every type', async () => {
     const { organizationId } = await makeOrganization(test, 'All of it');
-    const all = await following(test.adminToken, { id: organizationId });
+    const all = await following(test.adminToken, query, { id: organizationId });
     const made = await makeAll(organizationId);
     const types = [...made.keys()].sort();
     const { data } = await graphql(
@@ -143,7 +125,7 @@ describe.each(readers)('through %s', (readerIs) => {
 
   it('loses and repeats nothing while many write at once', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Busy');
-    const followed = await following(token, { id: organizationId, types: ['SECRET', 'SESSION'] });
+    const followed = await following(token, query, { id: organizationId, types: ['SECRET', 'SESSION'] });
     const { changesCursor } = (await graphql(reader, token, '{ changesCursor }', {})).data;
     const ids = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -191,8 +173,8 @@ describe.each(readers)('through %s', (readerIs) => {
       { extensions: { code: 'FORBIDDEN' } },
     ]);
     const [ofUser, ofSessions] = [
-      await following(user.token, { id: organizationId }),
-      await following(overSessions.token, { id: organizationId }),
+      await following(user.token, query, { id: organizationId }),
+      await following(overSessions.token, query, { id: organizationId }),
     ];
     await createSession(test, { isUnlisted: true }, token);
     await createSession(test, {}, stranger.token);

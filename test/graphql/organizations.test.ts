@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
 import { globalIdOf, makeKey } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
@@ -11,14 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Runs a mutation; gives its payload, or the code of the error that came instead. */
-async function run(field: string, selection: string, input: Record<string, unknown>, token = test.adminToken) {
-  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) {
-    ${field}(input: $input) { ${selection} userErrors { code message path } clientMutationId } }`;
-  const { data, errors } = await graphql(test, token, document, { input });
-  return errors ? { error: errors[0].extensions.code, message: errors[0].message } : data[field];
-}
+const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
+  runMutation(test, field, selection, input, token);
 
 const fields = 'organization { organizationId name maxCycleAcuLimit maxSessionAcuLimit }';
 const update = (input: Record<string, unknown>, token?: string) => run('updateOrganization', fields, input, token);

@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { forgetRuns } from '../../src/domain/automations/forget-runs.ts';
 import { forgetRemovals } from '../../src/domain/changes/forget-removals.ts';
 import { pruneWebhooks } from '../../src/domain/webhooks/prune-deliveries.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql, type TestApp } from '../support/app.ts';
 import { createAutomation, makeAutomatic, switchAutomation } from '../support/automations.ts';
+import { readers, useReader } from '../support/change-readers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, makeRole, runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { connect, type Following, follow } from '../support/sockets.ts';
-import { testDatabase } from '../support/test-store.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
-
-const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
 
 describe.each(readers)('through %s', (readerIs) => {
   let test: TestApp;
   let reader: TestApp;
-  beforeAll(async () => {
-    test = await startApp();
-    reader = readerIs === 'another process' ? await test.another() : test;
-  });
-  afterAll(async () => {
-    if (reader !== test) await reader.close();
-    await test.close();
+  const { waitForActive, following } = useReader(readerIs, (apps) => {
+    ({ test, reader } = apps);
   });
 
   const ofRuns = `subscription($id: ID, $automations: [ID!], $filter: AutomationRunFilter, $after: String) {
@@ -33,19 +26,7 @@ describe.each(readers)('through %s', (readerIs) => {
     webhookDeliveryChanges(organizationId: $id, webhookEndpointIds: $endpoints, filter: $filter, after: $after) {
       type cursor webhookDeliveryId webhookDelivery { webhookDeliveryId status eventType } } }`;
   const change = ({ data }: any) => data.automationRunChanges ?? data.webhookDeliveryChanges;
-  const active = () => reader.app.watches.active();
-  const waitForActive = async (count: number) => {
-    while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
-  };
-  beforeEach(() => waitForActive(0));
 
-  /** Follows, and is listened to when it returns. */
-  async function following(token: string, query: string, variables: Record<string, unknown> = {}) {
-    const before = active();
-    const followed = follow(connect(reader.url, token), query, variables);
-    await waitForActive(before + 1);
-    return followed;
-  }
   /** Changes as they come until one is wanted. */
   async function waitFor(followed: Following<any>, isWanted: (one: any) => boolean): Promise<any[]> {
     const taken: any[] = [];

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql, type TestApp } from '../support/app.ts';
+import { readers, useReader } from '../support/change-readers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
@@ -8,19 +9,11 @@ import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// On PostgreSQL also with the writer and the subscribers in two processes' worth of Switchyard.
-const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
-
 describe.each(readers)('through %s', (readerIs) => {
   let test: TestApp;
   let reader: TestApp;
-  beforeAll(async () => {
-    test = await startApp();
-    reader = readerIs === 'another process' ? await test.another() : test;
-  });
-  afterAll(async () => {
-    if (reader !== test) await reader.close();
-    await test.close();
+  const { active, waitForActive } = useReader(readerIs, (apps) => {
+    ({ test, reader } = apps);
   });
 
   const query = `subscription($id: ID, $filter: SessionFilter, $after: String) {
@@ -29,13 +22,6 @@ describe.each(readers)('through %s', (readerIs) => {
       session { sessionId status title tags isArchived createdBy { __typename } organization { organizationId } } } }`;
   const change = (payload: any) => payload.data.sessionChanges;
   const node = (payload: any) => change(payload).session;
-  const active = () => reader.app.watches.active();
-  const waitForActive = async (count: number) => {
-    while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
-  };
-
-  // Those of the test before have left.
-  beforeEach(() => waitForActive(0));
 
   /** An organization that is followed; what changes from here on is delivered. */
   async function followed(filter: Record<string, unknown> | null = null) {

@@ -17,9 +17,21 @@ export const missing = chromium === null ? 'There is no Chromium here (apt-get i
 if (missing !== null) console.warn(`Skipping the tests of the console in a browser. ${missing}`);
 else await ensureConsole();
 
-/** Opens the browser of this machine. */
-export function openBrowser(): Promise<Browser> {
-  return driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
+let launched: Promise<Browser> | null = null;
+
+/** The browser of this machine: one for all files of a process, because its start costs seconds. `close` closes its windows. */
+export async function openBrowser(): Promise<Browser> {
+  launched ??= driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
+  const browser = await launched;
+  const close = async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  };
+  return new Proxy(browser, {
+    get(target, name) {
+      const value: unknown = name === 'close' ? close : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 /** A window of the console. */

@@ -13,6 +13,10 @@ const selections = {
   createServiceUser: 'serviceUser { serviceUserId name expiresAt }',
 } as const;
 
+/** The document of a mutation: its input is the variable `input`. */
+export const mutationDocument = (field: string, selection: string): string =>
+  `mutation($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!) { ${field}(input: $input) { ${selection} } }`;
+
 /** A mutation of the schema. */
 export type MutationName = keyof typeof selections;
 
@@ -24,9 +28,7 @@ export async function mutate(
   input: Record<string, unknown>,
   headers: Record<string, string> = {},
 ): Promise<{ payload: any; errors: any[] | undefined }> {
-  const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) {
-    ${name}(input: $input) { ${selections[name]} userErrors { code message path } clientMutationId } }`;
+  const document = mutationDocument(name, `${selections[name]} userErrors { code message path } clientMutationId`);
   const { data, errors } = await graphql(test, token, document, { input }, headers);
   return { payload: data?.[name] ?? null, errors };
 }

@@ -1,4 +1,5 @@
 import { graphql, type TestApp } from './app.ts';
+import { mutationDocument } from './mutations.ts';
 import { globalIdOf, makeKey } from './principals.ts';
 
 /** Runs a mutation; gives its payload, or the code and message of the error that came instead. */
@@ -9,9 +10,7 @@ export async function runMutation(
   input: Record<string, unknown>,
   token: string = test.adminToken,
 ): Promise<any> {
-  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) {
-    ${field}(input: $input) { ${selection} userErrors { code message path } clientMutationId } }`;
+  const document = mutationDocument(field, `${selection} userErrors { code message path } clientMutationId`);
   const { data, errors } = await graphql(test, token, document, { input });
   return errors ? { error: errors[0].extensions.code, message: errors[0].message } : data[field];
 }

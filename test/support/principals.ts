@@ -1,13 +1,9 @@
 import { graphql, type TestApp } from './app.ts';
+import { mutationDocument } from './mutations.ts';
 
 async function run(test: TestApp, field: string, made: string, input: Record<string, unknown>): Promise<any> {
-  const inputType = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-  const { data, errors } = await graphql(
-    test,
-    test.adminToken,
-    `mutation($input: ${inputType}!) { ${field}(input: $input) { ${made} userErrors { message } } }`,
-    { input },
-  );
+  const document = mutationDocument(field, `${made} userErrors { message }`);
+  const { data, errors } = await graphql(test, test.adminToken, document, { input });
   const payload = data?.[field];
   if (!payload || payload.userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
   return payload;

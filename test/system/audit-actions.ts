@@ -12,6 +12,7 @@ import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 
 /** In every text that a caller writes for an agent to read: no entry may have it. */
@@ -35,8 +36,7 @@ export function createActor(app: TestApp, token: string): Actor {
       return answer.body;
     },
     async mutate(field, input, selection) {
-      const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-      const document = `mutation($input: ${type}!) { ${field}(input: $input) { ${selection} userErrors { message } } }`;
+      const document = mutationDocument(field, `${selection} userErrors { message }`);
       const { data, errors } = await graphql(app, token, document, { input });
       if (errors || data[field].userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
       return data[field];

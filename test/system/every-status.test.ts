@@ -6,6 +6,7 @@ import { loadProfiles } from '../../src/agents/profiles.ts';
 import { v1Statuses } from '../../src/api/rest/v1/status-enum.ts';
 import { sessionStatuses } from '../../src/domain/sessions/status.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import {
   readEvents,
@@ -56,8 +57,7 @@ const terminate = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions
 const working = ({ statusDetail }: { statusDetail: string | null }) => statusDetail === 'WORKING';
 const asleep = ({ status }: { status: string }) => status === 'SUSPENDED';
 const act = async (mutation: string, input: Record<string, unknown>, headers: Record<string, string> = {}) => {
-  const type = `${mutation[0]?.toUpperCase()}${mutation.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) { ${mutation}(input: $input) { userErrors { message } } }`;
+  const document = mutationDocument(mutation, 'userErrors { message }');
   const { data, errors } = await graphql(test, test.adminToken, document, { input }, headers);
   expect({ errors, ...data?.[mutation] }).toEqual({ errors: undefined, userErrors: [] });
 };

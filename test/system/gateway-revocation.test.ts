@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { providerKey } from '../support/provider.ts';
 import { openRawProvider, type RawProvider, readRequests } from '../support/raw-http.ts';
@@ -95,7 +96,7 @@ const stopInCall = async (stop: (id: string) => Promise<unknown>) => {
 
 const used = [{ llmCalls: 1, inputTokens: 7, outputTokens: 1, source: 'gateway' }];
 const act = async (app: TestApp, name: string, sessionId: string) => {
-  const mutation = `mutation($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { userErrors { message } } }`;
+  const mutation = mutationDocument(name, 'userErrors { message }');
   const { data, errors } = await graphql(app, test.adminToken, mutation, { input: { sessionId } });
   expect(errors).toBeUndefined();
   expect(data[name].userErrors).toEqual([]);

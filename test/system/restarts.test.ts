@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';
 import { answerQuestion, readAnswers, readPendingQuestion, waitForQuestion } from '../support/questions.ts';
@@ -78,11 +79,10 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
   await waitUntilWaiting(target(first), id);
-  const act = (server: ServerProcess, field: string, input: object) => {
-    const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-    const document = `mutation($input: ${type}!) { ${field}(input: $input) { session { status } } }`;
-    return graphql(server, bootstrapToken, document, { input: { sessionId: id, ...input } });
-  };
+  const act = (server: ServerProcess, field: string, input: object) =>
+    graphql(server, bootstrapToken, mutationDocument(field, 'session { status }'), {
+      input: { sessionId: id, ...input },
+    });
   const { data } = await act(first, 'suspendSession', {});
   await first.kill();
   expect(data.suspendSession.session.status).toBe('SUSPENDED');

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment, signalProcess } from '../../src/agents/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import {
   readEvents,
@@ -25,8 +26,7 @@ const note = 'stopped your previous turn';
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
 
 const mutate = async (field: string, input: Record<string, string>) => {
-  const type = `${field[0]?.toUpperCase()}${field.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) { ${field}(input: $input) { session { status statusDetail } userErrors { message } } }`;
+  const document = mutationDocument(field, 'session { status statusDetail } userErrors { message }');
   const { data, errors } = await graphql(test, test.adminToken, document, { input });
   if (errors || data[field].userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
   return data[field].session;

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { deletedIn, sessionsIn } from '../../src/domain/execution/workspaces/session-directories.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
+import { mutationDocument } from '../support/mutations.ts';
 import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { directoryOf, homeWorkerOf, readDeletedAt, sweep, waitUntilReleased } from '../support/workspaces.ts';
@@ -18,14 +19,10 @@ async function start(): Promise<TestApp> {
 }
 
 async function mutate(test: TestApp, name: string, id: string) {
-  const input = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const { data, errors } = await graphql(
-    test,
-    test.adminToken,
-    `mutation($input: ${input}!) { ${name}(input: $input) {
-       session { workspaceDeletedAt workspaceDeletionRequestedAt } userErrors { code message } } }`,
-    { input: { sessionId: id } },
-  );
+  const selection = 'session { workspaceDeletedAt workspaceDeletionRequestedAt } userErrors { code message }';
+  const { data, errors } = await graphql(test, test.adminToken, mutationDocument(name, selection), {
+    input: { sessionId: id },
+  });
   if (errors) throw new Error(JSON.stringify(errors));
   return data[name];
 }

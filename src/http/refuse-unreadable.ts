@@ -17,7 +17,7 @@ export const headerLimit: ServerOptions = { maxHeaderSize: maxHeaderBytes };
  */
 const minCookieBytes = 16_384;
 
-/** How long the heads of requests on new connections are measured after one that was too large, in ms. */
+/** The time for which request heads on new connections are measured after one that was too large, in ms. */
 const measureMs = 60_000;
 
 const cookieName = 'cookie:';

@@ -1,28 +1,31 @@
 import { nestsDeeper, withoutDepth } from '../../domain/json-depth.ts';
 
-/** The ids of one socket's operations, as the client has them and as the server knows them. */
+/** Translates between the client's and the server's ids of one socket's operations. */
 export interface OperationIds {
-  /** A message from the client, with the server's id in it. */
+  /** Replaces the client's id in a message by the server's. */
   fromClient(text: string): string;
-  /** A message to the client, with its own id in it; null when it has left the operation and must hear no more of it. */
+  /**
+   * Replaces the server's id in a message by the client's; null if the client has completed the operation and must get
+   * no more messages for it.
+   */
   toClient(text: string): string | null;
-  /** How a message with a result begins that goes to the client, up to the result; null as for {@link toClient}. */
+  /** The start of a result message to the client, up to the result; null as for {@link toClient}. */
   nextTo(id: string): string | null;
-  /** The reason of a close, in which graphql-ws may name an operation. */
+  /** Translates the reason of a close, in which graphql-ws may name an operation. */
   reasonToClient(reason: string | undefined): string | undefined;
 }
 
-/** All of one length, so that they are found at one place in every message. */
+/** All ids have the same length, so that they are at the same position in every message. */
 const idLength = 12;
-/** What stands for the text of an operation that nests too deep to be handed on. */
+/** Replaces the text of an operation that nests too deeply. */
 export const tooDeep = '# too deep';
-/** How every message about an operation begins: graphql-ws writes the id first. */
+/** The start of every message about an operation: graphql-ws writes the id first. */
 const beginning = '{"id":"';
 
 /**
- * Gives each operation of a socket an id that no other has had. graphql-ws knows operations by the ids of the client, which
- * may take one again as soon as it has completed it: an operation that has not quite ended would then be taken for the new
- * one, or would end it. `onLeave` is called with the server's id when the client completes an operation.
+ * Gives each operation of a socket a unique id. graphql-ws uses the client's ids, and a client may reuse an id as soon
+ * as it has completed the operation. An operation that is still ending would then be taken for the new one, or would
+ * end it. `onLeave` is called with the server's id when the client completes an operation.
  */
 export function createOperationIds(onLeave: (id: string) => void): OperationIds {
   const serverIds = new Map<string, string>();
@@ -40,7 +43,7 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
     fromClient(text) {
       const isDeep = nestsDeeper(text);
       const message = readMessage(isDeep ? withoutDepth(text) : text);
-      // graphql-ws closes the socket for what is no JSON.
+      // graphql-ws closes the socket after invalid JSON.
       if (!message) return isDeep ? tooDeep : text;
       let id = serverIds.get(message.id);
       if (message.type === 'subscribe' && id === undefined) {
@@ -52,7 +55,7 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
         forget(id);
         onLeave(id);
       }
-      // An operation that is not there: graphql-ws answers nothing to that either.
+      // An unknown operation: graphql-ws does not answer such a message either.
       if (id === undefined) return isDeep ? JSON.stringify({ ...message, payload: undefined }) : text;
       if (isDeep) return JSON.stringify({ type: message.type, id, payload: { query: tooDeep } });
       return JSON.stringify({ ...message, ...withText(message), id });
@@ -76,13 +79,13 @@ export function createOperationIds(onLeave: (id: string) => void): OperationIds 
   };
 }
 
-// graphql-ws closes a socket for an operation without a text, where a trusted document is named instead.
+// graphql-ws closes a socket after an operation without a text, which is valid if it names a trusted document.
 function withText({ type, payload }: { type: string; payload?: unknown }): { payload?: unknown } {
   if (type !== 'subscribe' || typeof payload !== 'object' || payload === null || Array.isArray(payload)) return {};
   return 'query' in payload && payload.query !== null ? {} : { payload: { ...payload, query: '' } };
 }
 
-// What is not of this form is left to graphql-ws, which closes the socket and says why.
+// graphql-ws closes the socket with a reason after messages of any other form.
 function readMessage(text: string): { id: string; type: string } | null {
   let message: unknown = null;
   try {

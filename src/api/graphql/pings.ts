@@ -1,15 +1,20 @@
 import type { WebSocket } from 'ws';
 
-/** Asks clients now and then whether they are there. */
+/** Pings clients periodically to detect lost connections. */
 export interface Pings {
-  /** Asks one from now on; gives what ends that. One that has not answered before it is to be asked again is cut off. */
+  /**
+   * Starts to ping a socket; returns a function that stops it. A client that has not answered before the next ping is
+   * disconnected.
+   */
   watch(socket: WebSocket): () => void;
 }
 
-/** Parts of a period, so that not all are asked at once; a timer of its own for each socket would cost memory. */
+/**
+ * The period is divided into parts, so that not all sockets are pinged at once; a timer per socket would cost memory.
+ */
 const parts = 12;
 
-/** See {@link Pings}. A client that does not answer a ping before the next one is due has gone. */
+/** Creates {@link Pings}. A client that does not answer a ping before the next one is considered lost. */
 export function createPings(everyMs: number): Pings {
   const circle = Array.from({ length: parts }, () => new Set<WebSocket>());
   const unanswered = new WeakSet<WebSocket>();
@@ -18,7 +23,7 @@ export function createPings(everyMs: number): Pings {
   let timer: NodeJS.Timeout | null = null;
 
   const pingSocket = (socket: WebSocket) => {
-    // One that has not read what is there may be slow: it has a time-out of its own, as has one that is told to go.
+    // A client with unread data may just be slow: it has a timeout of its own, and so has a socket that is closing.
     if (socket.bufferedAmount > 0 || socket.readyState !== socket.OPEN) return;
     if (unanswered.has(socket)) return socket.terminate();
     unanswered.add(socket);

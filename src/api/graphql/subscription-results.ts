@@ -17,18 +17,21 @@ import { withoutDefer } from './defer.ts';
 import type { Plans } from './plans/plans.ts';
 import { createReadyPayload, type ReadyPayload } from './ready-payload.ts';
 
-/** A subscription, the same one for all who ask by the same words and with the same values. */
+/** A subscription that all subscribers with the same document and variables share. */
 export interface SharedOperation {
-  /** What an entry is to them. */
+  /** Executes the operation for an entry. */
   readonly run: (entry: unknown, context: GraphqlContext) => ExecutionResult | Promise<ExecutionResult>;
 }
 
-/** What subscribers get to see of the entries of logs, made once for all who get to see the same. */
+/** Results of subscriptions for the entries of logs, computed once for all subscribers that get the same. */
 export interface SharedResults {
   operationOf(args: ExecutionArgs): SharedOperation;
-  /** What a client may see of an error. */
+  /** Converts an error for the client. */
   maskError(error: unknown): GraphQLError;
-  /** The result for the n-th entry of a batch; a promise while it is made: when it has settled, ask again. Never throws. */
+  /**
+   * The result for the n-th entry of a batch; while it is computed, a promise: call again after it has settled. Never
+   * throws.
+   */
   resultOf(
     operation: SharedOperation,
     batch: LogBatch,
@@ -37,11 +40,11 @@ export interface SharedResults {
   ): ReadyPayload | Promise<unknown>;
 }
 
-/** What is there already for one entry. */
+/** The cached results of one entry. */
 interface Made {
-  /** It was made without a look at who reads: it is everybody's. */
+  /** The result that does not depend on the viewer. */
   everybodys: ReadyPayload | null;
-  /** It was made with a look at that: for each who may see the same. */
+  /** The results that depend on the viewer's permissions, by those. */
   readonly byRights: Map<string, ReadyPayload | Promise<unknown>>;
 }
 
@@ -107,10 +110,12 @@ export function createSharedResults(plans: Plans, maskError: (error: unknown) =>
   };
 }
 
-/** How long after an outage has spoilt a result it is made again. */
+/** The delay before a result that failed in an outage is computed again. */
 const retryMs = 500;
 
-/** Runs an operation for an entry again until no outage spoils the result: a subscriber would take it for the entry. */
+/**
+ * Repeats an operation for an entry until no outage affects the result: subscribers would take the error for the entry.
+ */
 async function afterOutage(
   first: Promise<ExecutionResult>,
   run: () => ExecutionResult | Promise<ExecutionResult>,
@@ -123,7 +128,7 @@ async function afterOutage(
   return result;
 }
 
-/** Compiled where it can be; what is to be looked up in the document and the variables is looked up here, once. */
+/** Compiles the operation if possible. Lookups in the document and the variables happen once, here. */
 function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
   const plan = plans.of(args.document).find(args.operationName);
   const rawVariables = args.variableValues ?? {};
@@ -139,8 +144,8 @@ function runOf(plans: Plans, args: ExecutionArgs): SharedOperation['run'] {
 }
 
 /**
- * A context for one entry that says whether anybody has asked in it who reads. Resolvers know that only from `domain`, and
- * what loaders give is read through it: where none has asked, none could have answered otherwise to somebody else.
+ * Creates a context for one entry that records if the viewer was read. Resolvers get the viewer only from `domain`, and
+ * loaders read through it. If nothing read it, the result is the same for every viewer.
  */
 function trackingContext(original: GraphqlContext): {
   readonly hasReadViewer: boolean;
@@ -169,7 +174,7 @@ function trackingContext(original: GraphqlContext): {
 
 const rights = new WeakMap<Viewer, string>();
 
-/** All that an answer may depend on of who reads. */
+/** Everything about the viewer that a result may depend on. */
 function rightsOf({ domain }: GraphqlContext): string {
   const { viewer, address, isConsole } = domain;
   let cached = rights.get(viewer);
@@ -182,7 +187,7 @@ function rightsOf({ domain }: GraphqlContext): string {
   return `${isConsole} ${address} ${cached}`;
 }
 
-/** The variables that say only which log is followed and from where: they are of no matter for what an entry shows. */
+/** The variables that only select the log and the start position: they do not affect the result for an entry. */
 function ownVariables(document: DocumentNode): ReadonlySet<string> {
   const own = new Set<string>();
   const others = new Set<string>();
@@ -196,7 +201,7 @@ function ownVariables(document: DocumentNode): ReadonlySet<string> {
     },
   });
   visit(document, {
-    // What a fragment holds may stand at the top too: taken for what does not.
+    // A fragment may be used at the root too, but is treated as if it were not.
     FragmentDefinition: within(2),
     Field: within(1),
     VariableDefinition: () => false,

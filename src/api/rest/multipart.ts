@@ -14,7 +14,7 @@ export interface IncomingFile {
 }
 
 /**
- * How many bytes of a refused body are still received: a client that is still sending would not see the response
+ * The number of bytes of a refused body that are still received: a client that is still sending would not see the response
  * otherwise.
  */
 const maxSkippedBytes = 16 * 1_048_576;

@@ -6,7 +6,7 @@ import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 /** The largest body that is read, in bytes (docs/wire/README.md#request-bodies). */
 export const maxBodyBytes = 1_048_576; // 1 MiB
 
-/** How many bytes of a larger body are still received before the connection is closed. */
+/** The number of bytes of a larger body that are still received before the connection is closed. */
 const maxSkippedBytes = 16 * maxBodyBytes;
 
 const sizeLabels: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)' };

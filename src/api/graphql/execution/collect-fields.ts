@@ -13,13 +13,13 @@ import {
 import type { Compilation } from './compilation.ts';
 import type { Run } from './run.ts';
 
-/** Thrown for what is left to the plain executor. */
+/** Thrown for operations that only the plain executor supports. */
 export class Unsupported extends Error {}
 
-/** The nodes of what is asked for beneath a value, by its names in the answer and in their order. */
+/** The field nodes below a value, by response name and in order. */
 export type FieldGroups = ReadonlyMap<string, readonly [FieldNode, ...FieldNode[]]>;
 
-/** What selection sets ask of an object type, with fragments spread and what is left out left out. */
+/** The fields that selection sets request from an object type, with fragments expanded and skipped fields removed. */
 export function collectFields(
   compilation: Compilation,
   type: GraphQLObjectType,
@@ -77,10 +77,10 @@ function isIncluded({ conditions }: Compilation, { directives = [] }: SelectionN
   return true;
 }
 
-/** What a field without arguments is given. */
+/** The arguments of a field without arguments. */
 const none: Record<string, never> = Object.freeze({});
 
-/** Reads the arguments of a field. Those without variables are read once, the others once for each run. */
+/** Reads the arguments of a field. Arguments without variables are read once, the others once per run. */
 export function argumentsOf(
   { numbers }: Compilation,
   definition: GraphQLField<unknown, unknown>,

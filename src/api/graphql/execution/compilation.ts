@@ -8,27 +8,27 @@ import type {
 } from 'graphql';
 import { type Container, type FieldInfo, pathOf, type ResponsePosition, type Run } from './run.ts';
 
-/** What all selections of a compiled operation share. */
+/** State that all selections of a compiled operation share. */
 export interface Compilation {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The values of the variables that `@skip` and `@include` ask for: an operation is compiled for each of them. */
+  /** The values of the variables in `@skip` and `@include`: an operation is compiled for each combination. */
   readonly conditions: Readonly<Record<string, boolean>>;
   readonly resolveType: GraphQLTypeResolver<unknown, unknown>;
   /** Counts fields whose arguments depend on variables. */
   readonly numbers: { next: number };
 }
 
-/** Writes the fields of an object into the answer. */
+/** Writes the fields of an object into the response. */
 export type WriteFields = (run: Run, source: unknown, out: Container, position: ResponsePosition) => void;
 
-/** What was selected of one value, whatever its type turns out to be. */
+/** The selections below one value, for every runtime type. */
 export interface Selections extends Compilation {
   of(type: GraphQLObjectType): WriteFields;
 }
 
-/** What a resolver may want to know of where it is called. */
+/** The `info` argument of a resolver. */
 export function infoOf(
   { schema, operation, fragments }: Compilation,
   { name, nodes, returnType, parentType }: FieldInfo,

@@ -10,34 +10,34 @@ import type { Compilation } from './compilation.ts';
 import type { ResponsePosition, Run } from './run.ts';
 import { selectionsOf } from './selections.ts';
 
-/** What an operation is run with. */
+/** The input of a run. */
 export interface RunInput {
   /** What resolvers get as their context. */
   readonly context: unknown;
-  /** As the operation sees them: coerced, with its defaults. */
+  /** Coerced, with defaults. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The event, of a subscription. */
+  /** The event of a subscription. */
   readonly rootValue?: unknown;
-  /** What several runs with the same variables read of arguments: empty at first. */
+  /** Argument values that several runs with the same variables share: empty at first. */
   readonly args?: unknown[];
 }
 
-/** An operation ready to run: at once where nothing is to be waited for. */
+/** A compiled operation: synchronous if there is nothing to wait for. */
 export type CompiledOperation = (input: RunInput) => ExecutionResult | Promise<ExecutionResult>;
 
-/** What is compiled. */
+/** The input of the compiler. */
 export interface CompileInput {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The values of the variables that `@skip` and `@include` ask for. */
+  /** The values of the variables in `@skip` and `@include`. */
   readonly conditions: Readonly<Record<string, boolean>>;
 }
 
 /**
- * Makes functions of a valid query, or of what a subscription does with an event: what the document and the schema say is
- * looked up once, and what is left for each run is to call resolvers and to write. The answers are those of the plain
- * executor. Null for what is left to that: mutations, introspection, `@defer`.
+ * Compiles a valid query, or the execution of a subscription's event, to functions. Everything in the document and the
+ * schema is looked up once; a run only calls resolvers and writes. The responses equal those of the plain executor.
+ * Null for operations that only the plain executor supports: mutations, introspection, `@defer`.
  */
 export function compileOperation({ schema, operation, fragments, conditions }: CompileInput): CompiledOperation | null {
   const type = schema.getRootType(operation.operation);

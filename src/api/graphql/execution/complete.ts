@@ -25,7 +25,7 @@ import {
 } from './run.ts';
 import { findRuntimeType } from './runtime-type.ts';
 
-/** How a field's value becomes part of the answer: all that its type says is looked up once. */
+/** Returns the function that completes a field's value. Everything in its type is looked up once. */
 export function completerOf(field: FieldInfo, selections: Selections): Complete {
   return completeAs(field, field.returnType, selections);
 }
@@ -39,7 +39,7 @@ function completeAs(field: FieldInfo, outputType: GraphQLOutputType, selections:
   return completeObject(field, type as GraphQLObjectType, isNullable, selections);
 }
 
-// Null, and an error that was returned: what every type begins with. True when nothing is left to do.
+// Handles null and returned errors, the first step for every type. Returns true if nothing is left to do.
 function isDone(
   run: Run,
   value: unknown,
@@ -67,7 +67,7 @@ function completeLeaf(field: FieldInfo, type: GraphQLLeafType, isNullable: boole
   const isText = type instanceof GraphQLScalarType && textTypes.has(type.name);
   const isTruth = type.name === 'Boolean';
   return (run, value, out, key, above) => {
-    // What GraphQL's own types write as it is.
+    // Values that GraphQL's own scalars serialize unchanged.
     if ((isText && typeof value === 'string') || (isTruth && typeof value === 'boolean')) {
       out[key] = value;
       return;
@@ -101,7 +101,7 @@ function completeList(field: FieldInfo, item: Complete, type: GraphQLOutputType,
     let n = 0;
     for (const each of value as Iterable<unknown>) {
       const at = n++;
-      // A place for it: V8 stores into an array many times as fast as behind its end.
+      // Reserves the index: V8 stores into an existing array element many times faster than past the end.
       list.push(null);
       if (isPromise(each)) {
         later(
@@ -125,7 +125,7 @@ function completeObject(
   isNullable: boolean,
   selections: Selections,
 ): Complete {
-  // Made when it is first needed: a type may hold itself, and most types of an interface never come.
+  // Computed on first use: a type may contain itself, and most types of an interface never occur.
   let fields: ReturnType<Selections['of']> | null = null;
   const { isTypeOf } = type;
   const write = (run: Run, value: unknown, out: Container, key: string | number, above: ResponsePosition) => {

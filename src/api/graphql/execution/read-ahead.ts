@@ -3,22 +3,22 @@ import { argumentsOf, collectFields } from './collect-fields.ts';
 import type { Compilation } from './compilation.ts';
 import type { Run } from './run.ts';
 
-/** A field that an operation asks for, and what it asks for beneath it. */
+/** A requested field, with the fields below it. */
 export interface RequestedField {
   readonly name: string;
-  /** Its arguments in a run, as its resolver gets them; throws where a value is none for its argument. */
+  /** Its arguments in a run, as its resolver gets them; throws for an invalid value. */
   argsIn(run: Run): Readonly<Record<string, unknown>>;
-  /** What is asked for beneath it, whatever it is called in the answer; nothing where its type is no object type. */
+  /** The fields below it, regardless of aliases; empty if its type is not an object type. */
   readonly fields: readonly RequestedField[];
 }
 
-/** A resolver that also sees the run, for {@link RequestedField.argsIn}. */
+/** A resolver that also gets the run, for {@link RequestedField.argsIn}. */
 export type AheadResolver = (source: never, args: never, context: never, run: Run) => unknown;
 
 /**
- * A field may read what its operation asks for beneath it together with itself: it has another resolver for each operation
- * that is compiled, given what that asks for, or null where its own will do. It is a shorter way to the same answer: the
- * resolvers beneath decide as ever what the viewer may have, and read themselves what was not read before.
+ * A field may read the fields below it together with itself. For each compiled operation, `readAhead` gets the
+ * requested fields and returns a special resolver, or null to use the normal one. The response is the same: the
+ * resolvers below still check the viewer's permissions, and read whatever was not read before.
  */
 export interface ReadingAhead {
   readonly readAhead: (field: RequestedField) => AheadResolver | null;
@@ -29,7 +29,7 @@ export const readingAhead = (readAhead: ReadingAhead['readAhead']): ReadingAhead
   readAhead,
 });
 
-/** The fields of these names beneath a field, one name a level: `beneath(sessions, 'edges', 'node')`. */
+/** Finds fields by a path of names below a field: `beneath(sessions, 'edges', 'node')`. */
 export function beneath(field: RequestedField, ...names: readonly string[]): readonly RequestedField[] {
   return names.reduce<readonly RequestedField[]>(
     (fields, name) => fields.flatMap(({ fields: inner }) => inner.filter((each) => each.name === name)),
@@ -37,7 +37,7 @@ export function beneath(field: RequestedField, ...names: readonly string[]): rea
   );
 }
 
-/** The resolver that reads ahead for what is asked for beneath a field; null: it has none for that. */
+/** The resolver that reads ahead for the fields below a field; null if there is none. */
 export function aheadResolverOf(
   compilation: Compilation,
   definition: GraphQLField<unknown, unknown>,

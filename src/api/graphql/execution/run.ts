@@ -1,11 +1,11 @@
 import { type FieldNode, GraphQLError, type GraphQLObjectType, type GraphQLOutputType, locatedError } from 'graphql';
 
-/** Where an answer is put together: an object's fields by their names, a list's items by their numbers. */
+/** A container of the response: an object's fields by name, or a list's items by index. */
 export type Container = Record<string | number, unknown>;
 
 /**
- * A value that holds others, at its place in the answer. An answer is written where it belongs as it comes, and what must
- * be null after all is made null there: no promise is needed for an object whose fields are still to come.
+ * A container with its position in the response. Values are written directly to their position as they arrive; if an
+ * error makes a position null, it is overwritten there. So an object whose fields are still pending needs no promise.
  */
 export interface ResponsePosition {
   /** Null: the data itself. */
@@ -13,7 +13,7 @@ export interface ResponsePosition {
   readonly container: Container;
   readonly key: string | number;
   readonly isNullable: boolean;
-  /** Null has taken its place, or that of what holds it. */
+  /** True if null has replaced it or one of its parents. */
   isGone: boolean;
 }
 
@@ -24,15 +24,15 @@ export interface Run {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly rootValue: unknown;
   readonly errors: GraphQLError[];
-  /** The arguments of fields that depend on variables, by the fields' numbers: alike wherever a field stands in a list. */
+  /** Values of arguments that depend on variables, by the field's number: they are equal for all items of a list. */
   readonly args: unknown[];
-  /** What is waited for. */
+  /** The number of pending promises. */
   pending: number;
   resolve: (() => void) | null;
   reject: ((error: unknown) => void) | null;
 }
 
-/** A field as errors know it. */
+/** A field, as errors refer to it. */
 export interface FieldInfo {
   readonly nodes: readonly [FieldNode, ...FieldNode[]];
   readonly name: string;
@@ -40,7 +40,10 @@ export interface FieldInfo {
   readonly returnType: GraphQLOutputType;
 }
 
-/** Writes a value at its place in the answer, as its type wants it. Never throws: what goes wrong is an error of the run. */
+/**
+ * Writes a value to its position in the response according to its type. Never throws: problems become errors of the
+ * run.
+ */
 export type Complete = (
   run: Run,
   value: unknown,
@@ -49,19 +52,19 @@ export type Complete = (
   above: ResponsePosition,
 ) => void;
 
-/** Whether something is a promise; values of the database and of resolvers are no other thenables. */
+/** Returns true for a promise. The database and the resolvers return no other thenables. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** The path of what lies at `key` of a place. */
+/** The response path of `key` below a position. */
 export function pathOf(above: ResponsePosition, key: string | number): (string | number)[] {
   const path = [key];
   for (let position = above; position.above !== null; position = position.above) path.push(position.key);
   return path.reverse();
 }
 
-/** Notes an error, and writes null where it belongs: there, or at the nearest place above that takes null. */
+/** Records an error and writes null: at its position, or at the nearest nullable position above it. */
 export function fail(
   run: Run,
   error: unknown,
@@ -86,7 +89,7 @@ export function fail(
   position.container[position.key] = null;
 }
 
-/** Notes that a value is null where its type has none. */
+/** Records the error for a null value of a non-null type. */
 export function failNull(
   run: Run,
   field: FieldInfo,
@@ -103,7 +106,7 @@ function isGone(position: ResponsePosition): boolean {
   return false;
 }
 
-/** Goes on with a promise's value when it comes. */
+/** Continues with a promise's value when it resolves. */
 export function later(
   run: Run,
   promise: Promise<unknown>,
@@ -113,7 +116,7 @@ export function later(
   key: string | number,
   above: ResponsePosition,
 ): void {
-  // It holds the place in the order of the answer.
+  // Reserves the field's position in the response.
   out[key] = null;
   run.pending++;
   promise.then(
@@ -131,7 +134,7 @@ function settle(run: Run, go: () => unknown): void {
   if (--run.pending === 0) run.resolve?.();
 }
 
-/** An error of what is no value of its type, in GraphQL's words. */
+/** An error for an invalid value, with GraphQL's message. */
 export function badValue(message: string): GraphQLError {
   return new GraphQLError(message);
 }

@@ -6,7 +6,7 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** The type that a value of an interface or a union said that it is; an error when it is none of them. */
+/** The runtime type that a value of an interface or a union reported; an error if it is none of the possible types. */
 export function findRuntimeType(
   schema: GraphQLSchema,
   type: GraphQLAbstractType,

@@ -11,7 +11,7 @@ import { completerOf } from './complete.ts';
 import { aheadResolverOf } from './read-ahead.ts';
 import { type FieldInfo, fail, isPromise, later, type ResponsePosition, type Run } from './run.ts';
 
-/** What several fields of one name select together. */
+/** The combined selections of several fields with the same name. */
 export function selectionsOf(compilation: Compilation, sets: readonly SelectionSetNode[]): Selections {
   return Object.assign(Object.create(compilation) as Compilation, {
     of: (type: GraphQLObjectType) => writerOf(compilation, type, sets),
@@ -42,7 +42,7 @@ function fieldWriter(
     };
   }
   const definition = parentType.getFields()[name] as GraphQLField<unknown, unknown> | undefined;
-  // Introspection is seldom, and the plain executor knows how.
+  // Introspection is rare, and the plain executor supports it.
   if (!definition) throw new Unsupported(name);
   const field: FieldInfo = { nodes, name, parentType, returnType: definition.type };
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
@@ -72,7 +72,7 @@ function fieldWriter(
   };
 }
 
-// How a field comes by its value.
+// Returns the function that resolves a field's value.
 function callerOf(
   compilation: Compilation,
   definition: GraphQLField<unknown, unknown>,
@@ -84,7 +84,7 @@ function callerOf(
   const readAhead = aheadResolverOf(compilation, definition, field.nodes);
   if (readAhead) return (run, source) => readAhead(source as never, argsOf(run) as never, run.context as never, run);
   const { resolve } = definition;
-  // Only who asks for it is told where in the operation it is.
+  // Only a resolver with four parameters gets the `info` argument.
   if (resolve && resolve.length > 3) {
     return (run, source, position) =>
       resolve(source, argsOf(run), run.context, infoOf(selections, field, run, position, key));

@@ -10,22 +10,25 @@ import { costOf } from '../charge.ts';
 import { type CompiledOperation, createCompiler, findConditions } from '../execution/index.ts';
 import { countPageItems } from '../page-budget.ts';
 
-/** What an operation asks for at most, and what it costs. */
+/** The maximum size of an operation's response, and its cost. */
 export interface Price {
   readonly items: number;
   readonly cost: number;
 }
 
-/** An operation of a valid document, with all that can be known of it before it runs. */
+/** An operation of a valid document, with everything that is known before it runs. */
 export interface OperationPlan {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** It asks for `changesCursor`, which is read before anything else. Such an operation is not compiled. */
+  /** True if it requests `changesCursor`, which is read before anything else. Such an operation is not compiled. */
   readonly readsChangesCursor: boolean;
-  /** `variables`: coerced. Counted once where no page's size is left to a variable, else once for each of the last sizes. */
+  /**
+   * `variables`: coerced. Computed once if no page's size depends on a variable, otherwise once for each of the last
+   * sizes.
+   */
   price(variables: Readonly<Record<string, unknown>>): Price;
-  /** {@link price} of an operation that has run, by the number of sessions that its bulk mutations acted on. */
+  /** The {@link price} of an operation that has run, with the number of sessions that its bulk mutations changed. */
   priceOfRun(variables: Readonly<Record<string, unknown>>, ran: ReadonlyMap<string | number, number>): Price;
   /** Null: the plain executor runs it. */
   compiled(variables: Readonly<Record<string, unknown>>): CompiledOperation | null;
@@ -34,16 +37,16 @@ export interface OperationPlan {
 /** The operations of a valid document. */
 export interface DocumentPlan {
   readonly document: DocumentNode;
-  /** The operation that a request names; the only one where it names none; else null. */
+  /** The operation that a request names, or the only one if it names none; otherwise null. */
   find(name: string | null | undefined): OperationPlan | null;
 }
 
-/** How many prices of one operation are remembered. */
+/** The maximum number of cached prices per operation. */
 const maxPrices = 32;
-/** Longer values of variables are not remembered with their price. */
+/** Prices for longer variable values are not cached. */
 const maxPriceKeyLength = 200;
 
-/** Plans the operations of a document that is valid. */
+/** Plans the operations of a valid document. */
 export function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const operations: OperationDefinitionNode[] = [];
@@ -65,7 +68,7 @@ export function planDocument(schema: GraphQLSchema, document: DocumentNode): Doc
   };
 }
 
-/** The field of Query that says where the changes after an operation begin. */
+/** The field of Query that returns the cursor from which changes after an operation start. */
 export const changesCursorField = 'changesCursor';
 
 function hasField(document: DocumentNode, wanted: string): boolean {
@@ -93,8 +96,8 @@ function planOperation(
   };
 }
 
-// What a price depends on is seen by looking which variables are read while it is counted: it is always the same ones,
-// unless counting ends early, at too much.
+// The variables on which a price depends are recorded while it is computed. They are always the same ones, unless the
+// computation stops early at the limit.
 function pricer(parts: Pick<OperationPlan, 'schema' | 'operation' | 'fragments'>): OperationPlan['price'] {
   const read = new Set<string>();
   const cachedPrices = new Map<string, Price>();

@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { weighDocument } from './document-weight.ts';
 import { type DocumentPlan, planDocument } from './plan.ts';
 
-/** Documents by their texts, as Yoga's parser uses them. */
+/** Parsed documents by text, in the form of Yoga's cache. */
 export interface DocumentCache {
   get(text: string): DocumentNode | undefined;
   set(text: string, document: DocumentNode): void;
@@ -10,19 +10,19 @@ export interface DocumentCache {
 
 /** The parsed documents of this process, and the plans of those that have passed the gate. */
 export interface Plans {
-  /** Parsed documents, also those that have not passed the gate. */
+  /** Parsed documents, including those that have not passed the gate. */
   readonly documents: DocumentCache;
-  /** The plan of a valid document: made once for each, and gone with it. */
+  /** The plan of a valid document: created once, and garbage-collected with it. */
   of(document: DocumentNode): DocumentPlan;
-  /** Remembers a document that has passed the whole gate, by its text. True when it was there already. */
+  /** Caches a document that has passed the whole gate. Returns true if it was cached already. */
   remember(document: DocumentNode): boolean;
-  /** The plan of a text that has passed the gate before; null: it is to go through it. */
+  /** The plan of a text that has passed the gate before; null if it must pass it first. */
   find(text: string): DocumentPlan | null;
 }
 
 /** Options of {@link createPlans}. */
 export interface PlanLimits {
-  /** The most heap that all cached documents may take, in bytes, estimated by {@link weighDocument}. */
+  /** The maximum heap of all cached documents, in bytes, estimated by {@link weighDocument}. */
   readonly maxBytes: number;
   /** True if a text is one of the operator's documents, which are never evicted and do not count. */
   readonly isTrusted?: (text: string) => boolean;
@@ -35,12 +35,12 @@ interface CachedDocument {
 }
 
 /**
- * See {@link Plans}. The least recently used documents are evicted first. A document that is heavier than the whole cache is
- * not kept.
+ * Creates the {@link Plans}. The least recently used documents are evicted first. A document heavier than the whole
+ * cache is not stored.
  */
 export function createPlans(schema: GraphQLSchema, { maxBytes, isTrusted = () => false }: PlanLimits): Plans {
   const plans = new WeakMap<DocumentNode, DocumentPlan>();
-  /** The least recently used first. */
+  /** Least recently used first. */
   const cached = new Map<string, CachedDocument>();
   let bytes = 0;
 

@@ -16,7 +16,7 @@ import { time } from './dialect.ts';
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The longest period of a query, in days. It equals the domain's limit, and is stated here in this version's names. */
 const maxDays = 400;
-/** How many sessions are read at a time. */
+/** The number of sessions read at a time. */
 const batch = { max: 2_000, default: 2_000 } as const;
 
 /** The error of a date that is missing or is none (docs/wire/consumption.md#version-1). */

@@ -11,7 +11,7 @@ import type { Script } from '../support/scripted-agent.ts';
 
 const program = resolve('dist/cli/switchyard.js');
 
-/** Runs `switchyard agents …` as an operator does; gives what it printed and its exit code. */
+/** Runs `switchyard agents …` like an operator; returns its output and its exit code. */
 function agents(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
   const { PATH = '' } = process.env;
   return new Promise((resolve) => {
@@ -21,7 +21,7 @@ function agents(args: string[], env: Record<string, string> = {}): Promise<{ cod
   });
 }
 
-/** An AGENTS_CONFIG whose only agent, `a`, follows a script. */
+/** An AGENTS_CONFIG with one agent, `a`, that follows a script. */
 function configure(script: Script, settings: Record<string, unknown> = {}): Record<string, string> {
   const { homeDir } = makeDirs();
   const at = (name: string, content: unknown) => {
@@ -51,7 +51,7 @@ it('says what the demo agent is and can do, and leaves nothing behind', async ()
     close: { state: 'works' },
     resume: { state: 'works' },
     load: { state: 'works' },
-    // It calls no model that could be shown them.
+    // The agent calls no model, so there are no tools to see.
     tools: null,
     answer: `checked\n${toolNames.join(' ')}`,
   });
@@ -154,7 +154,7 @@ it('does not call it a failure that an agent came to no MCP server without a tur
   const { code, out } = await agents(['check', 'a', '--json'], env);
   const report = JSON.parse(out);
   expect(report).toMatchObject({ failure: null, mcp: { state: 'not tried' }, promptContent: ['text', 'link'] });
-  // The ten seconds in which it might have come are no part of its start.
+  // The start time excludes the ten seconds of waiting for the connection.
   expect(report.readyMs).toBeLessThan(performance.now() - startedAt - 10_000);
   expect(code).toBe(0);
 });
@@ -180,7 +180,7 @@ it.each([
 
 it('compares the tools that a model is shown with those of the service, by name and description', async () => {
   const provider = await startProvider({ body: '{}' });
-  // Shows its model all that the server has, but one of its own in the place of ask_user.
+  // Shows its model all tools of the server, except that a tool of its own replaces ask_user.
   const agent = `const { spawn } = require('node:child_process');
     const lines = (stream, take) => require('node:readline').createInterface({ input: stream }).on('line', (line) => take(JSON.parse(line)));
     const { URL: url, KEY: key } = process.env;

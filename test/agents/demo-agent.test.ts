@@ -54,7 +54,7 @@ it('gives its session a title once', async () => {
   ]);
 });
 
-it('reports a plan and prints JSON when told to', async () => {
+it('reports a plan and prints JSON on command', async () => {
   const { agent, updates } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('plan first; second\njson {"a": 1}'));
@@ -70,7 +70,7 @@ it('reports a plan and prints JSON when told to', async () => {
   ]);
 });
 
-it('obeys all that the user said, and not what the service says before it', async () => {
+it("runs the commands of the user, and not those in the service's preface", async () => {
   const { agent, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt([{ type: 'text', text: 'say preface', isPreface: true }, ...text('say one'), ...text('say two')]);
@@ -140,7 +140,7 @@ it.each([
   { resumeOrder: ['resume', 'load', 'new'] as const, how: 'resume' },
   { resumeOrder: ['load', 'new'] as const, how: 'load' },
   { resumeOrder: ['new', 'resume'] as const, how: 'new' },
-])('is taken up after a kill by "$how", and nothing it said before is reported again', async ({ resumeOrder, how }) => {
+])('is resumed after a kill by "$how", and repeats nothing of its history', async ({ resumeOrder, how }) => {
   const dirs = makeDirs();
   const first = await launchAgent({}, { dirs });
   const { agentSessionId } = await first.agent.open(null);

@@ -36,7 +36,7 @@ it('takes an answer that is followed at once by the end of the process, and tell
   await expect(agent.exited).resolves.toBe('exit code 4');
 });
 
-it('reports all that was said before a crash', async () => {
+it('reports the complete output from before a crash', async () => {
   const blocks = Array.from({ length: 300 }, (_, n) => ({
     update: { ...chunk('y'.repeat(2_000)).update, messageId: `${n}` },
   }));
@@ -52,7 +52,7 @@ it('prefers to allow once', async () => {
   expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
-it('grants nothing that is asked for after a cancel', async () => {
+it('grants no request that comes after a cancel', async () => {
   const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
   const { agent, messages } = await launchOpened({
     'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled],
@@ -82,7 +82,7 @@ it('cancels the question that is open when the turn is cancelled, and asks again
   expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
-it('puts questions that are asked side by side to the user one after another', async () => {
+it('shows concurrent questions to the user one after another', async () => {
   const first = { ...permission, jsonrpc: '2.0', id: 'first', params: { ...permission.params } };
   first.params.toolCall = { toolCallId: 'u', title: 'ls' };
   const { agent, messages, next, updates } = await launchOpened(
@@ -166,7 +166,7 @@ it('answers a request that it does not know with an error, and goes on', async (
   expect(messages()[0]).toContain('-32601');
 });
 
-it('goes on without the rung that is advertised and does not work', async () => {
+it('skips a resume method that is advertised but does not work', async () => {
   const agentCapabilities = { sessionCapabilities: { resume: {} } };
   const { agent } = await launchScripted({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
@@ -203,7 +203,7 @@ it('is patient for longer while a tool runs', async () => {
 
 it('shows no secret in what it says of a crash', async () => {
   const error = { code: -32_000, message: 'The key s3cr3t-key is wrong' };
-  // Said a round trip before it fails: the two pipes of a process are read in no order.
+  // Written a round trip before the failure: the two pipes of a process are read in no particular order.
   const initialized = { result: { protocolVersion: 1, agentCapabilities: {} } };
   const { agent } = await launchScripted(
     { initialize: [{ stderr: 'tried s3cr3t-key' }, { write: [initialized] }], 'session/new': [{ write: [{ error }] }] },

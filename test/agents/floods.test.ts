@@ -138,7 +138,7 @@ it('does not cut a message for the progress that it holds back, and gives that a
   expect(assembler.progress()).toEqual([]);
 });
 
-it.each(['flush', 'endTurn'] as const)('gives at a %s what it held back', (end) => {
+it.each(['flush', 'endTurn'] as const)('reports buffered output at a %s', (end) => {
   const assembler = createUpdateAssembler(() => 0);
   assembler.take(call({ title: 'make', status: 'in_progress' }));
   assembler.take(printed('a'));

@@ -30,7 +30,7 @@ it('closes connections that show no key in time, and keeps the one that has show
   const upstream = await provider.wire(0);
   const anonymousClients = [connect(), connect(), connect()];
   anonymousClients[1]?.send('POST /v1/responses HTTP/1.1\r\nHost: ga');
-  // Headers come whole, the key with them, but a stranger's body never ends.
+  // Complete headers with the key are accepted, but a stranger's body never ends.
   anonymousClients[2]?.send('POST /v1/responses HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n');
   await Promise.all(anonymousClients.map(({ closed }) => closed));
   upstream.send(okResponse);
@@ -155,7 +155,7 @@ it('searches no more of an error than 64 KiB, and one error at a time', async ()
   for (const agent of agents) agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
   await Promise.all(agents.map((agent) => agent.waitFor(/x\r\n0\r\n\r\n$/)));
   expect(searched).toEqual(Array(8).fill(65_536));
-  // No two in one turn of the event loop.
+  // Each in a separate turn of the event loop.
   expect(new Set(turnsAt).size).toBe(8);
 });
 

@@ -6,7 +6,7 @@ import { readRequests, startRawProvider } from '../support/raw-http.ts';
 const smuggled = 'GET /v1/files HTTP/1.1\r\nHost: provider\r\n\r\n';
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const chunked = (text: string) => `${chunk(text)}0\r\n\r\n`;
-/** The end of a response: of its body's last chunk, or of its head where it has none. */
+/** The end of a response: of its body's last chunk, or of its head if it has no body. */
 const lastLine = /\r\n0\r\n\r\n$|^HTTP\/1\.1 [45]\d\d [\s\S]*\r\n\r\n(\{[\s\S]*\})?$/;
 
 it.each([
@@ -95,7 +95,7 @@ it.each([
   const agent = connect();
   agent.send(`${head} HTTP/1.1\r\n${auth}${framing}\r\n\r\n${body}`);
   expect(await agent.waitFor(lastLine)).toMatch(/^HTTP\/1\.1 400 /);
-  // Whatever reached the provider before a broken chunk was seen is no request to it.
+  // Data that reached the provider before a broken chunk was detected does not count as a request.
   for (const wire of provider.wires) await wire.closed;
   expect(provider.requests().filter(({ isComplete }) => isComplete)).toEqual([]);
 });
@@ -128,7 +128,7 @@ it('sends each request of an agent over a connection of its own, byte for byte a
   const provider = await startRawProvider();
   const { auth, connect, gateway } = await openTestGateway(provider.url);
   const agent = connect();
-  // Pipelined: all in one piece, with an extension of a chunk and a trailer.
+  // Pipelined in one write, with a chunk extension and a trailer.
   agent.send(
     [
       `GET /v1/models HTTP/1.1\r\n${auth}Content-Length: 0\r\n\r\n`,

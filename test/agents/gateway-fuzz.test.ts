@@ -4,7 +4,7 @@ import { openTestGateway } from '../support/open-gateway.ts';
 import { providerKey } from '../support/provider.ts';
 import { readRequests, startRawProvider } from '../support/raw-http.ts';
 
-/** A request of an agent, and what the provider must see of it; null: nothing. */
+/** A request of an agent, and the request that the provider must receive; null: none. */
 interface Attempt {
   readonly head: readonly string[];
   readonly body: string;
@@ -23,7 +23,7 @@ const chunked = (parts: readonly string[], extension: string, trailer: string) =
   return `${chunks.join('')}0\r\n${trailer}\r\n`;
 };
 
-/** Headers that change nothing about what is passed on. */
+/** Headers that do not change the forwarded request. */
 const noise = fc.subarray([
   'Connection: keep-alive, Content-Length, Authorization',
   'Connection: Upgrade',
@@ -152,7 +152,7 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
         await gateway.close();
         const wires = provider.wires.slice(before);
         await Promise.all(wires.map((wire) => wire.closed));
-        // Throws for anything that is no request.
+        // Throws for data that is not a request.
         const perWire = wires.map((wire) => readRequests(wire.received()));
         expect(perWire.filter((requests) => requests.length > 1)).toEqual([]);
         const requests = perWire.flat();
@@ -165,7 +165,7 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
         }
         const seen = sorted(requests.filter((each) => each.isComplete));
         const meant = sorted(attempts.flatMap((each) => each.seen ?? []));
-        // A connection that was closed for what came on it may have lost what stood there, too.
+        // A connection that was closed because of invalid data may have lost earlier requests too.
         if (isWhole) expect(seen).toEqual(meant);
         else expect(meant).toEqual(expect.arrayContaining(seen));
         accepted += seen.length;
@@ -174,7 +174,7 @@ it('gives the provider whole requests of allowed paths alone, one for each that 
     ),
     { numRuns: 300 },
   );
-  // Both were tried.
+  // Both kinds occurred.
   expect(accepted).toBeGreaterThan(50);
   expect(closed).toBeGreaterThan(5);
 });

@@ -76,7 +76,7 @@ it.each([
   expect(refused).toMatch(/^HTTP\/1\.1 429 [\s\S]*\r\nretry-after: 1\r\n/i);
   expect(JSON.parse(refused.slice(refused.indexOf('{'), refused.lastIndexOf('}') + 1))).toMatchObject(error);
   expect(provider.wires).toHaveLength(16);
-  // One that ends makes room.
+  // The end of one frees a slot.
   first.send(okResponse);
   await agent.waitFor(/ 200 OK[\s\S]*\r\n0\r\n\r\n$/);
   const last = connect();
@@ -88,7 +88,7 @@ it('has no more connections of an agent than it can look after', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agents = Array.from({ length: 129 }, () => connect());
-  // The oldest one is closed; the others are served.
+  // The oldest is closed; the others are served.
   expect(await agents[0]?.closed).toBe('');
   agents[128]?.send(`GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
   expect(await agents[128]?.waitFor(jsonEnd)).toMatch(/^HTTP\/1\.1 200 /);

@@ -7,7 +7,7 @@ import { startRawProvider, type Wire } from '../support/raw-http.ts';
 const whole = /\r\n0\r\n\r\n$/;
 const ok = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-// Asks once; gives what the agent received, once it matches or the connection is closed.
+// Sends one request; returns the data that the agent received once it matches or the connection closes.
 const answerTo = async (
   answer: (wire: Wire) => void,
   { until = whole, line = 'POST /v1/responses HTTP/1.1' }: { until?: RegExp | 'close'; line?: string } = {},
@@ -79,7 +79,7 @@ it.each([
   expect(usages).toHaveLength(1);
 });
 
-it('passes on one response, whatever comes behind it', async () => {
+it('passes on one response and ignores data after it', async () => {
   const two = `${ok}Content-Length: 5\r\n\r\n"one"${ok}Content-Length: 5\r\n\r\n"two"`;
   const { text, connect, auth, provider } = await answerTo((wire) => wire.send(two));
   expect(text).toContain('"one"');
@@ -100,7 +100,7 @@ it('passes on an error that comes before the end of the request, and nothing mor
   const text = await agent.waitFor(whole);
   expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*"early"/);
   await upstream.closed;
-  // The agent's connection goes on behind the rest of its body.
+  // The agent's connection continues after the rest of its body.
   agent.send(`${'x'.repeat(1_000_001)}GET /v1/models HTTP/1.1\r\n${auth}\r\n`);
   expect(await agent.waitFor(/HTTP\/1\.1 200 OK[\s\S]*\r\n0\r\n\r\n$/)).toContain('{}');
   expect(provider.requests().map(({ line, isComplete }) => [line, isComplete])).toEqual([

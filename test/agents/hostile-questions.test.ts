@@ -42,7 +42,7 @@ it('offers 200 of many options, and no other can be chosen', async () => {
   for (const optionId of ['201', '901', '0', '-1', 'o0', '1e0', ' 1', '']) {
     expect(agent.answer(question.questionId, option(optionId)), optionId).toBe(false);
   }
-  // What was not offered is not allowed by words either.
+  // A text cannot allow an option that was not offered.
   expect(await answer(inWords('yes'))).toEqual({ outcome: 'cancelled' });
 });
 
@@ -75,7 +75,7 @@ it('shows each name on one line, and takes a name that two options have for neit
   expect(await answer(inWords('reject'))).toEqual({ outcome: 'selected', optionId: 'b' });
 });
 
-it('tells questions apart whatever ids the agent gives its requests', async () => {
+it("distinguishes questions regardless of the agent's request ids", async () => {
   const again = (title: string) =>
     JSON.stringify({
       jsonrpc: '2.0',

@@ -94,7 +94,7 @@ it.each([
   expect(await problem(agents)).toMatch(message);
 });
 
-it('says once what an unknown ready profile is, and what is missing in words of its own', async () => {
+it('reports an unknown predefined profile once, and other problems in plain words', async () => {
   const lines = (await problem(['cody', { id: 'a', extends: 'cody' }, { command: ['a'], env: 3 }]))
     .split('\n')
     .slice(1);

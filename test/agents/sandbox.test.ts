@@ -17,15 +17,15 @@ import { launchProbe, openIsolation, sandbox, whyNoSandbox } from '../support/sa
 
 const problem = await whyNoSandbox();
 if (problem !== null) {
-  // On CI a silently missing half of the suite would look like success.
+  // On CI, a silently missing half of the suite would look like success.
   if (process.env.CI) throw new Error(problem);
   process.stderr.write(`Skipping the tests of the sandbox. ${problem}\n`);
 }
 
-/** Asks for an address of the host, inside: `{failed}` where there is no way. */
+/** Requests a URL of the host from inside: `{failed}` if there is no connection. */
 const fetchStatus = (url: string) => `return (await fetch('${url}').catch((e) => { throw e.cause })).status`;
 
-/** A process that escapes into a session of its own and is known by a variable. */
+/** A process that escapes into its own session and is identified by a variable. */
 const runAway = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref()`;
 
 const listing = (path: string) => `return require('fs').readdirSync('${path}')`;
@@ -81,7 +81,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(seen).not.toContain('/nowhere/bin');
   });
 
-  // Only asked for, never tried: where it can be written it is the setting of the whole host.
+  // Only checks the permission and never writes: a successful write would change the setting of the whole host.
   it.each(['shared', 'gateway'] as const)('it may write no setting of the kernel (network %s)', async (network) => {
     const { inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }) });
     const seen = await evaluate(`
@@ -197,7 +197,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     await vi.waitFor(() => expect(findByEnvironment(mark)).toEqual([]), { timeout: 5_000 });
   });
 
-  it.each(['shared', 'gateway'] as const)('it is told to end before it is killed (network %s)', async (network) => {
+  it.each(['shared', 'gateway'] as const)('it gets SIGTERM before SIGKILL (network %s)', async (network) => {
     const mark = { PROBE: randomUUID() };
     const provider = behindGateway('http://127.0.0.1:9');
     const probe = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
@@ -207,7 +207,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(findByEnvironment(mark)).toEqual([]);
   });
 
-  it('how it ended is told as without a sandbox', async () => {
+  it('its end is reported as without a sandbox', async () => {
     const { agent, inspect: evaluate } = await launchProbe();
     const crash = await evaluate(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
       (e) => e,
@@ -217,7 +217,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(processStart(agent.pid)).toBeNull();
   });
 
-  it('a missing program is told as without a sandbox', async () => {
+  it('a missing program is reported as without a sandbox', async () => {
     const crash = await launchProbe({ id: 'gone', command: ['no-such-program'] }).catch((error) => error);
     expect(crash).toBeInstanceOf(AgentCrash);
     expect(crash).toMatchObject({ reason: 'program' });

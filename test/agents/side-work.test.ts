@@ -20,7 +20,7 @@ const begun = () => {
   };
 };
 
-it('an agent that does nothing after its question waits from the question on, whatever it did before', () => {
+it('an idle agent waits from its question on, regardless of earlier work', () => {
   const { work, later } = begun();
   work.recordUpdate(words);
   work.recordUpdate(tool('asked', 'in_progress'));
@@ -84,7 +84,7 @@ const ask = {
   method: 'elicitation/create',
   params: { mode: 'form', sessionId: 's1', message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
 };
-// Sent, and not waited for.
+// Sent without waiting for the response.
 const question = JSON.stringify({ jsonrpc: '2.0', id: 'q', ...ask });
 const running = { update: { sessionUpdate: 'tool_call', toolCallId: 'make', title: 'make', status: 'in_progress' } };
 
@@ -129,7 +129,7 @@ const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
 it.each(['stop', 'interrupt'] as const)(
   'what an agent says because its question was cancelled by a %s is not given: it still stands',
   async (how) => {
-    // The scripted agent says what it was answered. What its tool did is true all the same.
+    // The scripted agent reports the answer that it received. Its tool's result counts in any case.
     const made = { update: { ...running.update, status: 'completed' } };
     const { agent, updates, next } = await launchOpened({
       'session/prompt': [{ write: [says('before'), running] }, { ask }, { write: [made] }, cancelled],
@@ -156,7 +156,7 @@ it('an agent that is stopped while it works beside its question may say what it 
   expect(messages()).toEqual(['saved']);
 });
 
-it('a turn after an interrupted one is heard again', async () => {
+it('updates are reported again in the turn after an interrupted one', async () => {
   const { agent, messages, next } = await launchOpened({
     'session/prompt': [{ ask }, { write: [{ result: { stopReason: 'end_turn' } }] }],
   });

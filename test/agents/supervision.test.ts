@@ -7,7 +7,7 @@ import { findByEnvironment, processStart } from '../../src/agents/process-identi
 import { createProcessSpool, runtimePrefix } from '../../src/agents/process-spool.ts';
 import { crashOf, launchAgent, makeDirs, text } from '../support/agents.ts';
 
-it('reports a crash inside a turn, with what the agent had said before', async () => {
+it("reports a crash inside a turn, with the agent's earlier output", async () => {
   const { agent, messages } = await launchAgent();
   await agent.open(null);
   const error = await crashOf(agent.prompt(text('say so far\ncrash')));
@@ -122,7 +122,7 @@ it('kills at its start what an earlier process left, also what escaped into a se
   const spool = createProcessSpool(spoolDir, workerId);
   const current = await start({ SWITCHYARD_WORKER: workerId, SWITCHYARD_RUN: 'current' });
   await spool.add(current.pid, 'current');
-  // The id of a process that ended was given to another: only the start time tells.
+  // The id of an ended process was reused: only the start time shows that.
   const file = join(spoolDir, `${reused.pid}.json`);
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), startedAt: '1' }));
   writeFileSync(join(spoolDir, 'half.json'), '{"pid": 12');

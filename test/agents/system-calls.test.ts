@@ -21,7 +21,7 @@ if (problem !== null) {
 }
 const column = process.arch === 'arm64' ? 1 : 0;
 
-/** Runs a program inside; gives its exit code and what it printed. */
+/** Runs a program inside; returns its exit code and output. */
 async function runIn(probe: Probe, program: string, ...args: string[]): Promise<{ status: number; output: string }> {
   const [status, output] = await probe.inspect(`
     const [program, args] = ${JSON.stringify([program, args])};
@@ -30,7 +30,7 @@ async function runIn(probe: Probe, program: string, ...args: string[]): Promise<
   return { status, output };
 }
 
-/** Makes system calls inside, each by its number and arguments; gives their error numbers, 0 for success. */
+/** Makes system calls inside, given by number and arguments; returns their error numbers, 0 for success. */
 async function errnosOf(probe: Probe, calls: readonly (readonly number[])[]): Promise<number[]> {
   const tries = calls.map((call) => `$! = 0; push @e, (syscall(${call.join(',')}) == -1 ? $! + 0 : 0);`).join(' ');
   const { output } = await runIn(probe, 'perl', '-e', `${tries} print "@e";`);
@@ -44,7 +44,7 @@ const numberOf = (name: string): number => {
   return number;
 };
 
-// By number, apart from the table: [x86_64, aarch64].
+// Numbers independent of the tested table: [x86_64, aarch64].
 const numbers = {
   clone: [56, 220],
   ioctl: [16, 29],
@@ -107,7 +107,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
       [call('socket', unix, stream, 0), 0],
       [call('socket', inet, stream, 0), 0],
       [call('socket', inet6, datagram, 0), 0],
-      // Newer than what was reviewed, and the calls of x32.
+      // Calls newer than the last reviewed one, and the calls of x32.
       [[470, 0], ENOSYS],
       [[0x4000_0000 + 39], ENOSYS],
     ];
@@ -224,7 +224,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   );
 });
 
-/** A bubblewrap that refuses an option, as one does that is older, or whose kernel refuses it. */
+/** A bubblewrap that refuses an option, like an older one or one on a restrictive kernel. */
 function oldBwrap(option: string, help: 'silent' | 'offered' = 'silent'): { program: string; dir: string } {
   const real = findProgram('bwrap', path) ?? '';
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-old-bwrap-'));

@@ -10,7 +10,7 @@ const chunk = (text: string, messageId = '1') => ({
   update: { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: text } },
 });
 
-it('gives what was said when the agent pauses inside a message, and the rest of it later', async () => {
+it('reports the text so far when the agent pauses inside a message, and the rest later', async () => {
   const { agent, updates, next } = await launchOpened({
     'session/prompt': [
       { write: [chunk('half '), chunk('a word')] },
@@ -32,7 +32,7 @@ it('gives what was said when the agent pauses inside a message, and the rest of 
 it('does not cut a message whose rest waits until the service reads on', async () => {
   const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
   const write = [...numbers.flatMap((n) => [chunk(n, n), chunk(' in one', n)]), end];
-  // For longer than the pause after which what was said so far is given.
+  // Longer than the pause after which the text so far is reported.
   const updateDelay = delay(2_000);
   const { agent, messages } = await launchOpened({ 'session/prompt': [{ write }] }, {}, { gate: updateDelay });
   await agent.prompt(text('go'));
@@ -66,7 +66,7 @@ it('ends a turn that takes longer than it may', async () => {
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
 });
 
-it('gives up an agent that does not end such a turn when it is told to', async () => {
+it('stops an agent that does not end such a turn after a cancel', async () => {
   const graces = { cancelMs: 200, stdinMs: 200, termMs: 200 };
   const { agent } = await launchOpened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
   const { message } = await crashOf(agent.prompt(text('go')));
@@ -144,7 +144,7 @@ it('sets the options of the session, and says so when the agent refuses one', as
   });
 });
 
-it('does not try a rung again that the agent advertises and does not have', async () => {
+it('does not retry a resume method that the agent advertises but does not have', async () => {
   const agentCapabilities = { loadSession: true, sessionCapabilities: { resume: {} } };
   const script: Script = {
     initialize: [
@@ -168,6 +168,6 @@ it('does not try a rung again that the agent advertises and does not have', asyn
     return (await crashOf(agent.prompt(text('go')))).stderrTail;
   };
   expect(await tailOf(first)).toBe('asked to resume. asked to load. ');
-  // That one session cannot be loaded says nothing of others.
+  // A failed load of one session does not affect others.
   expect(await tailOf(await launchScripted(script, {}, { dirs, agents: first.agents }))).toBe('asked to load. ');
 });

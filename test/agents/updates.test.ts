@@ -70,7 +70,7 @@ it('gives a tool call whole each time, and once per change', async () => {
   ]);
 });
 
-it('keeps what only the question for a permission tells of a tool call, and what it had told before', async () => {
+it('keeps data of a tool call that only the permission request has, and earlier data', async () => {
   const diff = { type: 'diff', path: '/a', oldText: null, newText: 'x' };
   const running = { toolCallId: 't', title: 'write', kind: 'edit', status: 'in_progress' };
   const permissionUpdate = { toolCallId: 't', title: '/a', status: 'pending', content: [diff] };
@@ -185,7 +185,7 @@ it('does not report the history that is replayed while a session is loaded, nor 
 it('does not report a history that goes on after the answer to the load', async () => {
   const loaded = await launchScripted({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
-    // What is asked and answered on the way makes sure that the answer was heard; then it says what it was answered.
+    // The intermediate request ensures that the response was received; then the agent reports the response.
     'session/load': [{ write: [{ result: {} }] }, { ask: { method: 'unknown/one', params: {} } }],
     'session/prompt': [{ write: [chunk('new', 'n'), end] }],
   });
@@ -194,7 +194,7 @@ it('does not report a history that goes on after the answer to the load', async 
   expect(loaded.messages()).toEqual(['new']);
 });
 
-it('takes no title that is only the beginning of what the service told it', async () => {
+it("ignores a title that is only the start of the service's prompt", async () => {
   const title = (words: string) => ({ update: { sessionUpdate: 'session_info_update', title: words } });
   const preface = 'You are at work in a session of a service.\n\n- What you say is read.';
   const { agent, updates } = await launchScripted({

@@ -13,7 +13,7 @@ afterAll(() => test.close());
 const document = `mutation($input: CreateApiKeyInput!) {
   createApiKey(input: $input) { apiKey { expiresAt } token userErrors { message path } } }`;
 
-/** Makes a key of a service user as a page of the console does. */
+/** Creates a key of a service user like a page of the console. */
 async function makeInConsole(token: string, input: object): Promise<any> {
   const { data } = await ask(test, await signIn(test, token), document, {}, { input });
   return data.createApiKey;

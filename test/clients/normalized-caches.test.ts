@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { makeManySessions, sayMany } from '../support/many-sessions.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
-// urql and Apollo lay the pages of a connection together in their caches, each by its own rules for Relay's.
+// The caches of urql and Apollo merge the pages of a connection, each by its own implementation of Relay's rules.
 
 let app: TestApp;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const messages = `query($id: ID!, $after: String) {
   } }
 }`;
 
-/** A client that keeps what it has read: asks for the page after a cursor, and gives all pages that it has by then. */
+/** A client with a cache: requests the page after a cursor, and returns all pages that it has so far. */
 type Ask = (query: string, variables: { id: string; after?: string }) => Promise<any>;
 
 function urql(token: string): Ask {

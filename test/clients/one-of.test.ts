@@ -8,7 +8,7 @@ import { makeOrganization } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
 import { gql, query } from '../support/typed-graphql.ts';
 
-// Clients whose caches and types know inputs of which exactly one member is given, interfaces and unions.
+// Clients whose caches and types support inputs with exactly one member, interfaces and unions.
 
 let app: TestApp;
 beforeAll(async () => {

@@ -25,7 +25,10 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Compiles the documents of test/clients/relay against schema.graphql; throws what the compiler says when one does not fit. */
+/**
+ * Compiles the documents of test/clients/relay against schema.graphql; throws the compiler's messages if one does not
+ * fit.
+ */
 function compile(): string {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-relay-'));
   cpSync(new URL('relay', import.meta.url), join(root, 'src'), { recursive: true });
@@ -57,12 +60,12 @@ function makeEnvironment(token: string) {
       relay.Observable.create((sink: any) => socket.subscribe({ query: text, variables }, sink)),
   );
   const environment = new relay.Environment({ network, store: new relay.Store(new relay.RecordSource()) });
-  /** Runs a query and keeps what it brought; gives its own data. */
+  /** Runs a query and stores its result; returns its own data. */
   const run = async (name: string, variables: object): Promise<any> => {
     environment.retain(relay.createOperationDescriptor(artifact(name), variables));
     return relay.fetchQuery(environment, artifact(name), variables, { fetchPolicy: 'network-only' }).toPromise();
   };
-  /** What a component would see of a fragment that a query has spread. */
+  /** The data that a component gets from a fragment of a query. */
   const read = (fragment: string, pointer: object): any =>
     environment.lookup(relay.getSingularSelector(artifact(fragment), pointer)).data;
   return { environment, run, read, close: async () => socket.dispose() };
@@ -80,7 +83,7 @@ test('a list that is paged forward has each of 1,000 sessions once, while new on
   let created = 0;
   while (list().pageInfo.hasNextPage) {
     if (++created <= 5) {
-      // One that somebody else makes, and one of one's own, which is put in front.
+      // One created by another user, and one by this user, which is inserted at the front.
       await createSession(app, { title: 'of another', organizationId }, app.adminToken);
       const variables = { connections, input: { prompt: 'own', title: `own ${created}` } };
       await new Promise((onCompleted, onError) =>

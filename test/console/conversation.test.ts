@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
-  it('takes once what is sent again after its answer was lost, also by a page that was loaded anew', async () => {
+  it('delivers a message once if it is sent again after a lost response, also after a reload', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Lost answers' });
     const { page } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);

@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('is there again after one has left the page or loaded it anew, until it is saved or thrown away', async () => {
+  it('is restored after leaving or reloading the page, until it is saved or discarded', async () => {
     const { token, read, address } = await makePlaybook('Left');
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     const title = page.getByLabel('Title');

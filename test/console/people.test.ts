@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)(
       await page.context().close();
     });
 
-    it('who may not see them is offered neither, and is told so at their addresses', async () => {
+    it('a user without permission gets no links to them, and a message at their URLs', async () => {
       const { token } = await makeUser(test, { roleId: 'org_admin' });
       await createSession(test, { title: 'Something to see' }, token);
       const { page } = await open('/sessions', token);

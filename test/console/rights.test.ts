@@ -6,7 +6,7 @@ import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the console for whoever may do less', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the console for users with few permissions', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let id: string;
@@ -95,7 +95,7 @@ describe.skipIf(missing !== null)('the console for whoever may do less', { timeo
     await page.context().close();
   });
 
-  it('who may not see sessions is told so', async () => {
+  it('a user who may not see sessions gets a message', async () => {
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_AUTOMATIONS']);
     const { token } = await makeUser(test, { roleId });
     const { page } = await openSignedIn(browser, test, token);

@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('shows what happened after it was read and before it heard of changes', async () => {
+  it('shows events between the first read and the subscription', async () => {
     const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Between' });
     await waitUntilWaiting(test, id);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);

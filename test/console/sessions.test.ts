@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('shows one that was started after the list was read and before the page heard of what comes', async () => {
+  it('shows a session created between the first read and the subscription', async () => {
     const { start, token } = await openList('Between');
     await start('Before');
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
@@ -117,7 +117,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('puts what comes in its place by when it was started, in whatever order it comes', async () => {
+  it('inserts new sessions by creation time, in any order of arrival', async () => {
     const { organizationId, start, open } = await openList('In its place', '/sessions?q=pears');
     await start('Old pears');
     const [earlier, later] = [await start('About apples'), await start('About plums')];

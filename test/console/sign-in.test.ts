@@ -136,7 +136,7 @@ it('signing out ends the cookie and its sockets, and not those of other browsers
   expect((await send(test, 'DELETE', undefined, { ...leaving })).status).toBe(401);
 });
 
-it('a browser that signs in anew is signed out of what it was in before', async () => {
+it('a new sign-in of a browser ends its previous one', async () => {
   const { token } = await makeOrganization(test, 'Replaced');
   const before = await signIn(test, token);
   const open = await openSocket(test, before, test.url);
@@ -247,7 +247,7 @@ it('the first start prints a link that signs in, and no later one does', { timeo
   await second.stop();
 });
 
-it('a session of the console makes no other, and a key has only so many', async () => {
+it('a console session cannot create another, and a key has a limited number', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Many');
   const { token } = await makeKey(serviceUserId);
   const all: Halves[] = [];
@@ -256,7 +256,7 @@ it('a session of the console makes no other, and a key has only so many', async 
   expect(statuses).toEqual([401, ...Array.from({ length: maxConsoleSessions }, () => 200)]);
 });
 
-it('what is no sign-in is refused in words', async () => {
+it('an invalid sign-in is refused with a message', async () => {
   expect((await send(test, 'POST', { token: `cog_${'a'.repeat(52)}` })).status).toBe(401);
   expect((await send(test, 'POST', { token: 'ö' })).status).toBe(401);
   expect((await send(test, 'POST', { link: 'x' })).status).toBe(401);

@@ -149,7 +149,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
-  it('a link asks whoever is in already, and one that was used says what it is', async () => {
+  it('a sign-in link asks a signed-in user first, and a used link says so', async () => {
     const { window, second } = await twoTabs();
     await second.goto(`/sign-in#link=${'a'.repeat(52)}`);
     // Who is in is asked: a link that somebody sent may lead into what is theirs.

@@ -213,7 +213,7 @@ describe('lists of keys', () => {
     expect(await isLive(inTwo.token)).toBe(true);
   });
 
-  it('are of active keys unless asked otherwise, and never show a token', async () => {
+  it('list active keys by default, and never show a token', async () => {
     const user = await makeUser(test);
     const gone = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN', name: 'gone' }, user.token);
     await runMutation(test, 'revokeApiKey', keyFields, { apiKeyId: gone.apiKeyId }, user.token);

@@ -68,7 +68,7 @@ it('takes another file after one that was refused: too large, or no form', async
   expect((await put(url)).status).toBe(200);
 });
 
-it('is for nobody’s organization but the one that was asked for, and only as it was given out', async () => {
+it('is valid only for the requested organization, and only unchanged', async () => {
   const one = await makeOrganization(test, 'One');
   const other = await makeOrganization(test, 'Other');
   const url = new URL(await addressFor(one.token));
@@ -100,7 +100,7 @@ it('is for nobody’s organization but the one that was asked for, and only as i
   expect((await put(url.href)).status).toBe(200);
 });
 
-it('is good no longer than the key, or the sign-in, that asked for it', async () => {
+it('expires with the key or the sign-in that requested it', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Ends');
   const token = await makeKey(test, { kind: 'SERVICE_USER', serviceUserId });
   const halves = await signIn(test, token);
@@ -131,7 +131,7 @@ it('is given to, and takes files of, those alone who may use sessions', async ()
   expect((await put(url)).status).toBe(403);
 });
 
-it('counts as a request of REST of the key that asked for it', async () => {
+it('counts as a REST request of the key that requested it', async () => {
   const narrow = await startApp({ rateLimitRest: 1 });
   onTestFinished(() => narrow.close());
   stopClock(narrow);

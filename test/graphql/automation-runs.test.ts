@@ -92,7 +92,7 @@ describe('telling an automation to act', () => {
     expect(session?.userId).toBe(parseId('user', creator.userId));
   });
 
-  it('tells of its session only whom that may see, by both doors, and of its automation', async () => {
+  it('shows its session and its automation only to viewers who may see them, in both APIs', async () => {
     const { organizationId, token } = await world();
     const { automation } = await create({}, token);
     const { automationId } = automation;

@@ -37,7 +37,7 @@ async function countActs(organizationId: string, action: string): Promise<number
 }
 
 describe('sessions by their ids', () => {
-  it('are each acted on or told why not, in order, each once', async () => {
+  it('are each changed or refused with a reason, in order, each once', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk ids');
     const [one, two] = (await makeSessions(token, 2)) as [string, string];
     const stranger = await makeOrganization(test, 'Bulk strangers');

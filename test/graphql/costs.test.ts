@@ -132,7 +132,7 @@ describe('Query.operationCost', () => {
     expect(data.operationCost).toEqual({ cost: (await sent(document, variables)).extensions.cost, isAffordable: true });
   });
 
-  it('runs nothing, and costs the same for whatever it is asked', async () => {
+  it('runs nothing, and costs the same for every document', async () => {
     const before = await test.app.services.store.query<{ count: number }>('select count(*)::int from organization');
     const document = 'mutation { createOrganization(input: {name: "Never"}) { organization { id } } }';
     const { body } = await call(test, test.adminToken, 'POST', '/graphql', { query: ask, variables: { document } });

@@ -28,7 +28,7 @@ async function agentOf(sessionId: string): Promise<string> {
   return data.session.agent;
 }
 
-it('lists the agents to whoever asks', async () => {
+it('lists the agents to every caller', async () => {
   const { token } = await makeOrganization(test, 'Lookers');
   const { data } = await graphql(test, token, '{ agents { agentId name isDefault } }');
   expect(data.agents).toEqual([
@@ -81,7 +81,7 @@ it('takes no other agent unasked when the organization’s is not configured any
   expect(await agentOf(await createSession(test, { agent: 'demo' }, token))).toBe('demo');
 });
 
-it('is for whoever manages organizations, and is written down', async () => {
+it('requires the permission to manage organizations, and is audited', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Managed');
   expect(await setDefault(organizationId, 'second', token)).toEqual({ error: 'FORBIDDEN' });
   await setDefault(organizationId, 'second');

@@ -36,7 +36,7 @@ describe('the cache of documents', () => {
     expect(cachedIndexes(plans, 3)).toEqual([0, 1, 2]);
   });
 
-  it('keeps trusted documents, whatever else comes', () => {
+  it('never evicts trusted documents', () => {
     const plans = createPlans(schema, { maxBytes: weight * 2.5, isTrusted: (text) => text === textOf(0) });
     fill(plans, 0, 50);
     expect(cachedIndexes(plans, 50)).toEqual([0, 48, 49]);

@@ -49,7 +49,7 @@ describe('the sessions of the enterprise', () => {
     expect(back).toMatchObject({ edges: all.edges.slice(0, 2), pageInfo: { hasPreviousPage: false } });
   });
 
-  it('come in the order that is asked for', async () => {
+  it('come in the requested order', async () => {
     const { ids, both } = await world();
     await say(test, (ids[2] as string).replace('devin-', ''), 'again');
     const ordered = async (field: string, direction: string) =>

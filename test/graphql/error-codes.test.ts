@@ -28,7 +28,7 @@ describe('RequestErrorCode', () => {
   });
 
   // What tests ask by call() is held to it too: see test/support/app.ts.
-  it('has every code that the sources of the door write', () => {
+  it('has every code in the sources of the GraphQL API', () => {
     const files = treeFiles().filter((file) => file.startsWith('src/api/graphql/'));
     const written = files.flatMap((file) =>
       [...readText(file).matchAll(/(?:code: |failure\(\d+, |refused\(\s*)'([A-Z_]+)'/g)].map((match) => match[1]),

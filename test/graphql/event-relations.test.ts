@@ -66,7 +66,7 @@ it('leads from a message and an entry to its files, and from all of them up to t
   ]);
 });
 
-it('takes no file of another organization for one of a message, whatever the text names', async () => {
+it('never links a message to a file of another organization', async () => {
   const [own, other] = [await makeOrganization(test, 'Own'), await makeOrganization(test, 'Other')];
   const foreign = await seedFile(other.organizationId, 'foreign.txt');
   const sessionId = await createSession(test, { organizationId: own.organizationId }, own.token);

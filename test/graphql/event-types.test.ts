@@ -143,7 +143,7 @@ it('reads an entry of every kind as its own type, with its fields', async () => 
   for (const [n, [, expected]] of written.entries()) expect(read[n + 2]).toMatchObject(expected);
 });
 
-it.each(written)('reads only entries of the kind asked for: %o', async (entry, expected) => {
+it.each(written)('reads only entries of the requested kind: %o', async (entry, expected) => {
   const id = await createSession(test);
   await write(id, [...written.map(([each]) => each), ...written.map(([each]) => each)]);
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds: [entry.kind] });

@@ -16,7 +16,7 @@ const times = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 const year = 'from: "2098-01-01", to: "2098-12-31"';
 
-it('charges for the metrics and the consumption of a place each time that they are asked for', async () => {
+it('charges for the metrics and the consumption of a scope on each request', async () => {
   const id = { id: test.organizationId };
   const metrics = (n: number) => `m${n}: metrics(${year}) { sessions { count } }`;
   const consumption = (n: number) => `c${n}: consumption(${year}) { totalAcus }`;

@@ -78,7 +78,7 @@ describe('what names no organization', () => {
 });
 
 describe('a scope', () => {
-  it('says the same whatever organizations there are', async () => {
+  it('gives the same error regardless of the existing organizations', async () => {
     const { organizationId } = await makeOrganization(test, 'Scoped');
     const make = async (scope: object, roleId: string) => {
       const selection = 'serviceUser { roleAssignments { nodes { role { roleId } organizationId } } }';

@@ -113,7 +113,7 @@ const rules: [rule: string, operation: SentOperation, code: string, message: str
 describe.each(transportNames)('by %s', (name) => {
   const send = transports[name];
 
-  it.each(rules)('%s are held', async (_rule, operation, code, message) => {
+  it.each(rules)('limits %s', async (_rule, operation, code, message) => {
     const { data, errors } = await send(test, test.adminToken, operation);
     expect(data ?? null).toBeNull();
     expect(errors?.[0]).toMatchObject({ extensions: { code }, message: expect.stringContaining(message) });
@@ -121,7 +121,7 @@ describe.each(transportNames)('by %s', (name) => {
     clock.advance(60_000);
   });
 
-  it('the rate is held', async () => {
+  it('limits the rate', async () => {
     clock.advance(60_000);
     const key = await makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });
     const spend = { query: '{ organizations(first: 100) { nodes { sessions(first: 99) { nodes { title } } } } }' };
@@ -131,7 +131,7 @@ describe.each(transportNames)('by %s', (name) => {
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfter: expect.any(Number) });
   });
 
-  it('what it costs is told, ids by their number', async () => {
+  it('reports the cost, with ids counted', async () => {
     clock.advance(60_000);
     const ids = Array.from({ length: 37 }, (_, n) => `id ${n}`);
     const list = `[${ids.map((id) => JSON.stringify(id)).join(', ')}]`;
@@ -165,7 +165,7 @@ describe('size', () => {
     expect(errors?.[0]?.message).toContain('at most 1 MiB');
   });
 
-  it.each(['GET', 'server-sent events by GET'] as const)('of an address is held by %s', async (name) => {
+  it.each(['GET', 'server-sent events by GET'] as const)('of an address is limited by %s', async (name) => {
     const answered = fetch(`${test.url}/graphql?query=${encodeURIComponent(query)}`, {
       headers: {
         authorization: `Bearer ${test.adminToken}`,
@@ -180,7 +180,7 @@ describe('size', () => {
     expect([431, 'closed']).toContain(status);
   });
 
-  it('of a WebSocket message is held: 256 KiB, and 1009 closes the socket', async () => {
+  it('of a WebSocket message is limited to 256 KiB: 1009 closes the socket', async () => {
     const following = follow(connect(test.url, test.adminToken), query, {});
     expect(await following.ended).toMatchObject({ code: 1009 });
   });

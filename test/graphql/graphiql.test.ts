@@ -56,7 +56,7 @@ it('is given to a browser also where the address has a query, as an earlier vers
   expect(await response.text()).not.toContain('__typename');
 });
 
-it('is not given to whoever asks for JSON, or has a token', async () => {
+it('is not served to clients that accept JSON or send a token', async () => {
   expect((await fetch(`${test.url}/graphql`, { headers: { accept: 'application/json' } })).status).toBe(401);
   const query = `/graphql?query=${encodeURIComponent('{ __typename }')}`;
   const response = await open(query, { authorization: `Bearer ${test.adminToken}` });

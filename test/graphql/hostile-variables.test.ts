@@ -66,7 +66,7 @@ describe.each(transportNames)('by %s', (name) => {
     },
   );
 
-  it('as many complaints as are of use are told, each of them short', async () => {
+  it('reports a limited number of short errors', async () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`${'k'.repeat(20)}${n}`, 1]));
     const { data, errors } = await send(test, test.adminToken, { query: ordered, variables: { order: many } });
     expect(data ?? null).toBeNull();
@@ -78,7 +78,7 @@ describe.each(transportNames)('by %s', (name) => {
     }
   });
 
-  it('no complaint about a variable tells names of a schema that may not be asked for', async () => {
+  it('no error about a variable reveals names of the schema without introspection', async () => {
     const operations: SentOperation[] = [
       { query: ordered, variables: { order: { feild: 'CREATED_AT', directon: 'DESC' } } },
       { query: ordered, variables: { order: { field: 'CREATED_AD', direction: 'DESK' } } },

@@ -38,7 +38,7 @@ const enterprise = async (args = '', as = test.adminToken) => {
 };
 
 describe('the report', () => {
-  it('counts calls by key and route as documented, whatever the alias and the answer, and says when the last one was', async () => {
+  it('counts calls by documented route and key, for every alias and response, with the time of the last one', async () => {
     const { v1Key, report } = await world();
     expect((await report()).nodes).toEqual([]);
     for (const path of ['/v1/sessions', '/v1/session', '/v1/sessions/?limit=0']) await call(test, v1Key, 'GET', path);

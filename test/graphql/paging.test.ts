@@ -170,7 +170,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
   };
 });
 
-it('gives 20 when not asked for a number', async () => {
+it('gives 20 by default', async () => {
   const id = await createSession(test);
   await say(test, id, ...times(30).map(String));
   const { data } = await graphql(

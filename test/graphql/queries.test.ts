@@ -155,7 +155,7 @@ async function globalIds(): Promise<Record<string, string>> {
   };
 }
 
-it('reads every type again by its global id, alone and with others, in the order asked for', async () => {
+it('reads every type again by its global id, alone and with others, in the requested order', async () => {
   const ids = await globalIds();
   for (const [type, id] of Object.entries(ids)) {
     expect(await query(test, test.adminToken, node, { id })).toEqual({ node: { __typename: type, id } });

@@ -41,7 +41,7 @@ describe.each(readers)('through %s', (readerIs) => {
   const act = (field: string, id: string, more: Record<string, unknown> = {}) =>
     runMutation(test, field, 'session { id }', { sessionId: `devin-${id}`, ...more });
 
-  it('gives sessions as they are started and as they change, whatever changes', async () => {
+  it('reports new sessions and every kind of change', async () => {
     const { organizationId, token, following } = await followed();
     const id = await createSession(test, { tags: ['a'] }, token);
     const sessionId = `devin-${id}`;
@@ -247,7 +247,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
   });
 
-  it('tells of what commits late, though what began after it was told of before', async () => {
+  it('reports a change that commits after a change that began later', async () => {
     const { token, following } = await followed();
     const [late, soon] = [await createSession(test, {}, token), await createSession(test, {}, token)];
     await following.take(2);

@@ -167,7 +167,7 @@ it('goes on after a cursor whose session is there no more', async () => {
   expect(rest.page?.edges.map(({ node }) => node.id)).toEqual([globalIdOf('Session', made[2] ?? '')]);
 });
 
-it('shows an unlisted session to whoever knows its id, and in no list', async () => {
+it('shows an unlisted session by its id, and in no list', async () => {
   const id = await createSession(test, { organizationId, title: 'Hidden', isUnlisted: true }, token);
   await say(test, id, 'here');
   const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { title isUnlisted } }', { id });
@@ -314,7 +314,7 @@ describe('with what is known of an end, a parent and a wait', () => {
 });
 
 describe('of unlisted sessions', () => {
-  it('lists those that the viewer started or may manage, where they are asked for', async () => {
+  it('lists those that the viewer started or may manage, on request', async () => {
     const own = await makeOrganization(test, 'Unlisted');
     const [member, other] = [
       await makeUser(test, { organizationId: own.organizationId }),

@@ -136,7 +136,7 @@ it('keeps none when a socket is gone before they have begun', async () => {
   await waitForActive(0);
 });
 
-it('forgets an operation that is completed at any moment after it was asked for', async () => {
+it('drops an operation that is completed at any time after its start', async () => {
   const id = await createSession(test);
   const socket = await openRaw();
   for (let turns = 0; turns < 40; turns++) {

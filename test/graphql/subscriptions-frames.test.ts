@@ -84,7 +84,7 @@ it('masks what goes wrong with a part of an entry as it does for one alone', asy
   for (const each of shared) expect(each).toEqual([alone]);
 });
 
-it('sends whole frames, whatever their length and the id of the operation', async () => {
+it('sends complete frames of any length and with any operation id', async () => {
   const id = await createSession(test);
   const bodies = [0, 30, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 65_440, 65_450, 65_460, 65_470, 65_480, 65_490]
     .flatMap((length) => [length, length + 5])

@@ -105,7 +105,7 @@ it('forgets a subscriber that leaves while it waits', async () => {
   await waitForActive(0);
 });
 
-it('forgets a subscriber that leaves at any moment after it asked', async () => {
+it('drops a subscriber that disconnects at any time after its request', async () => {
   const id = await createSession(test);
   const body = JSON.stringify({ query: messages, variables: { id } });
   const { port, hostname } = new URL(test.url);

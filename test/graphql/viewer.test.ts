@@ -74,7 +74,7 @@ it('knows a service key, which acts for itself', async () => {
   });
 });
 
-it('needs to be told whose a personal key shall be when the caller is no user', async () => {
+it('requires the owner of a personal key if the caller is not a user', async () => {
   const { createApiKey } = await query(test, test.adminToken, makeKey, {
     input: { kind: { personal: {} }, name: 'mine' },
   });

@@ -164,7 +164,7 @@ it('has its deliveries paged both ways, and by their status', async () => {
 });
 
 // The last one here: the app's own key opens nothing any more.
-it('has its secrets sealed anew when SECRET_KEY is changed', async () => {
+it('encrypts its secrets again when SECRET_KEY is changed', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
   const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });
   const rotated = await runMutation(test, 'rotateWebhookEndpointSecret', 'secret', { webhookEndpointId: id }, token);

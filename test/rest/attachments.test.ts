@@ -35,7 +35,7 @@ describe('POST /v1/attachments', () => {
     expect(await followed.text()).toBe('trains\n');
   });
 
-  test('answers a JSON string to whoever accepts JSON by name', async () => {
+  test('answers a JSON string to clients that accept JSON by name', async () => {
     const body = multipart([{ disposition: 'name="file"; filename="a.txt"', content: 'x' }]);
     const plain = await sendParts(app, app.v1Key, '/v1/attachments', body, { accept: '*/*' });
     expect(plain.headers.get('content-type')).toMatch('text/plain');

@@ -61,7 +61,7 @@ describe('what is read', () => {
     expect(after.headers.get('etag')).not.toBe(before);
   });
 
-  it('is asked for anew by another key: a validator opens nothing', async () => {
+  it('is checked again for another key: a validator grants no access', async () => {
     const { v3Token, home, sessionId } = await readable();
     const { headers } = await call(test, v3Token, 'GET', `${home}/sessions/${sessionId}`);
     const other = await readable();

@@ -16,7 +16,7 @@ afterAll(() => test.close());
 const make = (input: Record<string, unknown> = {}) => makeWebhook(test, input);
 
 describe('a delivery', () => {
-  it('starts a session that is told what came, and says which run that is', async () => {
+  it('starts a session with the event in its prompt, and returns the run', async () => {
     const { send, runs } = await make();
     const { status, body, headers } = await send({ action: 'opened', text: '``` end !deploy' });
     expect(status).toBe(202);
@@ -59,7 +59,7 @@ describe('a delivery', () => {
   });
 
   it.each(['webhook-id', 'x-delivery-id', 'x-github-delivery', 'idempotency-key', 'x-gitlab-event-uuid'])(
-    'with the same %s is one, whatever its body',
+    'with the same %s counts once, with any body',
     async (name) => {
       const { send, runs } = await make();
       const first = await send({ n: 1 }, { [name]: 'delivery 1' });
@@ -136,7 +136,7 @@ describe('a delivery', () => {
     expect((await ofSecret.send({})).body.status).toBe('ignored');
   });
 
-  it('within the limits of the automation: what is beyond is skipped, and told', async () => {
+  it('within the limits of the automation: runs beyond them are skipped and reported', async () => {
     const { send, runs } = await make({ limits: { invocations: { maxPerWindow: 1, windowSeconds: 3_600 } } });
     expect((await send({ n: 1 })).body.status).toBe('started');
     expect(await send({ n: 2 })).toMatchObject({ status: 202, body: { status: 'skipped' } });
@@ -145,7 +145,7 @@ describe('a delivery', () => {
 });
 
 describe('a caller', () => {
-  it('with a wrong secret, and one of a webhook that is not there, is told the same', async () => {
+  it('gets the same response for a wrong secret and for an unknown webhook', async () => {
     const { send, path, secret, automationId, token } = await make();
     const plain = await createAutomation(test, {}, token);
     const wrong = await send({}, {}, 'whsec_wrong');
@@ -169,7 +169,7 @@ describe('a caller', () => {
     expect(nothing).toMatchObject({ status: 401, body: { detail: expect.stringContaining('is required') } });
   });
 
-  it('is told when the automation is disabled; one that is deleted has no webhook', async () => {
+  it('gets an error for a disabled automation, and a 401 for a deleted one', async () => {
     const { send, token, automationId, runs, organizationId } = await make();
     const first = await send({ n: 1 });
     await switchAutomation(test, automationId, false, token);
@@ -217,7 +217,7 @@ describe('a body', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('that is no UTF-8, or said to be no JSON, is refused', async () => {
+  it('that is not UTF-8, or has another content type, is refused', async () => {
     const { path, secret, send } = await make();
     const bytes = new Uint8Array([0x22, 0xff, 0x22]);
     expect((await postTo(test, path, bytes, { 'x-webhook-secret': secret })).status).toBe(400);

@@ -42,7 +42,7 @@ test('an answer as it is passes', async () => {
   expect(await validateWith((answer) => answer)).toBe(null);
 });
 
-test('a property that is not described, one that is missing, one of another type and a status are told', async () => {
+test('reports an undescribed property, a missing one, one of another type, and a status', async () => {
   const note = { note_id: 'note-1' };
   expect(await validateWith(({ body }) => ({ status: 200, body: { ...body, more: 1 } }))).toContain('"more"');
   expect(await validateWith(({ body: { items } }) => ({ status: 200, body: { items } }))).toContain('"has_next_page"');
@@ -55,7 +55,7 @@ test('a property that is not described, one that is missing, one of another type
   expect(await validateWith(({ body }) => ({ status: 418, body }))).toContain('status 418 is not described');
 });
 
-test('a request that is taken although the document does not allow it is told', async () => {
+test('reports a request that is accepted although the document does not allow it', async () => {
   const taken = await validateWith(() => ({ status: 200, body: {} }), { method: 'POST', body: '{"name":5}' });
   expect(taken).toContain('was taken: /name must be string');
 });

@@ -79,7 +79,7 @@ async function send(caller: Caller, route: Route, isThere: boolean): Promise<{ s
   return { status, body: status < 400 ? null : problem };
 }
 
-describe('who lacks a permission is told so, whether what it names is there or not', () => {
+describe('a missing permission is reported whether or not the resource exists', () => {
   test('there are routes to ask', () => expect(withIds.length).toBeGreaterThan(80));
 
   test.each(withIds)('%s', async (name) => {

@@ -111,7 +111,7 @@ const request = fc
     return { text: `${lines.join('\r\n')}\r\n\r\n${sent}`, isLatin };
   });
 
-test('whatever comes over a connection, it is answered or closed, and the service goes on', async () => {
+test('every connection is answered or closed, and the service keeps running', async () => {
   let answered = 0;
   const property = fc.asyncProperty(request, async ({ text, isLatin }) => {
     const sent = text.replace('{v3}', app.adminToken).replace('{v1}', app.v1Key);

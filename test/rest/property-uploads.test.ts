@@ -81,7 +81,7 @@ const fileName = fc
   // A line's end would be the header's.
   .map((name) => name.replaceAll(/[\r\n]/g, ' ').slice(0, 3_000));
 
-test('whatever a file is called, it is kept under an id, and comes back as it was', async () => {
+test('a file with any name is stored under an id and returned unchanged', async () => {
   const content = fc.uint8Array({ maxLength: 300 });
   const property = fc.asyncProperty(fc.record({ name: fileName, content }), async ({ name, content: bytes }) => {
     const { status, body } = await sendParts(app, app.adminToken, path, multipart([file(name, bytes)]));

@@ -158,7 +158,7 @@ describe('/v3/organizations/{org_id}/secrets', () => {
     });
   });
 
-  test('GET pages walk all of them, the newest first, each once', async () => {
+  test('GET pages return all of them, newest first, each once', async () => {
     const id = await makeOrganization(app);
     const keys: string[] = [];
     for (let n = 0; n < 5; n++) keys.unshift((await make(id, { key: `K${n}` })).key);

@@ -68,7 +68,7 @@ describe('200', () => {
     expect((await call(app, app.v1Key, 'GET', `/v1/session/${write(id)}/`)).body.session_id).toBe(`devin-${id}`);
   });
 
-  test('a long session comes whole, once and in order, whatever the lengths of its messages', async () => {
+  test('a long session is returned completely and in order, with messages of any length', async () => {
     const id = await makeSession();
     const texts = Array.from({ length: 2_000 }, (_, n) => `${n} ${'ä'.repeat(n % 97 === 0 ? 60_000 : n % 13)}`);
     for (let start = 0; start < texts.length; start += 500) await append(id, texts.slice(start, start + 500).map(says));

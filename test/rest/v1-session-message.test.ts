@@ -96,7 +96,7 @@ describe('422', () => {
     expect(await messagesOf(id)).toEqual(['say hello']);
   });
 
-  test('a bad Idempotency-Key is told as a header', async () => {
+  test('an invalid Idempotency-Key is reported as a header', async () => {
     const { status, body } = await send(await makeSession(), { message: 'x' }, { 'idempotency-key': 'k'.repeat(256) });
     expect(status).toBe(422);
     expect(body.detail[0].loc).toEqual(['header', 'Idempotency-Key']);

@@ -71,7 +71,7 @@ describe('200', () => {
     expect((await create({ prompt: 'say hello', repos: ['a/b'], future: { deep: [1] } })).status).toBe(200);
   });
 
-  test('the body is read as JSON whatever its content type says', async () => {
+  test('the body is read as JSON regardless of its content type', async () => {
     const { status } = await sendRaw(app, app.v1Key, '/v1/sessions', '{"prompt":"say hello"}', {
       'content-type': 'text/plain',
     });
@@ -247,11 +247,11 @@ describe('401', () => {
     await refused(401, /^Missing or invalid Authorization header$/, () => create({ prompt: 'x' }, headers, null));
   });
 
-  test('a key of version 3 is told which keys this version takes', async () => {
+  test('the error for a key of version 3 names the accepted keys', async () => {
     await refused(401, /"apk_user_".*"apk_"/, () => create({ prompt: 'x' }, {}, app.adminToken));
   });
 
-  test('the key is asked for before the body is read', async () => {
+  test('the key is checked before the body is read', async () => {
     await refused(401, /Authorization/, () => create({}, {}, null));
   });
 });
@@ -307,7 +307,7 @@ describe('413', () => {
   });
 });
 
-test('405: other methods are told which there are', async () => {
+test('405: other methods get the list of allowed ones', async () => {
   const { status, headers, body } = await call(app, app.v1Key, 'PATCH', '/v1/sessions', {});
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST, OPTIONS' });
   expect(body.detail).toMatch(/GET, HEAD, POST/);

@@ -71,7 +71,7 @@ describe('200', () => {
     expect(details.body.structured_output).toEqual({ answer: 42 });
   });
 
-  test('limit and offset walk all sessions to the end, newest first', async () => {
+  test('limit and offset page through all sessions, newest first', async () => {
     const { key, ids } = await organizationWith(numbered(7));
     const seen: string[] = [];
     for (let offset = 0; ; offset += 3) {
@@ -92,7 +92,7 @@ describe('200', () => {
       return { key, create, newestFirst: ids.toReversed() as [string, string] };
     }
 
-    test('counts from the last page at offset 0 of the same filter, whatever its limit', async () => {
+    test('counts from the last page at offset 0 of the same filter, with any limit', async () => {
       const { key, create, newestFirst } = await twoSessions();
       const [second, first] = newestFirst;
       expect(idsOf(await list(key, '?limit=1'))).toEqual([second]);

@@ -128,7 +128,7 @@ describe('who is no administrator', () => {
     expect(await countLive()).toBe(before);
   });
 
-  test('is told which keys this version takes where it brings one of version 3', async () => {
+  test('gets the list of accepted keys for a key of version 3', async () => {
     const { token } = await makeServiceUser(app, { roleId: 'account_admin' });
     const before = await countLive();
     for (const each of [token, app.adminToken]) {

@@ -208,7 +208,7 @@ describe('keys of a service user', () => {
     expect(await statusOf(one.token)).toBe(200);
   });
 
-  test('are walked page by page, newest first', async () => {
+  test('are paged, newest first', async () => {
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     for (const name of ['2', '3', '4', '5']) await admin('POST', keysOf(serviceUserId), { name });
     const names: string[] = [];

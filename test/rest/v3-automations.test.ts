@@ -233,7 +233,7 @@ describe('references', () => {
 });
 
 describe('who may', () => {
-  test('members view; managers change; others are told what they lack', async () => {
+  test('members view; managers change; others get the missing permission', async () => {
     const id = await makeOrganization(app);
     const member = (await makeUser(app, id)).v3Token;
     const made = (await admin('POST', automationsOf(id), automation)).body;

@@ -106,7 +106,7 @@ describe('who is left out', () => {
     expect((await from(home, 'GET', '/v3/self')).status).toBe(200);
   });
 
-  test('401 at every door: REST of both versions, GraphQL and its sockets', async () => {
+  test('401 in every API: REST of both versions, GraphQL and its sockets', async () => {
     await from(home, 'PUT', path, { ip_ranges: [home, '2001:db8::/32'] });
     const ask = (address: string) => from(address, 'POST', '/graphql', { query: '{ viewer { principalType } }' });
     for (const address of ['198.51.100.1', '203.0.113.8', '2001:db9::1', '::ffff:203.0.113.8']) {

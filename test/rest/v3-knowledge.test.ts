@@ -52,7 +52,7 @@ describe('a note of an organization', () => {
     expect(entry).toEqual({ action: 'create_knowledge', targetId: bare(made.body.note_id), data: { name: 'Deploys' } });
   });
 
-  test('PUT writes it anew: folder and repository that are left out are cleared, is_enabled stays', async () => {
+  test('PUT replaces it: a missing folder or repository is cleared, is_enabled stays', async () => {
     const id = await makeOrganization(app);
     const folder = await makeFolders(await asAdministrator(app), { organizationId: id }, 'Backend/Databases');
     const full = { ...note, folder_id: `folder-${folder}`, pinned_repo: 'acme/api', is_enabled: false };
@@ -184,7 +184,7 @@ describe('what others have', () => {
     expect((await call(app, v3Token, 'GET', notesOf(there))).status).toBe(403);
   });
 
-  test('who may only read is told which permission is missing', async () => {
+  test('a reader gets the missing permission', async () => {
     const id = await makeOrganization(app);
     const { note_id: noteId } = (await admin('POST', notesOf(id), note)).body;
     const { v3Token } = await makeUser(app, id);
@@ -215,7 +215,7 @@ describe('what others have', () => {
 });
 
 describe('notes of the enterprise', () => {
-  test('are read in every organization, and changed by whoever may change the enterprise’s', async () => {
+  test('are readable in every organization, and changed with the enterprise’s permission', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', enterpriseNotes, { ...note, name: 'For all' })).body;
     expect(made).toMatchObject({ access_type: 'enterprise', org_id: null });

@@ -264,7 +264,7 @@ describe('/v3/enterprise/consumption/acu-limits/devin', () => {
     expect(await audited(id, 'update_org')).toHaveLength(3);
   });
 
-  test('GET pages walk the organizations that have one, the newest first', async () => {
+  test('GET pages return the organizations that have one, newest first', async () => {
     const ids: string[] = [];
     for (let n = 1; n <= 3; n++) {
       const id = await makeOrganization(app, `Limited ${n}`);

@@ -87,7 +87,7 @@ describe('a playbook of an organization', () => {
     });
   });
 
-  test('PUT of what it is already writes nothing, whatever the order in its schema', async () => {
+  test('PUT without a change writes nothing, with any order in its schema', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), { ...playbook, structured_output_schema: schema })).body;
     const turned = Object.fromEntries(Object.entries(schema).reverse());
@@ -158,7 +158,7 @@ describe('macros', () => {
     expect((await admin('PUT', path, { ...playbook, macro })).body.macro).toBe(macro);
   });
 
-  test('asked for by many at once: one gets it', async () => {
+  test('only one of many concurrent requests gets it', async () => {
     const id = await makeOrganization(app);
     const others = await Promise.all([1, 2].map(async () => (await admin('POST', playbooksOf(id), playbook)).body));
     const body = { ...playbook, macro: '!once' };
@@ -288,7 +288,7 @@ describe('what others have', () => {
     expect((await admin('GET', `${playbooksOf(there)}/${foreign}`)).status).toBe(200);
   });
 
-  test('who may only read is told which permission is missing', async () => {
+  test('a reader gets the missing permission', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), playbook)).body.playbook_id;
     const { v3Token } = await makeUser(app, id);

@@ -123,7 +123,7 @@ describe('POST /v3/enterprise/organizations', () => {
 });
 
 describe('GET /v3/enterprise/organizations', () => {
-  test('pages walk all of them to the end', async () => {
+  test('pages return all of them', async () => {
     const made = [
       await makeOrganization(app, 'One'),
       await makeOrganization(app, 'Two'),

@@ -146,7 +146,7 @@ describe('service users of the enterprise', () => {
 });
 
 describe('lists of service users', () => {
-  test('are walked page by page, newest first, without the deleted and expired ones unless these are asked for', async () => {
+  test('are paged, newest first, without deleted and expired ones by default', async () => {
     const organizationId = await makeOrganization(app);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {

@@ -31,7 +31,7 @@ describe('pages', () => {
     });
   });
 
-  test('first and after walk all sessions to the end, newest first, each once', async () => {
+  test('first and after page through all sessions, newest first, each once', async () => {
     const { ids, list } = await organizationWith(numbered(7));
     const seen: string[] = [];
     let after = '';
@@ -44,7 +44,7 @@ describe('pages', () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
-  test('sessions that come or go meanwhile neither shift nor break a walk', async () => {
+  test('sessions created or removed meanwhile do not shift the pages', async () => {
     const { path, ids, list } = await organizationWith(numbered(5));
     const first = await list('?first=2');
     await call(app, app.adminToken, 'POST', path, { prompt: 'a newer one' });

@@ -133,7 +133,7 @@ test('git permissions: none can be given, and there are none to take away', asyn
   expect(await call(app, app.adminToken, 'DELETE', path)).toMatchObject({ status: 200, body: [] });
 });
 
-test('422 for bodies of the wrong shape, before anything else is said of them', async () => {
+test('422 for bodies of the wrong shape, before any other error', async () => {
   for (const [method, path, body, name] of [
     ['POST', `${enterprise}/idp-groups`, { idp_group_names: [] }, 'idp_group_names'],
     ['POST', `${enterprise}/idp-groups`, { idp_group_names: Array(101).fill('a') }, 'idp_group_names'],

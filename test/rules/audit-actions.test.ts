@@ -10,7 +10,7 @@ interface Row {
   readonly isEarlier: boolean;
 }
 
-/** The rows of the tables of actions under a heading of the page. */
+/** The rows of the action tables under a heading of the page. */
 function rows(heading: string, end: string | null): Row[] {
   const text = readText(page);
   const from = text.indexOf(`\n${heading}\n`);

@@ -13,13 +13,13 @@ import { readText, root, treeFiles } from '../support/tree.ts';
 
 const pages = () => treeFiles().filter((path) => path.endsWith('.md'));
 
-/** The text of a page without its blocks of code. */
+/** The text of a page without code blocks. */
 const withoutBlocks = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '');
 
-/** The text of a page without its code, where brackets mean other things. */
+/** The text of a page without code, in which brackets have other meanings. */
 const prose = (text: string) => withoutBlocks(text).replaceAll(/`[^`\n]*`/g, '');
 
-/** The anchors that GitHub makes of a page's headings. */
+/** The anchors that GitHub creates for a page's headings. */
 function anchors(path: string): Set<string> {
   const headings = readText(path).match(/^#{1,6} .*$/gm) ?? [];
   return new Set(
@@ -34,20 +34,20 @@ function anchors(path: string): Set<string> {
   );
 }
 
-/** The text of a page that every release has. */
+/** The text of a page that every release requires. */
 function required(path: string, what: string): string {
   if (!existsSync(join(root, path))) throw new Error(`${path} is missing: write it (${what}).`);
   return readText(path);
 }
 
-/** The reason why a link to a file of the repository is broken; null when it is not. */
+/** The reason why a link to a file of the repository is broken; null if it is valid. */
 function brokenTarget(from: string, link: string, target: string, anchor: string | undefined): string | null {
   if (!existsSync(join(root, target))) return `${from}: ${link} (no such file)`;
   if (anchor && target.endsWith('.md') && !anchors(target).has(anchor)) return `${from}: ${link} (no such heading)`;
   return null;
 }
 
-/** The reason why a link of a page is broken; null when it is not, or leads out of the repository. */
+/** The reason why a link of a page is broken; null if it is valid or external. */
 function brokenLink(page: string, link: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return null;
   const [path = '', anchor] = link.split('#');
@@ -76,7 +76,7 @@ test('every page of docs that code and configuration mention exists, with the he
   expect(broken, `Correct or remove these mentions:\n${broken.join('\n')}`).toEqual([]);
 });
 
-/** A path from the root, from `src/`, or from the folder of the page. */
+/** A path relative to the root, to `src/`, or to the folder of the page. */
 const namedPath =
   /^(?:src|test|web|prisma|scripts|bench|docs|\.ci|\.github|agents|api|auth|domain|http|jobs|realtime|store)\/[\w./-]+$/;
 

@@ -5,7 +5,7 @@ import { sourceFiles, sourceLocation } from '../support/tree.ts';
 /** Exports that need no docstring, as `file#name`, each with its reason. */
 const exceptions: Record<string, string> = {};
 
-/** What an export is called, and whether somebody said what its name cannot say. */
+/** The name of an export, and the position of its docstring. */
 interface Declared {
   readonly name: string;
   readonly at: string;
@@ -18,7 +18,7 @@ const isDocumented = (node: ts.Node) =>
 const isFunction = (value: ts.Expression | undefined) =>
   value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value));
 
-/** The functions, classes and types that a statement declares; plain values are not asked for a docstring. */
+/** The functions, classes and types that a statement declares; plain values need no docstring. */
 function declarations(file: ts.SourceFile, statement: ts.Statement): Declared[] {
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations
@@ -41,7 +41,7 @@ function declarations(file: ts.SourceFile, statement: ts.Statement): Declared[] 
   return [];
 }
 
-/** Names that the file exports: in place, or in an `export { … }` of its own things. */
+/** Returns true if the file exports the name: directly, or in an `export { … }` of its own declarations. */
 function isExported(file: ts.SourceFile, statement: ts.Statement, name: string): boolean {
   const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
   if (modifiers.some((modifier) => modifier.kind === ts.SyntaxKind.ExportKeyword)) return true;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readText, treeFiles } from '../support/tree.ts';
 
-/** As in biome.json, which sees only the languages it lints. */
+/** The limit of biome.json, which covers only the languages that it lints. */
 const maxLines = 400;
 
 const isProse = (path: string) => /(?:^|\/)(?:LICENSE|.*\.(?:md|txt))$/.test(path);

@@ -6,7 +6,7 @@ const files = treeFiles().filter((path) => /\.tsx?$/.test(path));
 const graph = readImportGraph(root, files);
 const unitTests = files.filter((path) => /^test\/unit\/.*\.test\.ts$/.test(path));
 
-/** What makes a test slow to load, or needs a build, a database or a process. */
+/** Imports that make a test slow to load, or that need a build, a database or a process. */
 const heavy =
   /^src\/(app|main|open-worker|store\/(store|pglite|postgres|prisma))\.ts$|^src\/store\/generated\/|^test\/support\/(app|test-store|server|built|programs|browser)\.ts$/;
 

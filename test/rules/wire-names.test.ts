@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { sourceFiles, sourceLocation } from '../support/tree.ts';
 
 /**
- * Names of the wires that our own code never uses for itself. Biome (wire-names.grit) refuses unquoted snake_case
- * properties; these stay in src/api/rest even when quoted, and when read.
+ * Wire names that other code never uses. Biome (wire-names.grit) refuses unquoted snake_case properties; these names
+ * are restricted to src/api/rest even when quoted or read.
  */
 const wireNames = new Set([
   'devin_id',
@@ -25,13 +25,13 @@ const idParser = 'src/domain/ids.ts';
 
 const isOutsideRest = (file: ts.SourceFile) => !file.fileName.startsWith('src/api/rest/');
 
-/** Every node of a file, in order. */
+/** All nodes of a file, in order. */
 function* nodes(node: ts.Node): Generator<ts.Node> {
   yield node;
   for (const child of node.getChildren()) if (!ts.isJSDoc(child)) yield* nodes(child);
 }
 
-/** The name that a node gives to, or reads from, a property; null for all other nodes. */
+/** The name of the property that a node defines or reads; null for all other nodes. */
 function propertyName(node: ts.Node): string | null {
   if (ts.isPropertyAccessExpression(node)) return node.name.text;
   if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {

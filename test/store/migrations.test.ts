@@ -45,7 +45,7 @@ it('lets many processes start at once', async () => {
   expect(await driver.query('select id from first', [])).toEqual([{ id: 1 }]);
 });
 
-it('leaves nothing of a migration that fails, says which one, and can go on after it is mended', async () => {
+it('rolls back a failed migration, names it, and continues after it is corrected', async () => {
   const broken = migration('2_second', 'create table second (id int); create table oops (');
   await expect(migrate(driver, [first, broken])).rejects.toThrow(/"2_second" failed and was rolled back: syntax error/);
   expect(await recorded()).toHaveLength(1);

@@ -46,7 +46,7 @@ test('no key is made for who is deleted, or with a role that is deleted, while i
   expect(late?.n).toBe(0);
 });
 
-test('a token that is made on the host may do everything, whatever became of the administrator before', async () => {
+test('a token created on the host has all permissions, even after changes to the administrator', async () => {
   const { services, installation } = app.app;
   const make = () => newAdministratorToken(services, installation.enterpriseId);
   const first = await make();

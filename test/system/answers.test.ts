@@ -287,7 +287,7 @@ it('gives an answer to the agent that asks again after its session was suspended
   expect((await readMessages(test, id)).filter((each) => each.includes('May I run Deploy?'))).toHaveLength(1);
 });
 
-it('asks anew for a permission that an agent was given and did not use before it crashed', async () => {
+it('asks again for a permission that an agent did not use before it crashed', async () => {
   const id = await start({ prompt: 'tool Deploy\nsleep 600' });
   const first = await waitForQuestion(test, id, 'May I run Deploy?');
   await answerQuestion(test, id, first.questionId, allow);
@@ -300,7 +300,7 @@ it('asks anew for a permission that an agent was given and did not use before it
   ]);
 });
 
-it('answers a question in words, and one that ends its turn by an option or in words', async () => {
+it('answers a question with a text, and one that ends its turn with an option or a text', async () => {
   const form = await start({ prompt: 'ask Which colour?' });
   const question = await waitForQuestion(test, form, 'Which colour?');
   expect(question).toMatchObject({ reason: 'QUESTION', options: [] });

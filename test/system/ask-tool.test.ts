@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-it('an agent that keeps "ask_user" from its model asks by another name, and is told that one', async () => {
+it('an agent that hides "ask_user" from its model gets the tool under another name', async () => {
   const id = await createSession(test, { prompt: 'prompt\ntools\nmcp ask_the_user {"question": "Which?"}' });
   await waitUntilWaiting(test, id);
   const messages = (await readMessages(test, id)).join('\n');

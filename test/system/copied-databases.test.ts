@@ -133,7 +133,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     expect(await readMode(copy)).toBeNull();
   });
 
-  it('is told apart from a restart and from a second process', async () => {
+  it('is distinguished from a restart and from a second process', async () => {
     const original = await start();
     const second = await startOn(original, everything);
     expect(await readMode(second)).toBeNull();
@@ -141,7 +141,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     expect(await readMode(third)).toBeNull();
   });
 
-  it('is told apart from a promoted standby, which goes on with the work', async () => {
+  it('is distinguished from a promoted standby, which continues the work', async () => {
     const first = await start();
     const primary = await startCluster();
     const databaseUrl = await copyDatabase(first.databaseUrl as string, primary.url);
@@ -171,7 +171,7 @@ describe('MAINTENANCE=true', () => {
     expect(await statusOf(test, id)).toBe('NEW');
   });
 
-  it('can only be ended by whoever may change the settings of the enterprise', async () => {
+  it("can only be ended with the permission to change the enterprise's settings", async () => {
     const test = await start();
     const document = 'mutation { endMaintenance(input: {}) { isEnded } }';
     const { token } = await makeOrganization(test, 'Acme');

@@ -137,7 +137,7 @@ describe('with a list of origins', () => {
     'https://console.example.com:8443',
     'https://CONSOLE.example.com',
     'null',
-  ])('a page of %s is told nothing', async (origin) => {
+  ])('a page of %s gets no CORS headers', async (origin) => {
     const response = await preflight(test, '/v3/self', origin);
     expect({ status: response.status, cors: corsOf(response.headers) }).toEqual({ status: 204, cors: {} });
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
@@ -146,7 +146,7 @@ describe('with a list of origins', () => {
     expect(headers.get('vary')).toContain('Origin');
   });
 
-  it('who is no page is told that pages would be told other things', async () => {
+  it('a request without an origin gets Vary: Origin', async () => {
     const { headers } = await call(test, test.adminToken, 'GET', '/v3/self');
     expect({ cors: corsOf(headers), vary: headers.get('vary') }).toEqual({
       cors: {},
@@ -170,7 +170,7 @@ it('"*" lets every page in, and says the same to each', async () => {
   }
 });
 
-it('without a list nothing is said to any page', async () => {
+it('without a list no page gets CORS headers', async () => {
   const test = await startApp();
   onTestFinished(() => test.close());
   for (const path of apiPaths) {

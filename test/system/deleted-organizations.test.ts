@@ -85,7 +85,7 @@ describe('without a scheduler', () => {
   });
   afterAll(() => test.close());
 
-  it('workers let go of a deleted organization’s sessions and take none up, though nobody has told them', async () => {
+  it('workers stop a deleted organization’s sessions and start none, without a notification', async () => {
     const { organizationId } = await makeOrganization(test, 'Silent');
     const running = await createSession(test, { organizationId, prompt: 'say working\nsleep 60' });
     await waitForSession(test, running, ({ statusDetail }) => statusDetail === 'WORKING');
@@ -104,7 +104,7 @@ describe('without a scheduler', () => {
 });
 
 describe('after a crash between the deletion and the termination', () => {
-  it('the next start terminates what was left, in whatever state it was, more than one batch of it', async () => {
+  it('the next start terminates the remaining sessions in any status, in several batches', async () => {
     const test = await startApp();
     try {
       const { organizationId } = await makeOrganization(test, 'Half deleted');

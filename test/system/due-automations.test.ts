@@ -139,17 +139,17 @@ describe('times that were missed', () => {
     return { statuses: after.runs.nodes.map((run: any) => run.status), hours };
   };
 
-  it('are made up for once, for the latest, when nothing else is said', async () => {
+  it('are made up for once, for the latest occurrence, by default', async () => {
     expect(await missed(null, 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
-  it('are left out where that is asked for, which the runs tell', async () => {
+  it('are skipped on request, and the runs say so', async () => {
     expect(await missed('SKIP', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['SKIPPED'], hours: [49] });
     // Not too late for the last of them.
     expect(await missed('SKIP', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
-  it('are each made up for where that is asked for, the first of them first', async () => {
+  it('are each made up for on request, oldest first', async () => {
     const few = await missed('ALL', 'FREQ=HOURLY', 4.5 * hourMs);
     expect(few).toEqual({ statuses: ['STARTED', 'STARTED', 'STARTED', 'STARTED'], hours: [3, 2, 1, 0] });
   });

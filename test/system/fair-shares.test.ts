@@ -131,7 +131,7 @@ it('reaches every user, also when more wait than one look at the queue reads', a
   expect(claimed.size).toBe(300);
 });
 
-it('claims no more than an organization and a user may run, whoever claims', async () => {
+it('never claims more than an organization and a user may run, over all workers', async () => {
   const { test, context } = await start({ concurrencyLimits: { perOrganization: 5, perUser: 2 } });
   const of = await template(test);
   for (const principalId of ['u1', 'u2', 'u3'])

@@ -50,7 +50,7 @@ const commit = [
 ].join('\n');
 const twice = (identity: string) => `${identity} ${identity}\n`;
 
-it.each(sandboxes)('commits of an agent are those of whoever asks (sandbox %s)', async (agent) => {
+it.each(sandboxes)("commits of an agent have the author of the session's user (sandbox %s)", async (agent) => {
   const ada = await makeUser(test, { name: 'Ada Lovelace' });
   const run = async (id: string, token?: string, body = commit) => {
     if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body: body }, token);

@@ -20,7 +20,7 @@ const notStarted =
 /** Runs `npm run ip-access-list`. */
 const command = (env: Record<string, string>, ...args: string[]) => runCommand('ip-access-list', env, ...args);
 
-it('whoever has locked everybody out gets in again on the host', async () => {
+it('an operator can undo a complete lockout on the host', async () => {
   const database: Record<string, string> =
     testDatabase === 'postgres'
       ? { DATABASE_URL: await createDatabase(), SECRET_KEY: 'the same secret key at every start' }

@@ -51,7 +51,7 @@ describe('behind a proxy that is trusted', () => {
     expect((await attempt(test, wrong(), '203.0.113.2')).status).toBe(401);
   });
 
-  it('the attempts at all doors are counted together, and slowed at all of them', async () => {
+  it('attempts in all APIs are counted together, and limited in all of them', async () => {
     const from = '203.0.113.3';
     for (const _ of range(10)) {
       expect((await attempt(test, wrong(), from, '/graphql')).status).toBe(401);
@@ -78,7 +78,7 @@ describe('behind a proxy that is trusted', () => {
     expect(await attemptSocket(test, wrong(), from)).toEqual({ code: 4403, reason: 'Too many failed attempts' });
   });
 
-  it('an IPv6 caller cannot start anew from another address of its network', async () => {
+  it('an IPv6 caller cannot start over from another address of its network', async () => {
     for (const n of range(30)) expect((await attempt(test, wrong(), `2001:db8:0:1:${n + 1}::${n}`)).status).toBe(401);
     expect((await attempt(test, wrong(), '2001:db8::1:ffff:0:0:1')).status).toBe(429);
     expect((await attempt(test, wrong(), '2001:db8:0:2::1')).status).toBe(401);

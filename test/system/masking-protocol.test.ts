@@ -84,7 +84,7 @@ const start = async (agent: string) => {
   return { id, session: read.data.session, all: JSON.stringify(read.data) };
 };
 
-it('keeps nothing that an agent hides in ids, stop reasons, numbers and stray answers', async () => {
+it('stores no secret that an agent hides in ids, stop reasons, numbers and unexpected responses', async () => {
   const { id, session, all } = await start('teller');
   expect(session.status).toBe('EXIT');
   expect(all).not.toContain(secretCanary);
@@ -103,7 +103,7 @@ it('keeps nothing that an agent hides in ids, stop reasons, numbers and stray an
 });
 
 it.each(['proto', 'nothing'])(
-  'ends the turn as usual when its end is told in no word of the protocol: %s',
+  'ends the turn as usual after an unknown stop reason: %s',
   async (agent) => {
     const { session } = await start(agent);
     expect(session.status).toBe('EXIT');

@@ -104,7 +104,7 @@ const acusOf = async (id: string) =>
   (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`)).body
     .acus_consumed;
 
-it('writes down what the agent told that it used, and shows the sum wherever ACUs are shown', async () => {
+it('records the usage that the agent reported, and shows the sum wherever ACUs are shown', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
   await waitUntilEnded(test, id);
   const [entry, ...others] = await ledgerOf(id);
@@ -263,7 +263,7 @@ it('lets the limit of a session be changed by who may change the session, within
   await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`);
 });
 
-it('shows and sets the limit of the enterprise to whoever manages billing, and to nobody else', async () => {
+it("shows and sets the enterprise's limit only with the billing permission", async () => {
   const { token } = await makeOrganization(test, 'Without billing');
   const set = async (maxCycleAcuLimit: unknown, by = test.adminToken) => {
     const document = `mutation($input: UpdateEnterpriseInput!) {

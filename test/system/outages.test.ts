@@ -126,7 +126,7 @@ it('logs an outage once a second at the most, and once that it is over', async (
   for (const [n, time] of times.entries()) if (n > 0) expect(time - (times[n - 1] as number)).toBeGreaterThan(900);
 });
 
-it('closes a subscription that is asked for in an outage so that clients come again, and loses nothing of the others', async () => {
+it('closes a new subscription in an outage so that clients retry, and loses no event of the others', async () => {
   const { id } = await createSession();
   const under = follow(connect(server.url, bootstrapToken), messages, { id });
   await under.take(1);

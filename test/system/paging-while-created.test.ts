@@ -117,7 +117,7 @@ it('lets two clients with the same key page in parallel, each of which misses no
   for (const seen of result) expect([...ids].filter((id) => !seen.includes(id))).toEqual([]);
 });
 
-it('shows a session that was just made on the first page, also after a walk', { timeout: 60_000 }, async () => {
+it('shows a new session on the first page, also after paging', { timeout: 60_000 }, async () => {
   const { key } = await organizationWithMany(3_600_000);
   const first = await readPage(key, 0, 100);
   const second = await readPage(key, 100, 100);

@@ -53,7 +53,7 @@ describe('set_structured_output', () => {
     expect((await readSession(test, id)).structuredOutput).toEqual({ answer: 2 });
   });
 
-  it('is not held up by a pattern that takes for ever', async () => {
+  it('is not blocked by a pattern that never terminates', async () => {
     const slow = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     const prompt = `json {"a": "${'a'.repeat(40)}!"}\njson {"a": "aaa"}`;
     const id = await createSession(test, { prompt, structuredOutputSchema: slow });
@@ -123,7 +123,7 @@ describe('a structured output that is missing', () => {
 });
 
 describe('ask_user and finish_session', () => {
-  it('waits for the user with a question that was asked, and goes on with the answer', async () => {
+  it("waits for the user's answer to a question, and continues with it", async () => {
     const id = await createSession(test, { prompt: 'mcp ask_user {"question": "Which?", "options": ["red", "blue"]}' });
     await waitUntilWaiting(test, id);
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: Which?\n1. red\n2. blue');

@@ -101,7 +101,7 @@ it('shows a subscription nothing more when its viewer has left the organization'
 
 // One process cannot be slower than itself.
 it.runIf(testDatabase === 'postgres')(
-  'holds entries back until a revocation that it was told about is read',
+  'buffers entries until a notified revocation has been read',
   async () => {
     const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving slowly');
     const id = await createSession(first, { organizationId }, token);

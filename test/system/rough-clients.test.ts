@@ -183,7 +183,7 @@ const noHosts = [
   'a<b',
 ];
 
-it.each(noHosts)('refuses a request to the host "%s" with a sentence, whatever it asks for', async (host) => {
+it.each(noHosts)('refuses every request to the host "%s" with a sentence', async (host) => {
   const { port, hostname } = new URL(test.url);
   const path = `/v3/organizations/${test.organizationId}/sessions`;
   await fetch(`${test.url}${path}`, { headers: { authorization: `Bearer ${test.adminToken}` } });

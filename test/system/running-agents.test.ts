@@ -151,7 +151,7 @@ it('stops a turn that takes longer than it may, and waits for the user', async (
 it.each([
   { agent: 'missing', message: /cannot be started.*must be installed where the worker runs/ },
   { agent: 'refused', message: /Authentication required. Check the key or the login/ },
-])('does not try again what a new try cannot mend: $agent', async ({ agent, message }) => {
+])('does not retry an error that a retry cannot fix: $agent', async ({ agent, message }) => {
   const id = await createSession(test, { agent, prompt: 'go' });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
   expect((await readMessages(test, id)).at(-1)).toMatch(message);

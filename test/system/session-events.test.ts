@@ -116,7 +116,7 @@ describe('an event of a session', () => {
     expect(counts.map((runs) => runs.length)).toEqual([1, 2, 1, 0]);
   });
 
-  it('is not heard by an automation from before it was enabled, or from when it was off', async () => {
+  it('does not match an automation that was disabled or not yet enabled at the time', async () => {
     const { token } = await makeAutomatic(test);
     const automation = await make({ triggers: [on('terminated')] }, token);
     const { automationId } = automation;
@@ -132,7 +132,7 @@ describe('an event of a session', () => {
     expect(await runsOf(automation, token)).toHaveLength(3);
   });
 
-  it('needs leave to view the sessions that are told of', async () => {
+  it('requires the permission to view the sessions', async () => {
     const { organizationId } = await makeAutomatic(test);
     const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS', 'USE_SESSIONS');
     expect(await createAutomation(test, { triggers: [on('finished')] }, manager.token)).toMatchObject({

@@ -110,7 +110,7 @@ describe('what the agent leaves in its outputs', () => {
     expect(kinds.filter((kind) => kind === 'ATTACHMENT')).toHaveLength(3);
   });
 
-  it('is taken from inside of the workspace only, and said where it is too large', async () => {
+  it('is read from inside the workspace only, and reported if it is too large', async () => {
     const organizationPath = await makeOrganizationPath('Inside');
     const id = await start(organizationPath, { prompt: 'write real.txt inside' });
     const secret = join(outsideDir, 'secret.txt');
@@ -199,7 +199,7 @@ describe('attachments', () => {
     expect(await readFile(join(sessionDir(id), 'attachments/same.txt'), 'utf8')).toBe('changed\n');
   });
 
-  it('have whatever names: none leads out of their folder', async () => {
+  it('may have any name: none leads out of their folder', async () => {
     const organizationPath = await makeOrganizationPath('Names');
     const organizationId = organizationPath.split('/').at(-1) as string;
     const names = ['..', '.env', `${'ü'.repeat(200)}.txt`, 'a "quoted" name'];

@@ -38,7 +38,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     });
   }
 
-  it('never allow more together than the limit, and no less when both are asked', async () => {
+  it('never allow more together than the limit, and no less when both count', async () => {
     const key = await newKey();
     let statements = 0;
     for (const each of [first, second]) onSpend(each, () => statements++);
@@ -60,7 +60,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(statements).toBe(2);
   });
 
-  it('share the points of operations, dear ones too', async () => {
+  it('share the points of operations, expensive ones too', async () => {
     const key = await newKey();
     const query = '{ organizations(first: 90) { nodes { name } } rateLimit { remaining } }';
     const answers = await Promise.all(
@@ -81,7 +81,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect({ slowed: count(statuses, 429), refused: count(statuses, 401) }).toEqual({ slowed: 4, refused: 10 });
   });
 
-  it('serve on, each counting alone, when the amounts cannot be asked', async () => {
+  it('keep serving, each with its own count, when the shared amounts cannot be read', async () => {
     const key = await newKey();
     const warnings: string[] = [];
     const { log } = first.app.services;

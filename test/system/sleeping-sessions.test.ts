@@ -97,7 +97,7 @@ it('resumes the turn of a session that was suspended because nobody answered, an
   ]);
 });
 
-it('does not ask again what is answered while it sleeps, but asks anew what was answered before', async () => {
+it('does not repeat a question answered during suspension, but repeats one answered before', async () => {
   const id = await createSession(test, { prompt: 'ask Really?\nask Sure?' });
   await waitUntilWaiting(test, id);
   await suspendIdle();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 // The embedded database has one connection, which nothing else can hold.
-it.skipIf(testDatabase === 'pglite')('answers before it stops whatever it has taken', async () => {
+it.skipIf(testDatabase === 'pglite')('answers every accepted request before it stops', async () => {
   const ids = [await createSession(test), await createSession(test), await createSession(test)];
   const [one, two, three] = ids;
   const stopped = await test.another();

@@ -163,7 +163,7 @@ describe('the service', () => {
   });
   afterAll(() => test.close());
 
-  it('notes of each receiver how it went, and is held up by none', async () => {
+  it('records the outcome for each receiver, and none of them delays it', async () => {
     const { token } = await makeOrganization(test, 'Among liars');
     const receivers: [Misbehavior, number | null, RegExp | null][] = [
       [(socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'), 503, /503/],

@@ -77,7 +77,7 @@ describe('a sender', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('looks at the address that it connects to, whatever the name had before', async () => {
+  it('checks the address that it connects to, even if the name resolved differently before', async () => {
     const receiver = await startReceiver();
     const answers = [['203.0.113.7', '127.0.0.1'], ['127.0.0.1']];
     let lookups = 0;

@@ -85,7 +85,7 @@ it('a session whose workspace was deleted starts with an empty one, and the log 
   expect(existsSync(join(directoryOf(test, id), 'ws'))).toBe(true);
 });
 
-it('a session at work keeps its workspace, whoever asks', async () => {
+it('a running session keeps its workspace, for every caller', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
   await waitUntilWaiting(test, id);

@@ -29,9 +29,9 @@ it('takes a cursor of another tenant’s list as one of a thing that never exist
       if (cursor === null) continue;
       used.add(operation.name);
       for (const principal of principals) {
-        // Whoever may see the thing has such a cursor by right.
+        // A principal that may see the object may have this cursor.
         if (!idsIn(cursor).every((id) => principal.hidden.has(id))) continue;
-        // Both ways once; which end a page is read from has nothing to do with who reads it.
+        // Each direction once: the direction of a page does not depend on the reader.
         const [first = '', ...others] = cursorFields(operation);
         const both = turned.has(operation.name) ? [first] : [first, ...others];
         turned.add(operation.name);
@@ -58,14 +58,14 @@ function graphqlLists(): Operation[] {
   return queryOperations(new Set()).filter(({ name }) => pages.has(name));
 }
 
-// Beside `first`: in versions 1 and 2 `after` is a time.
+// With `first`: in versions 1 and 2, `after` is a time.
 const isList = (operation: Operation & { parameters: readonly { name: string }[] }) =>
   ['first', 'after'].every((wanted) => operation.parameters.some(({ name }) => name === wanted));
 
-/** Lists of what the strangers created themselves, which is nothing. `Query.sessions` takes the same cursors. */
+/** Lists of objects that the strangers created themselves, which are empty. `Query.sessions` takes the same cursors. */
 const ofOthers: ReadonlySet<string> = new Set(['Viewer.sessions']);
 
-/** Where cursors of an operation stand in its texts. */
+/** The names of an operation's text arguments that take cursors. */
 function cursorFields(operation: Operation): string[] {
   const inGraphql = operation.texts.filter((name) => /[:.](?:after|before)$/.test(name));
   return inGraphql.length > 0 ? inGraphql : ['query:.after'];
@@ -92,7 +92,8 @@ async function tryCursor(
   const fill = matrix.fill(principal, operation, 0, false);
   const ask = (text: string) =>
     matrix.check(principal, operation.name, operation.call({ ...fill, texts: new Map([[field, text]]) }));
-  // The same place in the list, and nothing's: a page goes on from a place, whatever is there.
+  // The same position in the list, but with an unknown id: a page continues from a position, even if no object is
+  // there.
   const never = decode(cursor).replace(/[0-9a-f]{32}/g, otherId);
   const neverCursor = Buffer.from(never, 'latin1').toString('base64url');
   const there = await ask(cursor);

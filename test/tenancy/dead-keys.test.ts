@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-/** Tokens that never were any, by their prefix; `''` has none of ours, and null is no header at all. */
+/** Strings that were never tokens, by prefix; `''` has no known prefix, and null is a missing header. */
 const garbage = ['apk_user_', 'apk_', 'cog_', 'ghp_'].map((prefix) => `${prefix}${'0'.repeat(52)}`);
 const prefixOf = (token: string) => /^(?:apk_user_|apk_|cog_)/.exec(token)?.[0] ?? '';
 
@@ -44,7 +44,7 @@ it('answers every dead key alike, 401, at every field, mutation and route', { ti
     for (const [what, token] of Object.entries(world.dead)) {
       await compare(operation, token, byPrefix.get(prefixOf(token)) as Answer, what);
     }
-    // Without a token it is said alike at all operations of a door.
+    // Without a token, all operations of an API give the same response.
     const { status } = await send(world, null, own);
     cases += 1 + garbage.length;
     if (![status, ...[...byPrefix.values()].map((each) => each.status)].every((each) => each === 401))

@@ -13,10 +13,10 @@ import {
 } from 'graphql';
 import { readText } from '../support/tree.ts';
 
-/** The schema as it is printed and committed. */
+/** The committed, printed schema. */
 export const schema: GraphQLSchema = buildSchema(readText('schema.graphql'));
 
-/** How an object type is reached: the fields from the top, each with the object type that it is a field of. */
+/** A step on the path to an object type: a field and the object type that it belongs to. */
 export interface Step {
   readonly parent: GraphQLObjectType;
   readonly field: GraphQLField<unknown, unknown>;
@@ -24,7 +24,7 @@ export interface Step {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The object types behind a type: itself, or what an interface or a union can be. */
+/** The object types of a type: itself, or the possible types of an interface or a union. */
 export function objectsOf(type: GraphQLNamedType): readonly GraphQLObjectType[] {
   if (isAbstractType(type)) return schema.getPossibleTypes(type);
   return isObjectType(type) ? [type] : [];
@@ -37,9 +37,9 @@ const isLookup = ({ name, args }: Field) =>
   args.length === 1 && /^(?:id|by)$/.test(args[0]?.name ?? '') && !/^(?:session|organization|automation)$/.test(name);
 
 /**
- * The shortest way from Query to every object type. What has to be right is what is read through lists and fields: a field
- * that may be of several types, the viewer's own things, and `node` and the lookups of what lists have too, which lead
- * everywhere, are ways only where nothing else is, in this order.
+ * The shortest path from Query to every object type. Reads through lists and fields matter most. These are used only if
+ * there is no other path, in this order: a field of several types, the viewer's own objects, and `node` and the
+ * lookups, which lead everywhere.
  */
 export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
   const query = schema.getQueryType() as GraphQLObjectType;
@@ -47,7 +47,7 @@ export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
   const rankOf = (parent: GraphQLObjectType, field: Field) => {
     if (parent === query && (/^nodes?$/.test(field.name) || isLookup(field))) return 3;
     if (parent === query && field.name === 'viewer') return 2;
-    // Nobody is there where an automation acts for its organization, as those of the world do.
+    // An automation that acts for its organization, like those of the test world, has no such user.
     if (parent.name === 'AutomationRunAs') return 1;
     return isAbstractType(getNamedType(field.type)) ? 1 : 0;
   };
@@ -68,12 +68,12 @@ export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
   return paths;
 }
 
-/** The leaves of an object type that can be had without arguments. */
+/** The leaf fields of an object type without required arguments. */
 function leavesOf(type: GraphQLObjectType): Field[] {
   return fieldsOf(type).filter((field) => isLeafType(getNamedType(field.type)) && !field.args.some(isRequiredArgument));
 }
 
-/** What is asked of a type: its name and all its leaves, of each type that it can be. */
+/** The selection for a type: its name and all its leaf fields, for each possible type. */
 export function leafSelection(type: GraphQLNamedType): string {
   if (!isCompositeType(type)) return '';
   const objects = objectsOf(type);
@@ -84,7 +84,7 @@ export function leafSelection(type: GraphQLNamedType): string {
   }
   const parts = objects.map((object) => {
     const fields = leavesOf(object).map(({ name }) =>
-      // One selection cannot have the same name with two types.
+      // One selection cannot have the same response name with two types.
       (shapes.get(name)?.size ?? 0) > 1 ? `${object.name}_${name}: ${name}` : name,
     );
     return `... on ${object.name} { ${fields.join(' ')} }`;
@@ -92,10 +92,10 @@ export function leafSelection(type: GraphQLNamedType): string {
   return `{ __typename ${parts.join(' ')} }`;
 }
 
-/** Like {@link leafSelection}, and for a page the leaves of what is on it. */
+/** Like {@link leafSelection}, and for a page also the leaf fields of its items. */
 export function selectionOf(type: GraphQLNamedType): string {
   const fields = isObjectType(type) ? type.getFields() : {};
-  // One of several that an act was for.
+  // The result of one item of a bulk mutation.
   if (fields.userErrors) return payloadSelection(type);
   if (!fields.nodes || !fields.edges) return leafSelection(type);
   const inner = ['nodes', 'edges', 'pageInfo'].flatMap((name) => (fields[name] ? [fields[name]] : []));
@@ -106,7 +106,7 @@ export function selectionOf(type: GraphQLNamedType): string {
 
 const names = (fields: readonly Field[]) => fields.map(({ name }) => name).join(' ');
 
-/** What is asked of a payload: its leaves, and the leaves of what is in it. */
+/** The selection for a payload: its leaf fields, and those of its objects. */
 export function payloadSelection(type: GraphQLNamedType): string {
   if (!isObjectType(type)) return leafSelection(type);
   const inner = fieldsOf(type)
@@ -116,8 +116,8 @@ export function payloadSelection(type: GraphQLNamedType): string {
 }
 
 /**
- * Which fields of which types an answer really has, as `Type.field`. It goes by `__typename`, so every selection must ask
- * for that; a field whose value is an error is not counted.
+ * The fields that a response contains, as `Type.field`. It uses `__typename`, so every selection must include that. A
+ * field whose value is an error does not count.
  */
 export function fieldsIn(data: unknown, errors: readonly { path?: readonly (string | number)[] }[] = []): Set<string> {
   const failed = new Set(errors.map(({ path = [] }) => path.join('.')));

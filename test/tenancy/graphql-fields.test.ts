@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-/** Fields that no principal of the matrix has anything in; each with its reason. */
+/** Fields that are empty for every principal of the matrix, each with a reason. */
 const unread: Readonly<Record<string, string>> = {
   'Maintenance.reason': 'The service of the tests works normally.',
   'Maintenance.since': 'The service of the tests works normally.',

@@ -17,10 +17,10 @@ import type { Row } from './rows.ts';
 
 type Field = Step['field'];
 
-/** Fields that were read, as `Type.field`: what the walk must come to have all of. */
+/** The fields that were read, as `Type.field`: in the end, the matrix must have read all of them. */
 export type Seen = Set<string>;
 
-/** A GraphQL document that is being written: values go into variables, since they are JSON. */
+/** A GraphQL document under construction: values become variables, since they are JSON. */
 export class Document {
   readonly variables: Record<string, unknown> = {};
   readonly declared: string[] = [];
@@ -43,7 +43,7 @@ export class Document {
   }
 }
 
-// What the arguments on the way need: an own thing in every slot.
+// The inputs of the arguments on the path: an own object in every slot.
 function stepInputs(path: readonly Step[]): Inputs[] {
   return path.map(({ field }) => readInputs(field.args.filter(isRequiredArgument), field.name));
 }
@@ -87,11 +87,11 @@ function recordFields(seen: Seen): (answer: Answer) => void {
   };
 }
 
-/** A query for the leaves of every type, and one for each field that has more to it. */
+/** A query for the leaf fields of every type, and one for each field with more below it. */
 export function queryOperations(seen: Seen): Operation[] {
   const operations: Operation[] = [];
   for (const [type, path] of pathsFromQuery()) {
-    // The leaves of a type are read by every field that gives it; none gives Query.
+    // Every field of a type's kind reads its leaf fields; if there is none, Query does.
     const leaves = fieldsOf(type).filter(
       (field) => type.name !== 'Query' && isLeafType(getNamedType(field.type)) && field.args.length === 0,
     );
@@ -130,7 +130,7 @@ function fieldOperation(seen: Seen, parent: GraphQLObjectType, path: readonly St
   };
 }
 
-/** The kind behind each type of node. */
+/** The kind of each node type. */
 const kindOfType: Readonly<Record<string, IdKind>> = {
   Session: 'session',
   Organization: 'organization',
@@ -199,17 +199,17 @@ function nodeOperations(seen: Seen, query: GraphQLObjectType, field: Field): Ope
   return field.name === 'nodes' ? [read(types, true)] : types.map((type) => read([type], false));
 }
 
-/** Which sessions an act can be done to, when not to all. */
+/** The sessions that a mutation accepts, if not all. */
 const fitting: Readonly<Record<string, Slot['fits']>> = {
   resumeSession: ({ status, is_archived: isArchived }) => status === 'suspended' && !isArchived,
-  // A session that waits with a question, and that question.
+  // A session that waits for the answer to a question, with that question.
   answerQuestion: (row) =>
     'kind' in row
       ? row.kind === 'QUESTION' && (row.data as { reason?: unknown }).reason === 'question'
       : row.pending_question_id !== null,
 };
 
-/** One operation for each mutation: its input has every id one at a time. */
+/** One operation per mutation: each of its ids is tested in turn. */
 export function mutationOperations(seen: Seen): Operation[] {
   const mutation = schema.getMutationType() as GraphQLObjectType;
   return fieldsOf(mutation).map((field) => {

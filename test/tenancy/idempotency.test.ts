@@ -36,7 +36,7 @@ it('gives nobody the result of another’s idempotency key', { timeout: 600_000 
           );
         makers.set(id, makerOf(operation, principal));
       }
-      // The key does mean something: the same caller gets the same again.
+      // The key is effective: the same caller gets the same result again.
       const again = newIds(await send(), known);
       if (made.length > 0 && made.join() === again.join()) replayed.add(operation.name);
       else if (made.length > 0)
@@ -62,7 +62,7 @@ async function idempotentOperations(): Promise<IdempotentOperation[]> {
     const keyField = operation.texts.find((name) => name.endsWith('.idempotencyKey'));
     if (keyField === undefined) return [];
     const texts = new Map([[keyField, key]]);
-    // With the organization named, where it can be.
+    // With an explicit organization, where possible.
     return [
       { operation, call: (principal, matrix) => operation.call({ ...filled(principal, operation, matrix), texts }) },
     ];
@@ -91,18 +91,18 @@ function filled(principal: Principal, operation: Operation, matrix: Matrix) {
   return organization ? { ...minimal, ids: new Map([...minimal.ids, [organizationSlot.name, organization]]) } : minimal;
 }
 
-/** What is in no organization, but in the enterprise. */
+/** Operations that belong to the enterprise and to no organization. */
 const ofEnterprise: ReadonlySet<string> = new Set([
   'Mutation.createOrganization',
   'Mutation.createRole',
   'Mutation.inviteUsers',
 ]);
 
-/** A key is one principal's in one organization or in the enterprise, whichever of its tokens it comes with. */
+/** A key belongs to one principal in one organization or in the enterprise, for each of the principal's tokens. */
 const makerOf = ({ name }: Operation, { principalId, home }: Principal) =>
   ofEnterprise.has(name) ? principalId : `${principalId} in ${home[0]}`;
 
-/** What the first call alone is shown. */
+/** Values that only the first call returns. */
 const shownOnce = /"(?:token|secret|webhookSecret)":"[^"]*"/g;
 
 function newIds(answer: Answer, known: ReadonlySet<string>): string[] {

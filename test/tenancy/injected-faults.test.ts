@@ -6,7 +6,7 @@ import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
 import { startWorld, type World } from './world.ts';
 
-/** A check taken out of the domain's SQL, and what the walk must say then. */
+/** A check removed from the domain's SQL, and the problem that the matrix must then report. */
 interface InjectedFault {
   readonly what: string;
   readonly from: string | RegExp;
@@ -110,7 +110,7 @@ it.each(faults)('finds a missing check: $what', { timeout: 60_000 }, async ({ fr
   expect(matrix.problems.filter((problem) => finds.test(problem))).not.toEqual([]);
 });
 
-// Every statement, of reads and in transactions, without the check.
+// Removes the check from every statement, of reads and of transactions.
 function takeOut(
   store: World['test']['app']['services']['store'],
   from: string | RegExp,

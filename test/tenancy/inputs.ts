@@ -16,10 +16,10 @@ type Input = GraphQLArgument | GraphQLInputField;
 
 const isRequired = (input: Input) => isNonNullType(input.type) && input.defaultValue === undefined;
 
-/** A page takes no size twice; the others are tests of their own (cursors, idempotency). */
+/** Page sizes and directions are not repeated here; the others have tests of their own (cursors, idempotency). */
 const leftOut = new Set(['first', 'after', 'before', 'idempotencyKey', 'agent', 'force']);
 
-/** What is said where a text of some form is needed. */
+/** Values for texts that need a specific form. */
 const plainTexts: Readonly<Record<string, string>> = {
   email: 'walk@example.com',
   emails: 'walk@example.com',
@@ -33,30 +33,30 @@ const plainTexts: Readonly<Record<string, string>> = {
   document: '{ __typename }',
 };
 
-/** Flags that can only be true. */
+/** Flags whose only valid value is true. */
 const onlyTrue = new Set(['enterprise']);
 
-/** What some arguments take: their ids, their texts, and how a call is filled. */
+/** The inputs of arguments: their ids, their texts, and a function for their values. */
 export interface Inputs {
   readonly slots: readonly Slot[];
   readonly texts: readonly string[];
   readonly variants: number;
-  /** Whether there is more to give than what must be. */
+  /** True if there are optional inputs. */
   readonly hasOptional: boolean;
-  /** The values by the arguments' names, as JSON. */
+  /** The values by argument name, as JSON. */
   values(fill: Fill): Record<string, unknown>;
 }
 
 /**
- * Reads the arguments of a field, with input objects inside them. `within`: the field's name, which says what a bare "id"
- * is the id of. Throws, with what to add, for a type or an id that no rule covers.
+ * Reads the arguments of a field, including nested input objects. `within`: the field's name, which tells the kind of a
+ * plain "id". Throws, with the rule to add, for an unknown type or id.
  */
 export function readInputs(inputs: readonly Input[], within: string): Inputs {
   const slots: Slot[] = [];
   const texts: string[] = [];
   let variants = 1;
   let hasOptional = false;
-  // A type inside itself is walked once: what it takes there is looked up as it is outside.
+  // A recursive type is visited once: its nested values are looked up like the outer ones.
   const open = new Set<GraphQLInputType>();
   const read = (
     list: readonly Input[],
@@ -101,9 +101,9 @@ export function readInputs(inputs: readonly Input[], within: string): Inputs {
   return { slots, texts, variants, hasOptional, values: (fill) => build(inputs, '', fill) ?? {} };
 }
 
-/** How variants take turns with the members of inputs of which exactly one is given. */
+/** The rotation of variants over inputs with exactly one member. */
 interface Turns {
-  /** How many variants it takes to give each combination of members, with those of the inputs above. */
+  /** The number of variants that cover each combination of members, including those of the inputs above. */
   readonly count: number;
   /** Null: this input takes all its members at once. */
   readonly isOf: ((member: number) => (variant: number) => boolean) | null;
@@ -116,7 +116,7 @@ function turnsOf(members: number, above: Turns): Turns {
   return { count: above.count * members, isOf };
 }
 
-/** Members that combine filters: empty, they say nothing, or match nothing. */
+/** Members that combine filters: if empty, they match everything or nothing. */
 const combinators = new Set(['and', 'or', 'not']);
 
 /** One value of each scalar. */
@@ -130,7 +130,7 @@ const plain: Readonly<Record<string, unknown>> = {
   Date: new Date().toISOString().slice(0, 10),
   JSON: { type: 'object' },
   BigInt: 5,
-  // Only where the id is of nothing that belongs to a tenant.
+  // Only for ids of objects that belong to no tenant.
   ID: 'demo',
 };
 
@@ -160,7 +160,7 @@ function build(
   return Object.keys(values).length > 0 ? values : undefined;
 }
 
-/** The member that something is asked for in, a text before an id; else the one whose turn it is. */
+/** The member to test: a text before an id; otherwise the next one in rotation. */
 function chosenOf(list: readonly Input[], prefix: string, fill: Fill, turns: Turns): Input | null {
   const memberIn = (texts: ReadonlyMap<string, unknown>) =>
     list.find(({ name }) => isPresent(prefix + name, { ids: texts, texts: texts }));
@@ -197,7 +197,7 @@ function wrap(type: GraphQLInputType, value: unknown): unknown {
   return isListType(bare) && !Array.isArray(value) ? [value] : value;
 }
 
-/** An id as a client writes it: the global one, or with its prefix. */
+/** An id in a client's form: global, or with its prefix. */
 export function wireId(kind: IdKind, id: string, isGlobal: boolean): string {
   return isGlobal ? globalId(kind, id) : prefixedId(kind, id);
 }

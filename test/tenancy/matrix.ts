@@ -16,14 +16,14 @@ import { comparable, send } from './send.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
 import type { World } from './world.ts';
 
-/** What so many of the strongest principals could not do in any way, the others try in the simplest only. */
+/** After this many of the strongest principals failed in every shape, the others try only the simplest one. */
 const patience = 2;
 
-/** A way to fill an operation. */
+/** A shape of an operation's inputs. */
 interface Shape {
   readonly variant: number;
   readonly isFull: boolean;
-  /** The one slot that is given though it may be left out. */
+  /** The one optional slot that is filled. */
   readonly only?: string;
 }
 
@@ -31,26 +31,26 @@ const nameIn = (row: Row | undefined) => String(row?.name ?? 'canary-z-never-0')
 
 const cut = (answer: Answer) => `${answer.status} ${answer.text.slice(0, 400)}`;
 
-/** Walks operations as principals and keeps what it found. */
+/** Runs operations as principals and collects the results. */
 export class Matrix {
   readonly world: World;
-  /** Sentences; none: nothing leaked. */
+  /** Sentences; empty: nothing leaked. */
   readonly problems: string[] = [];
   /** Pairs of an operation and a principal. */
   readonly cases = new Set<string>();
-  /** Operations that some principal brought to a good end with its own things. */
+  /** Operations that succeeded for some principal with its own objects. */
   readonly succeeded = new Set<string>();
-  /** `operation / slot` where an own id did otherwise than one that never existed. */
+  /** `operation / slot` where an own id gave another result than an unknown id. */
   readonly lookedUp = new Set<string>();
-  /** Which principals brought which writes to a good end. */
+  /** The principals that succeeded with each write. */
   readonly writes = new Map<string, Set<string>>();
-  /** How each operation was first taken. */
+  /** The first successful shape of each operation. */
   private readonly won = new Map<string, Shape>();
-  /** How many principals tried each operation in every way, in vain. */
+  /** The number of principals that tried every shape of an operation without success. */
   private readonly failures = new Map<string, number>();
   requests = 0;
   private settled = 0;
-  /** The wanted rows of each table as one text. */
+  /** The expected rows of each table as one text. */
   private readonly texts = new Map<string, string>();
   private readonly stamps = new Map<string, string>();
 
@@ -58,7 +58,7 @@ export class Matrix {
     this.world = world;
   }
 
-  /** Sends, and looks for what the principal may not see. */
+  /** Sends a request and searches the response for hidden data. */
   async check(principal: Principal, name: string, call: HttpCall): Promise<Answer> {
     this.cases.add(`${name} / ${principal.name}`);
     this.requests += 1;
@@ -69,7 +69,7 @@ export class Matrix {
     return answer;
   }
 
-  /** A problem for everything hidden in what was received, unless it was sent. */
+  /** Records a problem for every hidden string in the response that was not in the request. */
   inspect(principal: Principal, name: string, call: unknown, received: string, shown = received.slice(0, 400)): void {
     const found = [...tellingStrings(received)].filter((each) => principal.hidden.has(each));
     if (found.length === 0) return;
@@ -80,7 +80,7 @@ export class Matrix {
       this.problems.push(`${name} as ${principal.name} leaks ${leaked.join(', ')}: ${shown} to ${sent.slice(0, 600)}`);
   }
 
-  /** One operation as one principal: with its own things, then with others' one at a time. */
+  /** Runs one operation as one principal: with its own objects, then with those of others, one at a time. */
   async run(principal: Principal, operation: Operation): Promise<void> {
     const own = await this.runOwn(principal, operation);
     if (own.status === 401) return;
@@ -94,8 +94,8 @@ export class Matrix {
     }
   }
 
-  // With own things only, in one way after another until one is taken. A write is undone, and is tried no further; a read
-  // is asked once more with everything that may be given.
+  // Tries shapes with own objects only until one succeeds. A write is undone and not tried further; a read is repeated
+  // with all optional inputs.
   private async runOwn(principal: Principal, operation: Operation): Promise<{ status: number; isDone: boolean }> {
     let status = 0;
     for (const shape of this.shapes(operation)) {
@@ -124,7 +124,7 @@ export class Matrix {
     return answer;
   }
 
-  // The way that somebody was taken in comes first, and then others need not try everything.
+  // Shapes that succeeded for another principal come first; if one works, the rest is skipped.
   private shapes(operation: Operation): Shape[] {
     const minimal = (count: number) => Array.from({ length: count }, (_, variant) => ({ variant, isFull: false }));
     const won = this.won.get(operation.name);
@@ -147,14 +147,14 @@ export class Matrix {
           this.ask(principal, operation, { ...base, ids: with_(base.ids, slot, kind, id) }, id);
         const never = await ask(neverId);
         for (const [tenant, id] of foreign) {
-          // Where a thing is named all of them, else one organization of the same enterprise and one of another.
+          // For required ids all tenants; otherwise one organization of the same enterprise and one of another.
           if ((n > 0 || !slot.isRequired) && tenant !== 'B' && tenant !== 'X') continue;
           const there = await ask(id);
           if (there.same !== never.same) this.differ(principal, operation, `${slot.name} of ${tenant}`, there, never);
         }
         const lookup = `${operation.name} / ${slot.name}`;
         const candidates = ownIds(this.world, principal, kind, slot);
-        // The last ones are everybody's, as the roles that are built in.
+        // The last ones belong to everybody, such as built-in roles.
         for (const own of [...candidates.slice(0, 4), ...candidates.slice(4).slice(-4)]) {
           if (this.lookedUp.has(lookup)) break;
           if ((await ask(own)).same !== never.same) this.lookedUp.add(lookup);
@@ -163,7 +163,7 @@ export class Matrix {
     }
   }
 
-  // Where all ids of a call are of one other tenant, and so fit together.
+  // The case in which all ids of a call belong to one other tenant, and so fit together.
   private async runTogether(principal: Principal, operation: Operation, slots: readonly Slot[]): Promise<void> {
     const base = this.fill(principal, operation, 0, false);
     const filledSlots = slots.filter(({ name }) => base.ids.has(name));
@@ -204,8 +204,8 @@ export class Matrix {
     }
   }
 
-  // What stands around a thing under test: every kind of input, with and without what may be left out; for whoever may
-  // not do it anyway, the simplest.
+  // The shapes around an id under test: every kind of input, with and without optional ones; for a principal without
+  // permission, the simplest.
   private bases(principal: Principal, operation: Operation, isAble: boolean, slot?: Slot): Fill[] {
     const bases: Fill[] = [];
     if (!isAble) bases.push(this.fill(principal, operation, 0, false));
@@ -214,14 +214,14 @@ export class Matrix {
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
       if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
-    // Who is bound to no organization finds nothing without one.
+    // A principal without a bound organization finds nothing unless one is named.
     const organizationSlot = operation.slots.find(
       (each) => each !== slot && !each.isRequired && each.kinds.includes('organization'),
     );
     for (let variant = 0; isAble && operation.isWrite && organizationSlot && variant < operation.variants; variant++)
       bases.push(this.fill(principal, operation, variant, false, organizationSlot.name));
     const won = this.won.get(operation.name);
-    // Where one of several must be given, nothing is looked up without it.
+    // If one of several inputs is required, nothing is looked up without it.
     if (won?.only !== undefined && won.only !== slot?.name)
       bases.push(this.fill(principal, operation, won.variant, won.isFull, won.only));
     return bases;
@@ -252,7 +252,7 @@ export class Matrix {
     );
   }
 
-  /** Own things in every slot that is wanted, that belong together where rows say so. */
+  /** Fills every wanted slot with an own object; the objects belong together where rows say so. */
   fill(principal: Principal, operation: Operation, variant: number, isFull: boolean, only?: string): Fill {
     const ids = new Map<string, { kind: IdKind; id: string }>();
     const columns: Partial<Record<IdKind, string>> = {
@@ -279,7 +279,10 @@ export class Matrix {
     return { ids, texts: new Map(), nameOf, variant, isFull };
   }
 
-  /** What changed must be the principal's to change; then everything is put back. `isDone`: something may have changed. */
+  /**
+   * Checks that the principal was allowed to make every change, then restores the tables. `isDone`: something may have
+   * changed.
+   */
   async settle(principal: Principal, name: string, isDone: boolean): Promise<void> {
     this.settled += 1;
     const { test, tenantIds, rows: wanted } = this.world;
@@ -309,14 +312,14 @@ export class Matrix {
     return text;
   }
 
-  /** One line of what was walked. */
+  /** A summary line of the run. */
   summary(what: string): string {
     return `${what}: ${this.cases.size} cases (operation × principal), ${this.requests} requests, ${this.settled} times put back, ${this.problems.length} leaks`;
   }
 }
 
 function with_(ids: Fill['ids'], slot: Slot, kind: IdKind, id: string): Fill['ids'] {
-  // The other members of an input of which exactly one is given make room for it.
+  // The other members of an input with exactly one member are removed.
   const others = (slot.choices ?? []).map(
     ({ of, member }) =>
       (name: string) =>

@@ -1,12 +1,12 @@
 import type { IdKind } from '../../src/domain/ids.ts';
 import type { Row } from './rows.ts';
 
-/** One HTTP request, without who sends it. */
+/** An HTTP request without its caller. */
 export interface HttpCall {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** Instead of a body: the fields of a form, each sent as a file. */
+  /** Replaces a body: the fields of a form, each sent as a file. */
   readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -18,59 +18,59 @@ export interface Answer {
   readonly headers: string;
 }
 
-/** A place of an operation where an id goes. */
+/** An input of an operation that takes an id. */
 export interface Slot {
   readonly name: string;
   readonly kinds: readonly IdKind[];
   readonly isRequired: boolean;
-  /** Only on the way to what the operation is about: always filled with an own thing. */
+  /** True for an ancestor on the path to the subject: always filled with an own object. */
   readonly isAncestor?: boolean;
-  /** The inputs above it of which exactly one member is given, from the outside in. */
+  /** The enclosing inputs with exactly one member, outermost first. */
   readonly choices?: readonly Choice[];
-  /** Tried only together with the operation's others. */
+  /** True if it is tested only together with the operation's other slots. */
   readonly isOfMany?: boolean;
-  /** Which rows of the kind fit, when not all do. */
+  /** The rows of the kind that are valid, if not all. */
   readonly fits?: ((row: Row) => boolean) | undefined;
-  /** Things of the enterprise itself are meant, rather than an organization's. */
+  /** True for objects of the enterprise itself instead of an organization's. */
   readonly isOfEnterprise?: boolean;
 }
 
-/** An input of which exactly one member is given, and the member that a slot is under. */
+/** An input with exactly one member, and the member that contains a slot. */
 export interface Choice {
   /** The input's name, such as `input.scope`. */
   readonly of: string;
   readonly member: string;
-  /** Whether the variant with this number gives this member. */
+  /** Returns true if the variant with this number uses this member. */
   readonly isIn: (variant: number) => boolean;
 }
 
-/** What an operation is filled with. */
+/** The values for an operation. */
 export interface Fill {
-  /** Bare ids by the slots' names; a slot that is not here is left out. */
+  /** Unprefixed ids by slot name; missing slots are omitted. */
   readonly ids: ReadonlyMap<string, { readonly kind: IdKind; readonly id: string }>;
-  /** Texts by the places' names. */
+  /** Texts by input name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** What a thing is called, for paths that have its name beside its id. */
+  /** The name of an object, for paths that contain a name beside the id. */
   readonly nameOf: (kind: IdKind, id: string) => string;
-  /** Which value of each enum, and which of several own things. */
+  /** Selects the value of each enum, and one of several own objects. */
   readonly variant: number;
-  /** Whether what may be left out is given. */
+  /** True if optional inputs are included. */
   readonly isFull: boolean;
 }
 
-/** A route, a field or a mutation, and how it is called. */
+/** A route, a field or a mutation, and the function that builds its requests. */
 export interface Operation {
   readonly name: string;
   readonly isWrite: boolean;
   readonly slots: readonly Slot[];
-  /** Places whose text names or finds something: their names. */
+  /** The names of inputs whose text identifies or finds an object. */
   readonly texts: readonly string[];
-  /** Whether there is more to give than what must be. */
+  /** True if there are optional inputs. */
   readonly hasOptional: boolean;
-  /** How many variants there are to try. */
+  /** The number of variants to try. */
   readonly variants: number;
   call(fill: Fill): HttpCall;
   isSuccess(answer: Answer): boolean;
-  /** Told of every answer to a call with own things only. */
+  /** Called with every response to a call with own objects only. */
   onOwnAnswer?(answer: Answer): void;
 }

@@ -1,36 +1,38 @@
 import { type Row, type TenantName, tellingStrings } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Who calls, what must stay hidden from it, and whose rows it may change. */
+/** A caller, the data hidden from it, and the rows that it may change. */
 export interface Principal {
   readonly name: string;
   readonly token: string;
-  /** The bare id of the user or the service user, or of the key that acts for itself. */
+  /** The unprefixed id of the user or the service user, or of a key without an owner. */
   readonly principalId: string;
-  /** False: nothing of such a row may reach it, and its id must answer like one that never existed. */
+  /** False: no data of such a row may reach it, and its id must be treated as unknown. */
   readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
   readonly mayChange: readonly TenantName[];
-  /** Where what it acts on is looked for, the first first. */
+  /** The tenants in which its own objects are looked up, in order. */
   readonly home: readonly TenantName[];
-  /** What in a text would tell it of what it may not see. */
+  /** Strings that would reveal hidden data. */
   readonly hidden: ReadonlySet<string>;
 }
 
 type Visibility = Principal['maySee'];
 
-/** An organization's principal: its organization, and the roles of its enterprise, which belong to all of it. */
+/**
+ * A principal of an organization sees the organization, and the roles of its enterprise, which all organizations share.
+ */
 const ofOrganization: Visibility = (tenant, table) => tenant === 'A' || (tenant === 'E' && isShared(table));
-/** Whatever the enterprise has; what was in a deleted organization is gone, though it is told of in the audit log. */
+/** Everything of the enterprise. The content of a deleted organization is gone, but the audit log still names it. */
 const ofEnterprise: Visibility = (tenant, table) =>
   tenant === 'D' ? !goneWithOrganization.has(table) : tenant !== 'X' && tenant !== 'public';
-/** Who is in the enterprise and what there is of organizations, and nothing that happens in them. */
+/** The people of the enterprise and the list of its organizations, but nothing inside them. */
 const onlyPeople: Visibility = (tenant, table) =>
   ofEnterprise(tenant, table, {}) &&
   (tenant === 'A' || isShared(table) || people.has(table) || table === 'organization');
 const onlyOrganizations: Visibility = (tenant, table) =>
   tenant === 'A' || ((tenant === 'B' || tenant === 'E') && (isShared(table) || table === 'organization'));
 
-/** What the enterprise has for all of its organizations. */
+/** Tables whose enterprise rows all organizations share. */
 const shared = new Set(['role', 'enterprise', 'playbook', 'knowledge_note', 'knowledge_folder']);
 const isShared = (table: string) => shared.has(table);
 const people = new Set(['user_account', 'service_user', 'role_assignment', 'api_key']);
@@ -55,7 +57,7 @@ const goneWithOrganization = new Set([
   'webhook_delivery',
 ]);
 
-/** Every kind of live principal of A and of its enterprise. */
+/** Every kind of live principal of A and its enterprise. */
 export function livePrincipals(world: World): Principal[] {
   const { a, e } = world;
   const confined = [
@@ -74,7 +76,7 @@ export function livePrincipals(world: World): Principal[] {
   ] as const;
   const all: TenantName[] = ['A', 'B', 'E', 'D'];
   return [
-    // Whoever may do most comes first: what it brought to a good end, the others need not try in every way.
+    // Principals with the most permissions come first: the others need not try shapes in every way after a success.
     ...wide.map(([name, token]) => principal(world, name, token, ofEnterprise, all)),
     ...confined.map(([name, token]) => principal(world, name, token, ofOrganization, ['A'])),
     principal(world, 'an account_member', e.accountMember, onlyOrganizations, ['E']),
@@ -82,12 +84,12 @@ export function livePrincipals(world: World): Principal[] {
   ];
 }
 
-/** Those who read in B and in X what others then try to use: cursors, and results of idempotent calls. */
+/** Principals in B and X. The others then try to use their cursors and the results of their idempotent calls. */
 export function strangers(world: World): { readonly tenant: TenantName; readonly principal: Principal }[] {
   const ofX: Visibility = (tenant) => tenant === 'X';
   const homeB: TenantName[] = ['B', 'E', 'public'];
   const homeX: TenantName[] = ['X', 'public'];
-  // By both prefixes, so that every version of REST takes one of them.
+  // With both prefixes, so that every version of REST accepts one of them.
   return [
     { tenant: 'B', principal: principal(world, 'B’s', world.e.accountAdmin, ofEnterprise, ['B'], homeB) },
     { tenant: 'B', principal: principal(world, 'B’s in v1', world.e.serviceKey, ofEnterprise, ['B'], homeB) },
@@ -131,7 +133,7 @@ interface TellingRow {
 
 const ofWorlds = new WeakMap<World, readonly TellingRow[]>();
 
-// Every principal looks at every row of the world; what is in a row is the same for all of them.
+// The telling strings of every row, shared by all principals.
 function tellingRows(world: World): readonly TellingRow[] {
   const cached = ofWorlds.get(world);
   if (cached) return cached;

@@ -33,39 +33,39 @@ interface Route {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
 }
 
-/** An OpenAPI document, as far as it is walked. */
+/** The parts of an OpenAPI document that the matrix uses. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Route>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
 }
 
-/** A route with what it was made from. */
+/** A route with its description. */
 export interface RestOperation extends Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly takesIdempotencyKey: boolean;
-  /** Whether it streams what comes to whoever asks for server-sent events. */
+  /** True if it streams to clients that request server-sent events. */
   readonly isStream: boolean;
 }
 
 const multipart = 'multipart/form-data';
 const versions = ['v1', 'v2', 'v3'] as const;
 
-/** The documents of all versions that are served. */
+/** The documents of all served versions. */
 export async function readDocuments(test: Pick<TestApp, 'url'>): Promise<OpenApi[]> {
   const found = await Promise.all(versions.map((version) => fetchJson(test, null, 'GET', `/openapi/${version}.json`)));
   return found.filter(({ status }) => status === 200).map(({ body }) => body as OpenApi);
 }
 
-/** One operation for each route of a document. Throws, with what to add, for a parameter or a body that no rule covers. */
+/** One operation per route of a document. Throws, with the rule to add, for an unknown parameter or body. */
 export function restOperations(document: OpenApi): RestOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, route]) => restOperation(document, path, method.toUpperCase(), route)),
   );
 }
 
-/** Parameters and members whose names say nothing of anybody's things. */
+/** Parameters and members whose names identify no object. */
 const plainNames = new Set(
   `first after limit offset skip order archive archived is_archived unlisted include_archived start_date end_date
    created_after created_before updated_after updated_before created_date_from created_date_to updated_date_from
@@ -84,7 +84,7 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
   const slots: Slot[] = [];
   const texts: string[] = [];
   for (const { name, in: location, required = false, schema } of parameters) {
-    // The name of what stands before it, as in `/attachments/{uuid}/{name}`.
+    // The name of the preceding object, as in `/attachments/{uuid}/{name}`.
     if (location === 'path' && name === 'name') continue;
     const kinds = isTelling(name) ? null : kindsOf(name, location === 'path', resource);
     if (kinds) slots.push({ name: `${location}:${name}`, kinds, isRequired: location === 'path' || required });
@@ -124,28 +124,28 @@ function restOperation(document: OpenApi, path: string, method: string, route: R
       const value = members.value(fill);
       return isForm ? { ...target, form: value as Record<string, string> } : { ...target, body: value };
     },
-    // A redirection too: to where a file is.
+    // A redirect too: it leads to a file.
     isSuccess: ({ status }: Answer) => status >= 200 && status < 400,
   };
 }
 
-// What is a number, a yes or no, a day or one of some words tells of nobody's things.
+// A number, a boolean, a date or an enum value identifies no object.
 function isText(schema: JsonSchema): boolean {
   const types = [schema.type, schema.items?.type].flat();
   const isClosed = schema.enum ?? schema.items?.enum ?? schema.format;
   return isClosed === undefined && types.every((type) => !['boolean', 'integer', 'number'].includes(type ?? ''));
 }
 
-// Below /enterprise things of the enterprise are meant, and roles in it.
+// Below /enterprise, objects of the enterprise and its roles are meant.
 function inScope(path: string, slot: Slot): Slot {
   const isOfEnterprise = path.includes('/enterprise/') && !path.includes('{org_id}') && !slot.name.startsWith('query:');
   if (!slot.kinds.includes('role')) return { ...slot, isOfEnterprise };
-  // A route of a role itself takes any.
+  // A route of a role itself accepts any role.
   if (slot.name.startsWith('path:')) return slot;
   return { ...slot, fits: ({ scope }) => scope === (isOfEnterprise ? 'enterprise' : 'organization') };
 }
 
-/** What a bare "id" in a path is the id of: `/api-keys/{id}` an api key's. */
+/** The kind of a plain "id" in a path: in `/api-keys/{id}`, an API key. */
 function resourceOf(path: string): string {
   const words = path.split('/').filter((part) => part !== '' && !part.startsWith('{'));
   return (words.at(-1) ?? '').replaceAll('-', '').replace(/s$/, '');
@@ -251,13 +251,13 @@ const wireId = (kind: IdKind, id: string) => prefixedId(kind, id);
 
 const today = new Date().toISOString().slice(0, 10);
 
-/** What would make a call another one: its own tests try these. */
+/** Parameters that change the kind of call have tests of their own. */
 const leftOut = new Set(['idempotent', 'force', 'snapshot_id', 'agent', 'after', 'offset', 'skip', 'scheduled_at']);
 
-/** What is required by another member’s default: a schedule recurs unless it says otherwise. */
+/** Parameters that another member's default requires: a schedule is recurring by default. */
 const alwaysFilled = new Set(['frequency']);
 
-/** What is said where a text of some form is needed. */
+/** Values for texts that need a specific form. */
 const plainTexts: Readonly<Record<string, string>> = {
   email: 'walk@example.com',
   emails: 'walk@example.com',

@@ -1,14 +1,14 @@
 import type { TestApp } from '../support/app.ts';
 
-/** Whose a row is. `public`: nobody's, for everyone to see. */
+/** The tenant of a row. `public`: no tenant; everyone may see it. */
 export type TenantName = 'A' | 'B' | 'D' | 'E' | 'X' | 'public';
 
-/** A row as JSON, by its column names. */
+/** A row as JSON, by column name. */
 export type Row = Readonly<Record<string, unknown>>;
-/** Every row of every table, in the order of their ids. */
+/** All rows of every table, in the order of their ids. */
 export type Rows = ReadonlyMap<string, readonly Row[]>;
 
-/** Tables that hold nothing of a tenant's, only how far somebody has come in reading, or only ids of what other tables hold. */
+/** Tables without tenants' data: reading positions, or ids of other tables' rows. */
 const ofNobody = new Set([
   '_prisma_migrations',
   'installation',
@@ -21,13 +21,13 @@ const ofNobody = new Set([
   'webhook_progress',
   'resource_change',
 ]);
-/** What moves by itself when a key is used. */
+/** Columns that change when a key is used. */
 const unstable = new Set(['last_used_at']);
 
-/** Tables that are written some time after what they are about: a change there says nothing of the request before. */
+/** Tables that are written with a delay: a change there is not caused by the previous request. */
 export const writtenLater: ReadonlySet<string> = new Set(['legacy_call']);
 
-/** The tables that hold tenants' things. */
+/** The tables with tenants' data. */
 export async function tableNames(test: Pick<TestApp, 'app'>): Promise<string[]> {
   const tables = await test.app.services.store.query<{ name: string }>(
     `select c.table_name::text as name from information_schema.tables c
@@ -49,7 +49,7 @@ export async function readRows(test: Pick<TestApp, 'app'>, tables: readonly stri
   return rows;
 }
 
-/** A number for each table that is another as soon as anything was written to it: cheaper than reading it. */
+/** A number per table that changes with every write: cheaper than reading the table. */
 export async function readStamps(test: Pick<TestApp, 'app'>, tables: readonly string[]): Promise<Map<string, string>> {
   const parts = tables.map(
     (name) =>
@@ -59,13 +59,13 @@ export async function readStamps(test: Pick<TestApp, 'app'>, tables: readonly st
   return new Map(found.map(({ name, stamp }) => [name, stamp]));
 }
 
-/** Which organizations and enterprises are whose. */
+/** The organizations and enterprises of the tenants. */
 export interface TenantIds {
   readonly organizations: ReadonlyMap<string, TenantName>;
   readonly enterprises: ReadonlyMap<string, TenantName>;
 }
 
-/** Says whose each row is. Throws, with what to add, for a table whose rows say nothing of that. */
+/** Finds the tenant of each row. Throws, with the rule to add, for a table whose rows do not tell. */
 export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row: Row) => TenantName {
   const byId = (table: string) => new Map((rows.get(table) ?? []).map((row) => [row.id, row]));
   const tables = {
@@ -111,11 +111,11 @@ export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row
   return tenantOf;
 }
 
-/** Puts some tables back to what they held. */
+/** Restores the previous content of tables. */
 export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tables: readonly string[]): Promise<void> {
   const { store, keyCache } = test.app.services;
   await store.transact(async (tx) => {
-    // Without the references' triggers: the tables are whole again only when all are.
+    // Without foreign key triggers: the tables are consistent again only after all are restored.
     await tx.query('set local session_replication_role = replica');
     for (const table of tables) {
       await tx.query(`delete from "${table}"`);
@@ -129,16 +129,15 @@ export async function restoreRows(test: Pick<TestApp, 'app'>, wanted: Rows, tabl
 }
 
 const telling =
-  // What the world writes into every text of a tenant's; ids, also with hyphens, and hashes of tokens; the part of a token
-  // that may be shown; whole tokens; the canaries
-  // among addresses; sealed values.
+  // Matches canaries in the texts of tenants; ids, also with hyphens, and hashes of tokens; the visible part of a
+  // token; complete tokens; canary addresses; encrypted values.
   /canary-[a-z]-[a-z0-9-]*[a-z0-9]|(?<![0-9a-f])[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}(?:[0-9a-f]{32})?(?![0-9a-f])|(?:apk_user_|apk_|cog_)[a-z0-9]{4}(?:…|[a-z0-9]{16,})|203\.0\.113\.\d+|v1\.[\w-]+\.[\w-]{20,}/g;
 
-/** Words that may be base64. They begin where no such word goes on: asked at every letter, it is most of the walk's work. */
+/** Matches words that may be base64, at their start only: matching at every letter would take most of the time. */
 export const encodedRuns = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}/g;
 const isId = /^[0-9a-f-]+$/;
 
-/** What in a text tells one tenant's things from another's; also inside base64, and in ids with hyphens. */
+/** The strings in a text that identify a tenant; also inside base64, and in ids with hyphens. */
 export function tellingStrings(text: string): Set<string> {
   const decoded = [...text.matchAll(encodedRuns)].map(([word]) => Buffer.from(word, 'base64').toString('latin1'));
   const found = new Set<string>();

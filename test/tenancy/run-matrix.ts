@@ -7,12 +7,12 @@ import { livePrincipals } from './principals.ts';
 import { readDocuments, restOperations } from './rest-operations.ts';
 import type { World } from './world.ts';
 
-/** Walks operations as every live principal: nobody is told of another tenant, nobody touches one. */
+/** Runs operations as every live principal: no one may read or change another tenant's data. */
 export async function runMatrix(world: World, what: string, operations: readonly Operation[]): Promise<Matrix> {
   const matrix = new Matrix(world);
   for (const principal of livePrincipals(world)) {
     for (const operation of operations) await matrix.run(principal, operation);
-    // What was refused must have written nothing; what was not has been put back.
+    // A refused request must not have written anything; the effects of others have been undone.
     await matrix.settle(principal, what, false);
   }
   process.stdout.write(`${matrix.summary(what)}\n`);
@@ -29,14 +29,14 @@ export async function runMatrix(world: World, what: string, operations: readonly
   return matrix;
 }
 
-/** Walks the routes of all documents whose path is wanted; at least so many cases. */
+/** Runs the selected routes of all documents; expects at least `least` cases. */
 export async function runRoutes(world: World, isWanted: (path: string) => boolean, minCases: number): Promise<void> {
   const operations = (await readDocuments(world.test)).flatMap(restOperations).filter(({ path }) => isWanted(path));
   const matrix = await runMatrix(world, 'REST routes', operations);
   expect(matrix.cases.size).toBeGreaterThan(minCases);
 }
 
-/** Walks the mutations whose name is wanted; at least so many cases. */
+/** Runs the selected mutations; expects at least this many cases. */
 export async function runMutations(world: World, isWanted: (name: string) => boolean, minCases: number): Promise<void> {
   const operations = mutationOperations(new Set()).filter(({ name }) => isWanted(name));
   const matrix = await runMatrix(world, 'GraphQL mutations', operations);
@@ -45,7 +45,7 @@ export async function runMutations(world: World, isWanted: (name: string) => boo
 
 const administers = /User|Role|ApiKey|Organization|IpAccess|AcuLimit|Member/;
 
-/** The parts that the mutations are walked in; every one is in one of them. */
+/** The groups in which mutations are tested; each mutation is in one group. */
 export const mutationParts = {
   administration: (name: string) => administers.test(name),
   work: (name: string) => !administers.test(name),
@@ -55,7 +55,7 @@ const ofOrganization = /^\/v3(?:beta1)?\/organizations\//;
 const ofItsOrganizations = /^\/v3(?:beta1)?\/enterprise\/organizations/;
 const ofV3 = /^\/v3/;
 
-/** The parts that the routes are walked in; every path is in one of them. */
+/** The groups in which routes are tested; each path is in one group. */
 export const routeParts = {
   organizations: (path: string) => ofOrganization.test(path),
   itsOrganizations: (path: string) => ofItsOrganizations.test(path),

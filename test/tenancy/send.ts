@@ -3,7 +3,7 @@ import type { Answer, HttpCall } from './operation.ts';
 import { encodedRuns } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Sends a call as whoever has the token; null: nobody. */
+/** Sends a call with a token; null: without one. */
 export async function send(world: World, token: string | null, call: HttpCall): Promise<Answer> {
   const { method, path, body, form } = call;
   const url = world.test.url + path;
@@ -32,7 +32,7 @@ function formOf(fields: Readonly<Record<string, string>>): FormData {
   return form;
 }
 
-/** An answer without what was sent, and without ids, tokens and times of its own. */
+/** A response without the values of the request, and without its own ids, tokens and times. */
 export function comparable(answer: Answer, sent: readonly string[]): string {
   let text = `${answer.status} ${answer.text}`;
   for (const each of sent) text = text.replaceAll(each, '«sent»').replaceAll(encodeURIComponent(each), '«sent»');

@@ -3,7 +3,7 @@ import type { Principal } from './principals.ts';
 import type { Row } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Where the things of each kind are kept. A table that does not exist yet has no things. */
+/** The table of each kind. A missing table has no objects. */
 const tables = {
   session: 'session',
   organization: 'organization',
@@ -28,7 +28,7 @@ const tables = {
   auditEntry: 'audit_entry',
 } as const satisfies Record<IdKind, string>;
 
-/** Other words for a kind, as arguments, fields and parameters of the wires write them; in lower case, without "id". */
+/** Other names of a kind in arguments, fields and parameters; in lower case, without "id". */
 const words: Readonly<Record<string, readonly IdKind[]>> = {
   ...Object.fromEntries(Object.keys(tables).map((kind) => [kind.toLowerCase(), [kind as IdKind]])),
   org: ['organization'],
@@ -43,23 +43,23 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   principal: ['user', 'serviceUser'],
   auditlog: ['auditEntry'],
   auditlogentry: ['auditEntry'],
-  // Lists of sessions, and a subscription to them, whose filters have ids.
+  // Lists of sessions, and subscriptions to them, whose filters have ids.
   children: ['session'],
   sessionchange: ['session'],
   waitingforme: ['session'],
   question: ['event'],
 };
 
-/** Names that look like those of ids, and are of nothing that is kept. */
+/** Names that look like ids, but identify no stored object. */
 const noIds = new Set(
   `snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path branchname
    channelid slackchannelid slackteamid profileid templateid
    optionid`.split(/\s+/),
 );
 
-/** What an id argument of this name is the id of; null when the name is not an id's. Throws for an unknown one. */
+/** The kinds of an id argument by its name; null if the name is not an id's. Throws for an unknown name. */
 export function kindsOf(name: string, isId: boolean, within: string): readonly IdKind[] | null {
-  // An attachment is referred to by its address, or by its id.
+  // An attachment is referenced by its URL or its id.
   if (/^attachment_?urls$/i.test(name)) return ['attachment'];
   const flat = name
     .replaceAll(/[-_]/g, '')
@@ -68,13 +68,12 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
   const looksLikeId = /(?:^id|^ids|Id|Ids|_id|_ids)$/.test(name) || /_(?:key|user)$/.test(name);
   if (noIds.has(flat) || !(isId || looksLikeId)) return null;
   const stem = flat.replace(/ids?$/, '');
-  // An "id" by itself is the id of what it is given to.
+  // A plain "id" is the id of the object that it is passed to.
   const what = within.toLowerCase().replace(/^(?:get|find)/, '');
-  // In a filter of a list, or of a mutation of many, they are of what it is of.
-  // Agents are everybody's.
+  // In a list filter or a bulk mutation, ids are those of the listed kind. Agents belong to everybody.
   if (stem === '' && what === 'agent') return null;
   const word = stem === '' || (stem === 'parent' && isOfSessions(what)) ? what.replace(/s$/, '') : stem;
-  // "createAsUserId" is a user's; the longest word that fits, so that a service user is not a user.
+  // "createAsUserId" is a user's id. The longest matching name wins, so that a service user is not taken for a user.
   const fitting = Object.keys(words).filter((suffix) => word.endsWith(suffix));
   const best = fitting.toSorted((one, other) => other.length - one.length)[0];
   if (best !== undefined) return words[best] as readonly IdKind[];
@@ -87,7 +86,10 @@ const isOfSessions = (word: string) => /session|^children$|^waitingforme$/.test(
 
 type Fits = (row: Row) => boolean;
 
-/** Bare ids of things that the principal may see, its own organization's first; or its enterprise's, for what is about that. */
+/**
+ * Unprefixed ids of objects that the principal may see, its own organization's first; or its enterprise's, for
+ * enterprise operations.
+ */
 export function ownIds(
   world: World,
   principal: Principal,
@@ -104,7 +106,7 @@ export function ownIds(
     .map(({ row }) => row.id as string);
 }
 
-/** One bare id of each other tenant that has such a thing, hidden from the principal; by the tenant's name. */
+/** One unprefixed id per other tenant that has such an object, hidden from the principal; by tenant. */
 export function foreignIds(
   world: World,
   principal: Principal,
@@ -119,7 +121,7 @@ export function foreignIds(
   return found;
 }
 
-/** What is kept of a thing. */
+/** The stored row of an object. */
 export function rowOf(world: World, kind: IdKind, id: string): Row | undefined {
   return rowsOf(world, kind).find((row) => row.id === id);
 }
@@ -128,10 +130,10 @@ function rowsOf(world: World, kind: IdKind): readonly Row[] {
   return world.rows.get(tables[kind]) ?? [];
 }
 
-/** A well-formed id that nothing ever had. */
+/** A valid id that was never used. */
 export const neverId = newId();
 
-/** Texts by which things are looked for or told apart: the column that another tenant's own are read from. */
+/** Text arguments that find or identify objects, with the column that holds another tenant's values. */
 const texts: Readonly<Record<string, readonly [table: string, column: string]>> = {
   search: ['session', 'title'],
   query: ['session', 'title'],
@@ -149,10 +151,13 @@ const texts: Readonly<Record<string, readonly [table: string, column: string]>> 
 
 const textRule = (name: string) => texts[name.replaceAll('_', '').toLowerCase()];
 
-/** Whether things are found or told apart by a text of this name. */
+/** Returns true if a text argument of this name finds or identifies objects. */
 export const isTelling = (name: string): boolean => textRule(name) !== undefined;
 
-/** A text of each tenant that is hidden from the principal, for an argument of this name; null when the name is plain. */
+/**
+ * A text of each tenant that is hidden from the principal, for an argument of this name; null for a name without such
+ * texts.
+ */
 export function foreignTexts(world: World, principal: Principal, name: string): Map<string, string> | null {
   const rule = textRule(name);
   if (!rule) return null;

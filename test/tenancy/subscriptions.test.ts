@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-/** A subscription that says nothing within this time was taken: refusals come at once. */
+/** A subscription without a message within this time was accepted: refusals come at once. */
 const maxMs = 5_000;
 
 type Subscribe = (fill: Fill) => Promise<string>;
@@ -52,7 +52,7 @@ it('refuses another tenant’s subscription like one of what never existed', { t
   );
 });
 
-// What REST streams is refused by the door itself, with a status.
+// The REST API refuses a stream with a status.
 async function runStreams(matrix: Matrix, began: Set<string>): Promise<void> {
   const routes = (await readDocuments(world.test)).flatMap(restOperations).filter(({ isStream }) => isStream);
   for (const principal of livePrincipals(world)) {
@@ -131,7 +131,7 @@ function transports(principal: Principal, client: Client, operation: Operation):
   ];
 }
 
-/** How often something happens in every organization, for what tells of nothing else. */
+/** The interval of changes in every organization, for subscriptions without other events. */
 const changeMs = 200;
 
 async function changeResources(): Promise<void> {
@@ -165,7 +165,7 @@ async function compareRefusals(
   subscribe: Subscribe,
 ): Promise<void> {
   const base = matrix.fill(principal, operation, 0, false);
-  // What else may be left out narrows what comes, and is looked up nowhere.
+  // Other optional arguments only filter events; they are not looked up.
   for (const slot of operation.slots.filter(({ isRequired, name }) => isRequired || name === 'organizationId')) {
     for (const kind of slot.kinds) {
       const ask = async (id: string) => {

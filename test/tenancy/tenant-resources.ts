@@ -3,24 +3,24 @@ import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
 
-/** Whose resources are planted; without an organization they are the enterprise's own. */
+/** The owner of seeded resources; without an organization, the enterprise itself. */
 export interface ResourceOwner {
   readonly enterpriseId: string;
   readonly organizationId: string | null;
   readonly userId: string | null;
-  /** The key that made its automation. */
+  /** The key that created its automation. */
   readonly serviceKeyId?: string;
-  /** A text that names the tenant. */
+  /** A text that contains the tenant's name. */
   canary(word: string): string;
 }
 
-/** What sessions refer to. */
+/** The resources that sessions refer to. */
 export interface Resources {
   readonly playbookId: string;
   readonly noteId: string;
 }
 
-/** Knowledge and playbooks of an organization or of an enterprise. */
+/** Seeds knowledge and playbooks of an organization or an enterprise. */
 export async function seedKnowledge(test: TestApp, tx: Transaction, owner: ResourceOwner): Promise<Resources> {
   const { enterpriseId, organizationId, userId, canary } = owner;
   const createdAt = test.app.services.now();
@@ -46,7 +46,7 @@ export async function seedKnowledge(test: TestApp, tx: Transaction, owner: Resou
 
 const holding = (value: string) => ({ any: [{ all: [{ field: 'tags', operator: 'contains', value }] }] });
 
-/** What only organizations have: secrets and automations. */
+/** Seeds resources that only organizations have: secrets and automations. */
 export async function seedAutomations(
   test: TestApp,
   tx: Transaction,
@@ -71,7 +71,7 @@ export async function seedAutomations(
       ...when,
     },
   });
-  // One of earlier, which may still make schedules.
+  // An older organization, which may still create schedules.
   await tx.prisma.organization.update({ where: { id: organizationId }, data: { hasAutomations: false } });
   const automationId = newId();
   const at = `DTSTART:21000101T000000Z\nRRULE:FREQ=DAILY`;
@@ -95,14 +95,14 @@ export async function seedAutomations(
       ],
       webhookSecretHash: webhook.hash,
       webhookSecretSealed: webhook.sealed,
-      // The session that is written to is the one that the automation has started, once that is planted.
+      // The target session is one that the automation has started, once it is seeded.
       actions: [
         { type: 'start_session', prompt: canary('prompt'), session: sessionOf(canary) },
         { type: 'message_session', prompt: canary('prompt'), targetSessionId: null, autoCreate: true },
         { type: 'monitor_session', setupPrompt: canary('prompt'), slackMonitorConfig: { channel: canary('channel') } },
       ],
       options: optionsOf(canary),
-      // It shows as a schedule too.
+      // It is also visible as a schedule.
       schedule: {
         scheduleType: 'recurring',
         frequency: '0 0 * * *',
@@ -128,7 +128,7 @@ export async function seedAutomations(
   return { automationId, secretId };
 }
 
-/** An endpoint for webhooks, and something that was sent to it. */
+/** Seeds a webhook endpoint and a delivery. */
 async function seedWebhooks(
   test: TestApp,
   tx: Transaction,
@@ -182,7 +182,7 @@ const sessionOf = (canary: ResourceOwner['canary']) => ({
   notifications: notificationsOf(canary),
 });
 
-/** Every option that an automation may have. */
+/** Every option of an automation. */
 const optionsOf = (canary: ResourceOwner['canary']) => ({
   limits: { maxAcuLimit: 5, invocations: { maxPerWindow: 1, windowSeconds: 60 } },
   concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 1 },

@@ -7,9 +7,9 @@ import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
 import { seedAutomations, seedKnowledge } from './tenant-resources.ts';
 
-/** Writes rows of one tenant; every text in them names it. */
+/** Writes rows of one tenant; all their texts contain its name. */
 export interface TenantSeeder {
-  /** A text of the tenant's own: `canary-b-title-3`. */
+  /** A unique text of the tenant: `canary-b-title-3`. */
   canary(word: string): string;
   user(
     name: string,
@@ -24,29 +24,29 @@ export interface TenantSeeder {
   role(scope: 'enterprise' | 'organization', permissions: string[]): Promise<string>;
   key(kind: ApiKeyKind, owner: KeyOwner): Promise<{ id: string; token: string }>;
   session(organizationId: string, owner: SessionOwner): Promise<string>;
-  /** One of each thing that an organization keeps for its sessions. */
+  /** One of each resource that an organization has for its sessions. */
   resources(
     organizationId: string,
     userId: string,
     serviceKeyId: string,
   ): Promise<{ playbookId: string; automationId: string }>;
-  /** Knowledge and a playbook of the enterprise's own. */
+  /** Knowledge and a playbook of the enterprise. */
   knowledge(): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
 }
 
-/** Who started a session, and what it refers to. */
+/** The owner of a session, and its references. */
 export interface SessionOwner {
   readonly userId?: string;
   readonly serviceUserId?: string;
   readonly parentId?: string;
   readonly playbookId?: string;
   readonly automationId?: string;
-  /** Awake when left out. */
+  /** Running if missing. */
   readonly rest?: 'asleep' | 'archived';
 }
 
-/** Whose a key is, and whether it has come to its end. */
+/** The owner of a key, and its expiry. */
 export interface KeyOwner {
   readonly organizationId?: string;
   readonly userId?: string;
@@ -57,7 +57,7 @@ export interface KeyOwner {
 
 let count = 0;
 
-/** A planter for an enterprise, whose texts say `letter`. */
+/** A seeder for an enterprise, whose texts contain `letter`. */
 export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId: string, letter: string): TenantSeeder {
   const { services } = test.app;
   const createdAt = services.now();
@@ -97,7 +97,7 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
     },
     async key(kind, owner) {
       const name = canary('key');
-      // The part that is shown names the tenant and the key.
+      // The visible part contains the tenant and the key.
       const shown = `${letter}${(count % 1000).toString().padStart(3, '0')}`;
       const token = `${tokenPrefix[kind]}${shown}${newId()}`;
       const { organizationId = null, userId = null, serviceUserId = null, roleId = null, end } = owner;
@@ -198,7 +198,7 @@ async function insertSession(
         startedAt: createdAt,
       },
     });
-    // What was sent to the organization's endpoint is about its first session.
+    // The delivery to the organization's endpoint is about its first session.
     await tx.prisma.webhookDelivery.updateMany({
       where: { organizationId, sessionId: null },
       data: { sessionId: id },
@@ -232,12 +232,12 @@ async function insertSession(
   await tx.prisma.idempotencyKey.create({
     data: { organizationId, principal: `USER:${userId}`, ...claim, createdAt },
   });
-  // An agent that sleeps waits with no question: what it asked before was something else.
+  // A suspended agent waits for no answer: its earlier question was different.
   const question = { id: questionId, reason: rest === null ? 'question' : 'permission' } as const;
   await appendEntries(tx, id, null, entriesOf(canary, { userId, serviceUserId }, question), createdAt);
 }
 
-// One entry of every kind, so that every type of event is there to be read.
+// One entry of every kind, so that every event type can be read.
 function entriesOf(
   canary: TenantSeeder['canary'],
   owner: { userId: string | null; serviceUserId: string | null },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TenantName } from './rows.ts';
 import { startWorld } from './world.ts';
 
-// A table that only one tenant has rows in would prove nothing about the others.
+// A table in which only one tenant has rows would not test the others.
 it('has the same kinds of things in every tenant', async () => {
   const world = await startWorld();
   await world.test.close();

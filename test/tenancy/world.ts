@@ -25,8 +25,8 @@ export interface EnterpriseTokens {
 }
 
 /**
- * Organizations A and B, and D, which was deleted, of one enterprise E; organization X of another enterprise, which is X
- * too. The same kinds of things are in each.
+ * Organizations A, B and D (deleted) of enterprise E; organization X of another enterprise, also called X. Each has the
+ * same kinds of objects.
  */
 export interface World {
   readonly test: TestApp;
@@ -35,16 +35,16 @@ export interface World {
   readonly b: OrganizationTokens;
   readonly x: OrganizationTokens;
   readonly e: EnterpriseTokens;
-  /** Those of X's enterprise. */
+  /** The tokens of X's enterprise. */
   readonly xe: EnterpriseTokens;
-  /** Tokens that were good once, by what ended them. */
+  /** Tokens that were valid once, by the reason of their end. */
   readonly dead: Readonly<Record<string, string>>;
-  /** What the database held when the world was made. */
+  /** The content of the database after the world was created. */
   readonly rows: Rows;
   readonly tenantOf: (table: string, row: Row) => TenantName;
 }
 
-/** Every limit that is counted over time is switched off: the walk is thousands of requests from one address. */
+/** All rate limits are disabled: the matrix sends thousands of requests from one address. */
 const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
 
 /** Starts an app with the whole world in its database. */
@@ -115,7 +115,7 @@ async function seed(
   return { a, b, x, e, xe, dead };
 }
 
-/** Where the tests come from, and an address that is X’s alone. */
+/** The addresses of the tests, and an address that only X has. */
 const xRanges = ['127.0.0.0/8', '::1/128', '203.0.113.7/32'];
 
 const seesAndManagesRobots = ['ViewOrgSessions', 'ViewOrgMembership', 'ManageOrgServiceUsers'];
@@ -132,7 +132,7 @@ async function seedOrganization(seeder: TenantSeeder, organizationId: string): P
   const child = await seeder.session(organizationId, { serviceUserId: robot, parentId, automationId, rest: 'asleep' });
   // A sub-session, so that unarchiveSessions finds one by its parent.
   await seeder.session(organizationId, { userId: member, playbookId, automationId, parentId, rest: 'archived' });
-  // It waits, unlike the other sub-session.
+  // Waiting, unlike the other sub-session.
   await seeder.session(organizationId, { userId: member, playbookId, parentId });
   await seeder.auditEntry(organizationId, { userId: member, sessionId: child });
   const token = async (kind: Parameters<TenantSeeder['key']>[0], owner: Parameters<TenantSeeder['key']>[1]) =>
@@ -154,7 +154,7 @@ async function seedEnterprise(seeder: TenantSeeder, within: string): Promise<Ent
   const accountAdmin = await seeder.user('account-admin', { roleId: 'account_admin', organizationId });
   const accountMember = await seeder.user('account-member', { roleId: 'account_member', organizationId });
   const roleId = await seeder.role('enterprise', seesAndManagesPeople);
-  // One that nobody has: it can be deleted.
+  // An unassigned role, which can be deleted.
   await seeder.role('organization', ['ViewOrgSessions']);
   const peopleManager = await seeder.user('people-manager', { roleId, organizationId });
   const robot = await seeder.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });

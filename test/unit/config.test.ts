@@ -90,7 +90,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     expect(readConfig({ ATTACHMENTS_DIR: '/mnt/shared' })).toMatchObject({ attachmentsDir: '/mnt/shared' });
   });
 
-  it('are a bucket, of Amazon with the machine’s own role unless said otherwise', () => {
+  it("are a bucket, by default Amazon's with the machine’s own role", () => {
     expect(readConfig({ S3_BUCKET: 'files' }).s3).toEqual({
       bucket: 'files',
       region: 'us-east-1',
@@ -118,7 +118,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
 });
 
 describe('connections', () => {
-  it('are kept for longer than proxies keep them, unless told otherwise', () => {
+  it('are kept longer than proxies keep them, by default', () => {
     expect(readConfig({}).keepAliveMs).toBe(130_000);
     expect(readConfig({ KEEP_ALIVE_SECONDS: '620' }).keepAliveMs).toBe(620_000);
     expect(() => readConfig({ KEEP_ALIVE_SECONDS: '0' })).toThrow('KEEP_ALIVE_SECONDS must be at least 1.');
@@ -129,8 +129,8 @@ describe('connections', () => {
   });
 });
 
-describe('the GraphQL door', () => {
-  it('is open to questions about itself, and takes any document, unless told otherwise', () => {
+describe('the GraphQL API', () => {
+  it('allows introspection and any document by default', () => {
     expect(readConfig({})).toMatchObject({
       isIntrospectable: true,
       hasExplorer: true,

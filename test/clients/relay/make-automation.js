@@ -1,6 +1,6 @@
 import { graphql } from 'relay-runtime';
 
-// Inputs of which one member is given, an interface without ids, and a union.
+// Inputs with exactly one member, an interface without ids, and a union.
 
 export const creation = graphql`
   mutation makeAutomationMutation($input: CreateAutomationInput!, $prompt: String!) {

@@ -1,6 +1,7 @@
 import { graphql } from 'relay-runtime';
 
-// Compiled by relay-compiler in test/clients/relay.test.ts; the names are Relay's rule: those of the file, then what it is.
+// Compiled by relay-compiler in test/clients/relay.test.ts. The names follow Relay's rule: the name of the file, then
+// the kind.
 
 export const query = graphql`
   query sessionListQuery($id: ID!, $count: Int!) {

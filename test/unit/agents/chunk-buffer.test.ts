@@ -9,7 +9,7 @@ it('keeps bytes that come one by one in as few blocks as those that come at once
   expect(buffer.join().every((byte, n) => byte === n % 251)).toBe(true);
 });
 
-it('gives what was added, whatever the pieces', () => {
+it('returns the added bytes for chunks of any size', () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 5 }),
     fc.integer({ min: 16_380, max: 16_390 }).map((length) => new Uint8Array(length).fill(length % 251)),

@@ -20,7 +20,7 @@ const makeDataDir = () => {
 };
 const isLeased = (id: string) => id === 'held';
 
-it('takes the secrets of every session that is not held, drafts and links too, and nothing behind a link', async () => {
+it('deletes the secrets of every session that is not leased, including drafts and links, and follows no link', async () => {
   const { dataDir, sessionDir, leave, left } = makeDataDir();
   leave('held', 'jar');
   leave('over', 'jar', '.draft');

@@ -12,13 +12,13 @@ const octalOf = (character: string) =>
   bytesOf(character)
     .map((byte) => `\\${byte.toString(8)}`)
     .join('');
-/** What programs print of a text with such a character: bytes of UTF-8 in octal, as Git and shells do. */
+/** The octal form of UTF-8 bytes that programs such as Git and shells print for such a character. */
 const isAscii = (character: string) => codeOf(character) < 0x80;
 const mixCase = (text: string) => [...text].map((each, n) => (n % 2 ? each.toUpperCase() : each)).join('');
 const escaped = (character: string) =>
   Array.from({ length: character.length }, (_, n) => `\\u${character.charCodeAt(n).toString(16).padStart(4, '0')}`);
 
-/** Ways in which one character can be written. Those without a semicolon end where no digit follows. */
+/** Encodings of one character. Those without a semicolon end where no digit follows. */
 const encodings: readonly ((character: string) => string)[] = [
   (character) => character,
   (character) =>
@@ -53,7 +53,7 @@ const encodings: readonly ((character: string) => string)[] = [
   (character) => (isAscii(character) ? character : octalOf(character)),
 ];
 
-/** Ways in which a program writes the marks of a text between quotation marks. It uses the same way for all of them. */
+/** Escapes of quotation marks inside a quoted text. A program uses the same escape for all of them. */
 const quotings: readonly ((text: string) => string)[] = [
   // Python, PHP and C, JSON as PHP writes it, and shells.
   (text) => text.replaceAll(/[\\']/g, '\\$&'),
@@ -75,7 +75,7 @@ const join = (parts: readonly string[]) =>
     '',
   );
 
-/** A text as somebody reads it who decodes it once. */
+/** The text after one round of decoding. */
 const decoded = (text: string) => {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
   const h = '[0-9a-fA-F]';
@@ -117,7 +117,7 @@ const written = fc
   .map(([secret, before, after, ways, quoted]) => {
     const parts = [...secret].map((character) => {
       const part = (ways.next().value as (typeof encodings)[number])(character);
-      // A program that writes characters behind backslashes writes two of them for one.
+      // A program that escapes characters with a backslash writes two backslashes for one.
       return part === character ? (character === '\\' ? '\\\\' : quoted(character)) : part;
     });
     return { secret, text: `${before} ${join(parts)}! ${after}` };

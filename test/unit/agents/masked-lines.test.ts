@@ -6,7 +6,7 @@ import { runs } from '../../support/property-runs.ts';
 import { storedInChunks } from '../../support/stored-in-chunks.ts';
 
 const secrets = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPQR23456789'), minLength: 12, maxLength: 260 });
-// None of these characters is in a secret, so that a part of a secret in the result comes from the secret.
+// None of these characters is in a secret, so any part of a secret in the result comes from the secret.
 const around = fc.string({ unit: fc.constantFrom(...'klm no\n {}[],.!'), maxLength: 20 });
 
 const asIs = (text: string) => text;
@@ -17,7 +17,7 @@ const asEntities = (text: string) => text.replaceAll(/./g, (each) => `&#${each.c
 const breaks = fc.tuple(fc.constantFrom('\n', '\r\n', '\n\n'), fc.constantFrom('', '  ', '\t', ' '.repeat(40)));
 const widths = fc.oneof(fc.constantFrom(60, 64, 76), fc.integer({ min: 8, max: 80 }));
 
-/** Puts a line break and an indentation behind each so many characters. */
+/** Inserts a line break and an indentation after every `width` characters. */
 const wrapped = (text: string, width: number, gap: string) =>
   (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(gap);
 
@@ -27,7 +27,7 @@ const decodings: readonly ((text: string) => string)[] = [
   (text) => text.replaceAll(/&#([0-9]+);/g, (_, code: string) => String.fromCharCode(Number(code))),
 ];
 
-/** The first run of `length` characters of a form that stands in a text, white space aside. */
+/** The first `length` consecutive characters of a form that a text contains, ignoring white space. */
 const foundIn = (text: string, form: string, length: number) => {
   for (const decode of decodings) {
     const bare = decode(text).replaceAll(/\s+/g, '');
@@ -52,7 +52,7 @@ it('finds a wrapped secret wherever the agent pauses', () => {
       pauses,
       (secret, way, width, gap, before, after, sizes) => {
         const [form, separator] = [way(secret), gap.join('')];
-        // A line that ends in the middle of an encoded character is no encoded text.
+        // A line that ends in the middle of an encoded character is not valid encoded text.
         const lines = way === asPercent ? width * 3 : way === asEntities ? width * 5 : width;
         const text = `${before}${separator}${wrapped(form, lines, separator)}\n${after}`;
         const stored = storedInChunks(secret, text, sizes);
@@ -75,7 +75,7 @@ it('finds each line of a wrapped secret where something else comes between the l
       (secret, way, width, gap, isEarly) => {
         const [form, separator] = [way(secret), gap.join('')];
         const mask = createMask([secret]);
-        // Each part has the line break, or begins with the indentation.
+        // Each chunk has the line break, or starts with the indentation.
         const [end, start] = isEarly ? [separator, ''] : gap;
         for (const line of wrapped(form, width, '\n').split('\n')) {
           const part = `${start}${line}${end}`;
@@ -122,7 +122,7 @@ it('leaves a part that only shares a word with a secret', () => {
   for (const part of ['service', '   data\n', 'the service', 'database.example runs', 'see postgresql now']) {
     expect(mask(part, true)).toBe(part);
   }
-  // Long enough, and nothing else in it.
+  // Long enough, and the only content.
   expect(mask('    Zx81-Qm4\n', true)).toBe('    ********\n');
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 
 const read = { count: 0 };
 
-// The real file system, which counts the names that are taken from it.
+// The real file system, with a count of the names read from it.
 vi.doMock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
   const count = (names: number) => {
@@ -59,7 +59,7 @@ it('reads no more names of a directory than it may, and tells that there are mor
   const directory = await workspace(many(300));
   const { files, isCut } = await listBelow(directory, ['outputs'], limits);
   expect([files.length, isCut]).toEqual([20, true]);
-  // One more tells that there are more.
+  // One more shows that there are more.
   expect(read.count).toBe(21);
 });
 

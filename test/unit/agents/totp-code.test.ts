@@ -8,7 +8,8 @@ function base32(bytes: string): string {
   return (bits.match(/.{1,5}/g) ?? []).map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 }
 
-// RFC 6238, appendix B. The seeds of the longer hashes are as long as those are: its text says otherwise, its program does not.
+// RFC 6238, appendix B. The keys of the longer hashes have the length of the hash: the RFC's text says otherwise, but
+// its program does this.
 const digits = '1234567890';
 const seeds = {
   SHA1: base32(digits.repeat(2)),
@@ -42,7 +43,7 @@ describe('a one-time password', () => {
 
   it('is good for the period that its address says', () => {
     const address = `otpauth://totp/x?secret=${seeds.SHA1}&period=60&digits=8`;
-    // The same step of time as the first vector, which is twice as long here.
+    // The same time step as the first vector, which has twice the length here.
     expect(totpCode(address, at(119))).toEqual({ code: '94287082', secondsLeft: 1 });
     expect(totpCode(address, at(60))).toEqual({ code: '94287082', secondsLeft: 60 });
   });

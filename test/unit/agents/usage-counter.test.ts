@@ -62,7 +62,7 @@ it('counts what a sum of costs has grown by, from where the agent’s session st
   counter.add(usage({ costUsd: 3 }));
   expect(counter.total().costUsd).toBeCloseTo(1, 9);
   expect(counter.agentCostUsd()).toBe(3);
-  // Another session of the agent begins at nothing.
+  // Another session of the agent starts at zero.
   counter.setAgentCostUsd(0);
   counter.add(usage({ costUsd: 0.25 }));
   expect(counter.total().costUsd).toBeCloseTo(1.25, 9);

@@ -92,7 +92,7 @@ const tokens = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Documents in which usage stands where providers put it, and where a model's words may put it. */
+/** Documents with usage where providers put it, and where a model's text may contain it. */
 const documents = fc
   .record(
     {
@@ -109,7 +109,7 @@ const documents = fc
   .chain((document) => fc.shuffledSubarray(Object.entries(document), { minLength: Object.keys(document).length }))
   .map((entries) => Object.fromEntries(entries));
 
-// By the whole, as JSON.parse reads it: of several, the larger figures count.
+// The expected value from the complete text parsed by JSON.parse: of several, the larger numbers count.
 const expected = (all: readonly Record<string, unknown>[]) => {
   const used = all.flatMap((document) => {
     const inside = document.response as { usage?: unknown } | undefined;
@@ -151,7 +151,7 @@ it('finds in any JSON text what JSON.parse would, wherever the chunks end', () =
   );
 });
 
-it('finds it in any stream of events, whatever ends its lines and wherever its chunks end', () => {
+it('finds it in any event stream, with any line ends and chunks', () => {
   const streams = fc.tuple(
     fc.array(documents, { maxLength: 4 }),
     fc.constantFrom('\n', '\r\n', '\r'),
@@ -189,7 +189,7 @@ it('reads the first event of a stream behind a byte order mark, wherever the chu
   for (const chunkBytes of [1, 2, 3, 65_536]) expect(read(text, true, chunkBytes).total).toEqual(counted);
 });
 
-it('survives any bytes, whatever the chunks', () => {
+it('accepts any bytes in any chunks', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each)),
     fc

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createSettlement } from '../../../src/auth/settlement.ts';
 
-/** Tells whether a wait is over, after everything that was due has run. */
+/** Returns true if a wait is over, after all due callbacks have run. */
 async function isOver(wait: Promise<void> | null): Promise<boolean> {
   let over = wait === null;
   void wait?.then(() => {

@@ -17,7 +17,7 @@ const hoursOf = (time: Date | null | undefined) => (time == null ? null : (time.
 const dueTime = (automation: DueTimeQuery['automation'], now: Date, isRetry: boolean) =>
   findDueTime({ automation, now, isRetry });
 
-/** An automation that is to act every hour, and has not since `next`. */
+/** An automation that is due every hour, and has not run since `next`. */
 const hourly = (next: number, missedRuns?: MissedRuns, rule = 'FREQ=HOURLY') => ({
   id: 'a',
   enabled: true,
@@ -75,7 +75,7 @@ describe('the time that is fired for', () => {
     });
   });
 
-  it('is skipped where that is asked for, unless it has been tried already or is not late itself', async () => {
+  it('is skipped on request, unless it has been tried already or is not late itself', async () => {
     expect(shown(await dueTime(hourly(5, 'skip'), at(9.5), false))).toMatchObject({ at: 9, isSkipped: true, next: 10 });
     expect(shown(await dueTime(hourly(5, 'skip'), at(9.05), false))).toMatchObject({
       at: 9,
@@ -85,7 +85,7 @@ describe('the time that is fired for', () => {
     expect(shown(await dueTime(hourly(5, 'skip'), at(9.5), true))).toMatchObject({ at: 5, isSkipped: false, next: 6 });
   });
 
-  it('is each one where that is asked for, of the last ones where they are very many', async () => {
+  it('is every occurrence on request, limited to the last ones if there are many', async () => {
     for (const now of [50.5, 150.5, 20_000.5]) {
       let automation = hourly(5, 'all');
       const started: (number | null)[] = [];

@@ -41,7 +41,7 @@ const event: EventJson = {
   items: [{ name: 'first' }, { name: 'second' }],
 };
 
-/** For each operator: a field, what it is compared with, whether it holds. */
+/** For each operator: a field, the operand, and the expected result. */
 const cases: Readonly<Record<Operator, readonly (readonly [string, unknown, boolean])[]>> = {
   'eq': [
     ['text', 'feature/login-page', true],

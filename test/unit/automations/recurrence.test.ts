@@ -9,13 +9,13 @@ interface Case {
   readonly exp: readonly string[];
 }
 
-/** Rules with the times that they are known to have: from the tests of python-dateutil, one a line. */
+/** Rules with their known occurrences: from the tests of python-dateutil, one per line. */
 const cases: Case[] = readFileSync(new URL('rrule-cases.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line));
 
-/** Combinations of which RFC 5545, 3.3.10, says that they MUST NOT be: the only cases that are not evaluated. */
+/** Combinations that RFC 5545, 3.3.10, forbids with MUST NOT: the only cases that are not evaluated. */
 const unlawful = [
   /^BYWEEKNO must stand with FREQ=YEARLY only\.$/,
   /^BYYEARDAY must not stand with FREQ=(?:DAILY|WEEKLY|MONTHLY)\.$/,
@@ -123,7 +123,7 @@ describe('hostile rules', () => {
   const starts = ['19000101T000000Z', '20261121T000001Z', '99991231T235959Z'];
   const together = rules.flatMap((rule) => starts.map((start) => [rule, start] as const));
 
-  // Each takes well under a second: what is shown is that none goes on for ever.
+  // Each takes well under a second: the test shows that none runs forever.
   test.each(together)(
     '%s from %s: the check comes to an end',
     (rule, start) => {
@@ -157,7 +157,7 @@ describe('rules whose work the evaluator does not bound', () => {
 });
 
 test('a check that takes long looks at the first few times only', () => {
-  // The first two that are too close together are the 24th and the 25th: midnight between the 31st and the 1st.
+  // The first two occurrences that are too close are the 24th and the 25th: midnight between the 31st and the 1st.
   const rule = ruleOf('FREQ=MONTHLY;BYMONTHDAY=1,8,15,22,31;BYHOUR=0,23;BYMINUTE=0,50;BYSECOND=0');
   let passed = 0;
   let step = 0;
@@ -190,7 +190,7 @@ describe('what an automation may not have', () => {
     'FREQ=DAILY;COUNT=1',
     'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29',
   ])('%s is fine', (text) => {
-    // The first time of what happens once is the moment itself, which must lie ahead.
+    // The first occurrence of a one-time rule is that time itself, which must be in the future.
     expect(recurrenceProblem(ruleOf(text), new Date(now.getTime() - 1_000))).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import {
 
 const made = new Date('2026-01-01T00:00:00Z');
 
-/** The next times of a rule, without their seconds. */
+/** The next occurrences of a rule, without seconds. */
 function runs(text: string, timeZone: string | null, after: string, count: number): string[] {
   const { zoned, problem } = parseZonedRecurrence(text, made, timeZone);
   if (!zoned) throw new Error(problem);
@@ -38,7 +38,7 @@ describe('a time zone', () => {
     ['Asia/Kathmandu', '2026-06-01T05:45:00Z', '2026-06-01T00:00:00Z'],
     // Half an hour, in the other half of the year.
     ['Australia/Lord_Howe', '2026-10-04T02:15:00Z', '2026-10-03T15:45:00Z'],
-    // A day that was left out.
+    // A skipped day.
     ['Pacific/Apia', '2011-12-30T12:00:00Z', '2011-12-30T22:00:00Z'],
     ['UTC', '2026-03-29T02:30:00Z', '2026-03-29T02:30:00Z'],
   ])('knows when its clocks show a time: %s, %s', (zone, wall, moment) => {
@@ -50,7 +50,7 @@ describe('a time zone', () => {
     const offset = (zone: string, at: number) => wallOf(zone, new Date(at)).getTime() - at;
     for (const zone of ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
       let twice = 0;
-      // Each quarter of an hour of the days when the clocks change, and of the days beside them; else one moment of the day.
+      // Every quarter of an hour on days with clock changes and adjacent days; otherwise one time per day.
       const changes = (at: number) => offset(zone, at - dayMs) !== offset(zone, at + 2 * dayMs);
       const days = Array.from({ length: 365 }, (_, day) => Date.UTC(2026, 0, 1) + day * dayMs);
       const moments = days.flatMap((day, n) =>
@@ -127,7 +127,7 @@ describe('a rule by the clocks of a time zone', () => {
     const rule = 'DTSTART:20260301T000000\nRRULE:FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0,30;BYSECOND=0';
     const wanted = ['2026-03-08T07:00', '2026-03-08T07:30', '2026-03-09T06:00'];
     expect(runs(rule, 'America/New_York', '2026-03-08T03:00:00Z', 3)).toEqual(wanted);
-    // The same one by one, from every moment: none is lost, and none comes again.
+    // The same one by one, from every time: no occurrence is lost or repeated.
     const seen: string[] = [];
     for (let after = '2026-03-08T03:00'; seen.length < 3; ) {
       const [next = ''] = runs(rule, 'America/New_York', `${after}:00Z`, 1);

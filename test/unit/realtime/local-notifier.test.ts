@@ -27,7 +27,7 @@ it('calls the others when one listener throws', () => {
   expect(errors).toEqual([failure]);
 });
 
-it('forgets a listener that stopped, also one that stops while it is called, and can be told so twice', () => {
+it('drops a listener that unsubscribed, also during a call, and allows this twice', () => {
   const notifier = createLocalNotifier(() => undefined);
   let calls = 0;
   const listener = () => {

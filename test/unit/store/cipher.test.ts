@@ -10,7 +10,7 @@ const keyring = createKeyring({ secretKey: newKey, previousSecretKey: null });
 const rotating = createKeyring({ secretKey: newKey, previousSecretKey: oldKey });
 const before = createKeyring({ secretKey: oldKey, previousSecretKey: null });
 
-/** The message of what the function throws, with that of its cause. */
+/** The message of the error that the function throws, with that of its cause. */
 function messageOf(run: () => unknown): string {
   try {
     run();

@@ -1,12 +1,12 @@
-/** A result as it goes to many sockets. */
+/** A result that is sent to many sockets. */
 export interface ReadyPayload {
-  /** The bytes of a whole message: `beginning`, the result, and the brace that closes the message. */
+  /** The bytes of a complete message: `beginning`, the result, and the closing brace. */
   messageAfter(beginning: string): Buffer;
 }
 
-/** Makes a result ready, given as JSON. */
+/** Creates a payload from a result in JSON. */
 export function createReadyPayload(json: string): ReadyPayload {
-  // Most clients number their operations alike: the same bytes go to all of them.
+  // Most clients number their operations alike, so the same bytes go to all of them.
   let last: { readonly beginning: string; readonly message: Buffer } | null = null;
   return {
     messageAfter(beginning) {

@@ -8,26 +8,26 @@ import { createOperationIds, type OperationIds } from './operation-ids.ts';
 import type { Pings } from './pings.ts';
 import { type PacedSocket, paceSocket, slowReaderClose } from './slow-reader.ts';
 
-/** What graphql-ws knows of a socket. */
+/** The data of a socket that graphql-ws passes on. */
 export interface SocketExtra {
   readonly socket: WebSocket;
-  /** What the socket is made of. */
+  /** The underlying TCP connection. */
   readonly connection: Duplex;
-  /** How messages are sent that were made for many. */
+  /** Sends messages that were encoded once for many sockets. */
   readyMessages: (Pick<PacedSocket, 'sendReady'> & Pick<OperationIds, 'nextTo'>) | null;
-  /** The headers of the upgrade, until who calls is known. */
+  /** The headers of the upgrade, until the caller is known. */
   headers: IncomingHttpHeaders;
   /** The caller's network address. */
   readonly address: string | null;
-  /** The ids of the operations that are open; an operation counts from when it is asked for until it has ended. */
+  /** The ids of the open operations. An operation counts from its request until its end. */
   readonly open: Set<string>;
-  /** Gives back what the socket has taken: its place among others, and the care for its key. Safe to call twice. */
+  /** Releases the socket's slot and the watch on its key. Safe to call twice. */
   leave: (() => void) | null;
 }
 
 /**
- * Hands a socket to graphql-ws: what its own `useServer` does, but a client that breaks off is no news, and what goes
- * wrong inside goes to our log and not to the client.
+ * Connects a socket to graphql-ws like its own `useServer`. In addition, a client that disconnects is not an error, and
+ * internal errors go to the log and not to the client.
  */
 export function serveSocket(
   server: Server<SocketExtra>,
@@ -37,7 +37,7 @@ export function serveSocket(
   const { socket, open } = extra;
   const { log } = options;
   const ids = createOperationIds((id) => open.delete(id));
-  // Among others a frame that is too large: ws has closed the socket then, with the code that says so.
+  // For example a frame that is too large: ws has then closed the socket with the matching code.
   socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
   const stopPings = options.pings.watch(socket);
   const fail = (error: unknown) => {
@@ -52,7 +52,7 @@ export function serveSocket(
   const closed = server.opened(
     {
       protocol: socket.protocol,
-      // One that is on its way out takes no more, and says so to nobody: its "close" ends its operations.
+      // A closing socket accepts no messages and reports nothing: its "close" event ends its operations.
       send: async (text) => {
         const message = ids.toClient(text);
         if (message !== null) await paced.send(message);
@@ -61,10 +61,10 @@ export function serveSocket(
       onMessage: (take) => {
         socket.on('message', (data) => {
           const text = String(data);
-          // Looked at now, or each operation would keep the text of its message.
+          // Computed now, or each operation would keep the text of its message.
           const isBad = isServersOwn(text);
           take(ids.fromClient(text)).catch((error: unknown) => {
-            // As for any other message that a client cannot send: graphql-ws takes this one for a mistake of the service.
+            // The response to any invalid message: graphql-ws would treat this one as an error of the service.
             if (isBad) socket.close(CloseCode.BadRequest, 'Invalid message received');
             else fail(error);
           });
@@ -81,7 +81,7 @@ export function serveSocket(
   });
 }
 
-/** The types of messages that only a server sends. */
+/** The message types that only a server sends. */
 const serversOwn: readonly unknown[] = ['connection_ack', 'next', 'error'];
 
 function isServersOwn(text: string): boolean {

@@ -2,36 +2,41 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { slowReaderMs } from '../../http/abortable-response.ts';
 
-/** What a socket may hold for a client that does not take it, before what the client sends is left unread too. */
+/**
+ * The maximum number of bytes buffered for a client that does not read, before the service stops reading from it too.
+ */
 const maxBufferedBytes = 1_024 * 1_024;
 
-/** How a socket is closed whose client does not read: it may connect again, and go on after its last cursor. */
+/** The close of a socket whose client does not read: it may reconnect and resume after its last cursor. */
 export const slowReaderClose = { code: 1013, reason: 'Messages are not read' } as const;
 
 const nothing = Buffer.alloc(0);
 const asText = { binary: false } as const;
 
-/** Who waits until what it sent has been taken. */
+/** A sender that waits until its message has been sent. */
 export interface Sender {
   resume(): void;
 }
 
 /** The sending side of a socket, with bounded memory. */
 export interface PacedSocket {
-  /** Resolves when the message has gone to the network, or the socket has ended: who waits for it sends no faster than it is read. */
+  /**
+   * Resolves when the message has been sent or the socket has closed, so that a sender that waits is no faster than the
+   * reader.
+   */
   send(message: string): Promise<void>;
   /**
    * Sends the bytes of a text message, which many sockets may share. True: it has gone, with all before it. False: the
    * sender's `resume` is called when it has; never, if the socket is closing.
    */
   sendReady(message: Buffer, sender: Sender): boolean;
-  /** To be called when the socket has closed. */
+  /** Call when the socket has closed. */
   stop(): void;
 }
 
 /**
- * Sends at the pace of the client. While more than 1 MiB waits for it, nothing is read from it either, so that it cannot
- * make us write more; and when nothing of what waits is taken for {@link slowReaderMs}, its socket is closed.
+ * Sends at the pace of the client. While more than 1 MiB is buffered, nothing is read from the client either, so that
+ * it cannot cause more output. If none of the buffered data is sent for {@link slowReaderMs}, the socket is closed.
  */
 export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: number, onGiveUp: () => void): PacedSocket {
   let waiting = 0;
@@ -43,7 +48,7 @@ export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: numbe
   const giveUp = () => {
     socket.close(slowReaderClose.code, slowReaderClose.reason);
     onGiveUp();
-    // The frame that says so waits behind the rest: whoever reads again in time still gets to know why.
+    // The close frame waits behind the buffered data: a client that resumes reading in time still gets the reason.
     timer = setTimeout(() => socket.terminate(), closeMs).unref();
   };
   const taken = (resolve: () => void) => () => {
@@ -52,7 +57,7 @@ export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: numbe
       stop();
       if (waiting > 0) timer = setTimeout(giveUp, slowReaderMs).unref();
     }
-    // Also of one that is told to go: what it says to that ends it.
+    // Also for a closing socket: the client's reply to the close ends it.
     if (socket.isPaused && socket.bufferedAmount <= maxBufferedBytes) socket.resume();
     resolve();
   };
@@ -72,7 +77,7 @@ export function paceSocket(socket: WebSocket, connection: Duplex, closeMs: numbe
     sendReady(message, sender) {
       if (socket.readyState !== socket.OPEN) return false;
       socket.send(message, asText);
-      // Known at once: a callback of each message would cost more than a tenth of its delivery.
+      // Checked directly: a callback for each message would cost more than a tenth of its delivery.
       if (socket.bufferedAmount === 0) return true;
       wait();
       connection.write(

@@ -10,11 +10,11 @@ import type { SocketExtra } from './serve-socket.ts';
 import type { Sender } from './slow-reader.ts';
 import type { SharedOperation, SharedResults } from './subscription-results.ts';
 
-/** How an operation on a socket gets the entries of a log, if it turns out to ask for that. */
+/** Delivers the entries of a log to an operation on a socket, if it subscribes to one. */
 export interface SocketDelivery extends LogDelivery {
   /**
-   * To be called when the operation has begun: `args` are those that it began with. Null when it does not follow a log; else
-   * what ends when it does, and has no results.
+   * Call when the operation has started, with its `args`. Returns null if it does not follow a log; otherwise an
+   * iterator without results that ends with the subscription.
    */
   begin(args: ExecutionArgs, context: GraphqlContext): AsyncIterableIterator<never> | null;
 }
@@ -25,8 +25,9 @@ type Ending = { readonly done: true; readonly value: undefined };
 const done: Ending = { done: true, value: undefined };
 
 /**
- * The entries of a log for one operation on a socket, as messages whose bytes are made once for all who get the same. They go
- * past graphql-ws, which is left to wait for the end: thus a delivery costs no promises. `id`: that of the operation.
+ * Delivers the entries of a log to one operation on a socket, as messages encoded once for all subscribers that get the
+ * same. They bypass graphql-ws, which only waits for the end, so a delivery costs no promises. `id`: the operation's
+ * id.
  */
 export function createSocketDelivery(
   results: SharedResults,
@@ -66,7 +67,7 @@ class Delivery extends LogPush<ReadyPayload> implements SocketDelivery, Sender, 
     if (start === null) return null;
     this.#start = null;
     const beginning = this.#messages.nextTo(this.#id);
-    // Completed while it began: what ends it has been called, or will be.
+    // Completed while it started: it has been ended, or will be.
     if (this.#isOver || beginning === null) return this;
     this.#beginning = beginning;
     this.#operation = this.#results.operationOf(args);

@@ -48,7 +48,7 @@ interface Made {
   readonly byRights: Map<string, ReadyPayload | Promise<unknown>>;
 }
 
-/** See {@link SharedResults}. */
+/** Creates {@link SharedResults}. */
 export function createSharedResults(plans: Plans, maskError: (error: unknown) => GraphQLError): SharedResults {
   const operations = new WeakMap<
     DocumentNode,

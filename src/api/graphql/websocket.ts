@@ -20,41 +20,41 @@ import { type SocketExtra, serveSocket } from './serve-socket.ts';
 import { createSocketDelivery } from './subscription-delivery.ts';
 import { createSharedResults } from './subscription-results.ts';
 
-/** What a client may do on one socket. */
+/** Limits of one socket. */
 export const socketLimits = {
-  /** `ws` would take 100 MiB. */
+  /** The default of `ws` is 100 MiB. */
   payloadBytes: 256 * 1_024,
   /** From the upgrade to `connection_init`. */
   initMs: 3_000,
   keepAliveMs: 12_000,
-  /** At once. */
+  /** Concurrent operations. */
   operations: 100,
-  /** What a client may take to close its side when the service stops. */
+  /** The time for a client to close its side when the service stops. */
   closeMs: 2_000,
-  /** The same for one that is closed because it does not read. */
+  /** The same for a client that is closed because it does not read. */
   slowMs: 10_000,
 } as const;
 
-/** The close code of one socket more than a principal may have: clients do not try that again by themselves. */
+/** The close code for a socket beyond a principal's limit: clients do not retry it automatically. */
 const tooManySockets = CloseCode.TooManyInitialisationRequests;
 
-/** Why a socket is closed by 4403, in the same words for whatever is wrong with its token, at first or later. */
+/** The reason of a close with 4403: the same text for every problem with the token, at the start or later. */
 const noGoodToken = 'The token is missing, unknown, expired or revoked';
 
 /**
- * The close code during an outage: 1013, Try Again Later. graphql-ws tries such a socket again, and each of its subscriptions from
- * the cursor that the client gives; after most codes of its own (4xxx), and after 1011, it does not.
+ * The close code during an outage: 1013, Try Again Later. graphql-ws reconnects such a socket, and each of its
+ * subscriptions at the client's cursor; after most of its own codes (4xxx), and after 1011, it does not.
  */
 const unavailable = { code: 1013, reason: 'Try again later' } as const;
 
-/** What {@link createSockets} needs. */
+/** Options of {@link createSockets}. */
 export interface SocketOptions {
   readonly engine: Engine;
   readonly streams: OpenStreams;
-  /** `viewer`: who it is now, asked anew whenever it matters. */
+  /** `viewer`: the current viewer, read whenever it matters. */
   readonly contextOf: ContextOf;
   readonly callers: Pick<Callers, 'ofSocket'>;
-  /** Whether a socket may be opened from an address at all. */
+  /** Resolves to true if a socket may be opened from an address. */
   readonly mayOpen: (address: string | null) => Promise<boolean>;
   readonly liveViewers: LiveViewers;
   readonly plans: Plans;
@@ -66,7 +66,7 @@ type EnvelopedArgs = ExecutionArgs & {
   rootValue: { execute: (args: ExecutionArgs) => unknown; subscribe: (args: ExecutionArgs) => unknown };
 };
 
-/** The WebSocket side of the door: graphql-transport-ws through the same parse, validate and execute as HTTP. */
+/** The WebSocket API: graphql-transport-ws, with the same parsing, validation and execution as HTTP. */
 export function createSockets(options: SocketOptions) {
   const wss = new WebSocketServer({
     noServer: true,
@@ -106,7 +106,7 @@ export function createSockets(options: SocketOptions) {
       } catch (error) {
         if (error instanceof DomainError) {
           const reason = error instanceof RateLimitedError ? 'Too many failed attempts' : noGoodToken;
-          // Before graphql-ws does it, which would say "Forbidden" alone.
+          // Sent before graphql-ws closes the socket with "Forbidden" alone.
           extra.socket.close(CloseCode.Forbidden, reason);
           return false;
         }
@@ -154,7 +154,8 @@ export function createSockets(options: SocketOptions) {
           execute,
           subscribe: async (subscribeArgs: ExecutionArgs) => {
             const result = await subscribe(subscribeArgs);
-            // graphql-ws ends what it knows when a socket closes; what begins after that nobody would end.
+            // graphql-ws ends the operations that it knows when a socket closes; an operation that starts later must be
+            // ended here.
             if (!isIterable(result)) {
               if (outageHeaders(result.errors)) socket.close(unavailable.code, unavailable.reason);
               return result;
@@ -163,7 +164,8 @@ export function createSockets(options: SocketOptions) {
             const delivered = delivery.begin(subscribeArgs, context);
             if (delivered === null)
               return untilOutage(result, () => socket.close(unavailable.code, unavailable.reason));
-            // graphql-ws keeps both for as long as the operation: most of what an idle subscription would cost.
+            // graphql-ws keeps both for the life of the operation: they would be most of the cost of an idle
+            // subscription.
             Object.assign(subscribeArgs, { contextValue: null, rootValue: null, variableValues: null });
             Object.assign(payload, { query: '', variables: null });
             return delivered;
@@ -212,7 +214,7 @@ export function createSockets(options: SocketOptions) {
     },
     async stop(): Promise<void> {
       for (const client of wss.clients) client.close(1001, 'Going away');
-      // Asked to close first; one that does not answer is not waited for.
+      // Sockets are asked to close first; one that does not reply is terminated.
       const timer = setTimeout(() => {
         for (const client of wss.clients) client.terminate();
       }, socketLimits.closeMs);
@@ -223,8 +225,8 @@ export function createSockets(options: SocketOptions) {
 }
 
 /**
- * Passes results on until one of them fails in an outage: without it, the client would go on after what it has not seen. Not an
- * async generator, whose return() would wait for the result that is pending.
+ * Passes results on until one of them fails in an outage: otherwise the client would resume after a result that it has
+ * not received. Not an async generator, whose return() would wait for the pending result.
  */
 function untilOutage(
   results: AsyncIterable<ExecutionResult>,

@@ -8,12 +8,12 @@ import {
 } from 'graphql';
 import { type CompiledOperation, compileOperation } from './compile.ts';
 
-/** For how many sets of values an operation is compiled. */
+/** The maximum number of condition combinations for which an operation is compiled. */
 const maxCompiled = 8;
 
 /**
- * Names of the variables that `@skip` and `@include` of a document read. Null if nothing of it is compiled: it has
- * introspection, or other directives.
+ * The names of the variables that `@skip` and `@include` in a document read. Null if the document cannot be compiled:
+ * it has introspection or other directives.
  */
 export function findConditions(document: DocumentNode): ReadonlySet<string> | null {
   const names = new Set<string>();
@@ -30,7 +30,7 @@ export function findConditions(document: DocumentNode): ReadonlySet<string> | nu
   return isCompilable ? names : null;
 }
 
-/** An operation of a valid document. */
+/** An operation of a valid document, with its fragments. */
 interface OperationParts {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
@@ -38,8 +38,8 @@ interface OperationParts {
 }
 
 /**
- * Compiles an operation when it is first needed, once for each set of values of its conditions ({@link findConditions} of its
- * document). The function returns null for what graphql-js has to run, and for more sets of values than are kept.
+ * Compiles an operation on first use, once per combination of its conditions ({@link findConditions} of its document).
+ * The function returns null for operations that graphql-js must run, and for combinations beyond the maximum.
  */
 export function createCompiler(
   parts: OperationParts,

@@ -1,4 +1,5 @@
-// The public interface of this folder: README.md describes it. It imports nothing of ours, so that it could be a package.
+// The public interface of this folder, described in README.md. It imports no other code of the project, so that it
+// could be a package.
 export type { CompiledOperation } from './compile.ts';
 export { compileOperation } from './compile.ts';
 export { createCompiler, findConditions } from './conditions.ts';

@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     await test?.close();
   });
 
-  /** The pages, and how each is brought to where it is looked at. */
+  /** The pages, each with the steps that bring it to the state to check. */
   const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {
     list: async ({ page }) => {
       await page.goto('/sessions');

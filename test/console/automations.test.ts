@@ -9,7 +9,7 @@ const all = (...conditions: readonly [string, string, unknown?][]) => ({
   all: conditions.map(([field, operator, value = null]) => ({ field, operator: operator.toUpperCase(), value })),
 });
 
-/** One of everything that an automation can have: what a form that only knows the usual would lose. */
+/** Every possible option of an automation: a form that knows only the common ones would lose the others. */
 const triggers = [
   recurring('RRULE:freq=weekly;BYDAY=MO;byhour=9;BYMINUTE=0;BYSECOND=0', 'Europe/Berlin'),
   recurring('BYSECOND=0;BYMINUTE=30;BYHOUR=7;FREQ=DAILY', 'UTC'),
@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await save(page);
     expect(await read(automation.id)).toEqual(before);
     await picture('automation-rich');
-    // Nothing was written: not even who changed it last, and when.
+    // Nothing was written, not even the last editor and time.
     expect((await read(automation.id)).updatedAt).toBe(before.updatedAt);
     await page.getByText('body.count is "5" and body.count is not 5').waitFor();
     await page.getByText('or', { exact: true }).first().waitFor();
@@ -231,7 +231,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Add another trigger' }).click();
     const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
     await trigger(2).getByLabel('Repeats').selectOption('Monthly');
-    // Each has its next five.
+    // Each shows its next five occurrences.
     await expect.poll(() => trigger(1).locator('.times time').count()).toBe(5);
     await expect.poll(() => trigger(2).locator('.times time').count()).toBe(5);
     await trigger(2).getByLabel('It acts').selectOption('session:finished');

@@ -23,7 +23,7 @@ const signInByLink = async (app = test) =>
 const confirm = (halves: Halves, token: unknown, app: Pick<TestApp, 'url'> = test) =>
   send(app, 'POST', { token }, { ...halves }, '/console/session/confirmation');
 
-/** Runs a mutation in the console; the code of the error, or of the first user error, or null. */
+/** Runs a mutation in the console; returns the code of the error, or of the first user error, or null. */
 async function codeOf(halves: Halves, field: string, input: Record<string, unknown>): Promise<string | null> {
   const { data, errors } = await ask(
     test,
@@ -37,14 +37,14 @@ async function codeOf(halves: Halves, field: string, input: Record<string, unkno
 
 type Mutations = Readonly<Record<string, [field: string, input: Record<string, unknown>]>>;
 
-/** Runs mutations in turn; the code of each by its name. */
+/** Runs mutations in sequence; returns the code of each by name. */
 async function codesOf(halves: Halves, mutations: Mutations): Promise<Record<string, string | null>> {
   const codes: Record<string, string | null> = {};
   for (const [name, [field, input]] of Object.entries(mutations)) codes[name] = await codeOf(halves, field, input);
   return codes;
 }
 
-/** Selects everything that an act could have written. */
+/** Selects every row that a mutation could have written. */
 async function rows(): Promise<unknown> {
   const tables = [
     'api_key',
@@ -82,7 +82,7 @@ async function makeSecret(): Promise<string> {
   return secret.secretId;
 }
 
-/** Acts that give lasting access or control, by their names, with an input that is good. */
+/** Mutations that grant lasting access or control, by name, with valid inputs. */
 async function grants(): Promise<Mutations> {
   const { organizationId } = test;
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {

@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.getByText('The files that you had attached go along again.').waitFor();
     await field.press('Enter');
     await expect.poll(() => field.inputValue()).toBe('');
-    // The same words once more are another message.
+    // The same text again is another message.
     await field.fill('Only once');
     await field.press('Enter');
     await expect.poll(() => field.inputValue()).toBe('');

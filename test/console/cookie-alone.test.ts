@@ -27,7 +27,7 @@ it('gives no access anywhere, and ends nothing', async () => {
   const halves = await signIn(test, test.adminToken);
   const open = await openSocket(test, halves, test.url);
   expect(await tryEverywhere(target, { cookie: halves.cookie })).toEqual(refusedEverywhere);
-  // Somebody who signs in with a token of their own and this cookie does not end the sign-in either.
+  // A sign-in with another token and this cookie does not end the sign-in either.
   const { token } = await makeOrganization(test, 'Thief');
   await signIn(test, token, { cookie: halves.cookie });
   expect(await statusOf(halves)).toBe(200);
@@ -60,7 +60,7 @@ it('counts with the page secret of the same sign-in only, so that a planted cook
     ...refusedEverywhere,
     'the sign-out': 204,
   });
-  // Signing out ended the sign-in of the page, whatever its cookie was by then, and not that of the planted cookie.
+  // Signing out ended the page's sign-in, regardless of its current cookie, and not that of the planted cookie.
   expect([await statusOf(victim), await statusOf(attacker)]).toEqual([401, 200]);
 });
 

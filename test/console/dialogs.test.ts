@@ -4,7 +4,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-/** What has the focus, by its name or its text. */
+/** The focused element, by its name or its text. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const { activeElement } = document;
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.keyboard.press('n');
     const prompt = page.getByLabel('What is to be done');
     await prompt.fill('A long thought');
-    // However often it is pressed: browsers let a page ask once only.
+    // Pressed more than once: browsers let a page prevent the close only once.
     for (let n = 0; n < 2; n++) {
       await page.keyboard.press('Escape');
       await page.getByRole('heading', { name: 'Throw away what you wrote?' }).waitFor();
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.mouse.click(5, 5);
     await page.getByRole('button', { name: 'Throw away', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // Nothing written: nothing is asked.
+    // Nothing was entered, so there is no question.
     await page.keyboard.press('n');
     await prompt.waitFor();
     expect(await prompt.inputValue()).toBe('');
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.getByRole('button', { name: /^Copy/ }).click();
     const message = page.getByRole('region', { name: 'Messages' });
     await message.getByText('copied.').waitFor();
-    // What is behind a dialog takes no press.
+    // Elements behind a dialog cannot be clicked.
     await message.getByRole('button', { name: 'Close' }).click();
     await message.getByText('copied.').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'I have kept it' }).click();
@@ -139,7 +139,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.goBack();
     await page.getByRole('link', { name: 'three' }).waitFor();
     await expect.poll(() => focused(page)).toBe('two');
-    // From elsewhere, and by words too.
+    // From another page, and by text too.
     await page.goto('/manage/playbooks');
     await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
@@ -211,7 +211,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
       expect(await page.getByRole('searchbox', { name: 'Search in titles' }).count(), query).toBe(1);
       await page.keyboard.press('Escape');
     }
-    // What the service refuses can be cleared too.
+    // A filter that the service refuses can be cleared too.
     await page.goto('/sessions?playbook=playbook-%E2%98%A0');
     await page.getByRole('button', { name: /Clear/ }).first().click();
     await page.getByText('still here').waitFor();

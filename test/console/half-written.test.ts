@@ -50,10 +50,10 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     expect(await read()).toMatchObject({ body: 'One\nTwo\nTheirs' });
     await press(page, 'Take theirs');
     await expect.poll(() => body(page).inputValue()).toBe('One\nTwo\nTheirs');
-    // What was written is not lost by that.
+    // That does not lose the input.
     await press(page, 'Undo');
     await expect.poll(() => body(page).inputValue()).toBe('One\nMine\nThree');
-    // Somebody saves once more.
+    // Another user saves again.
     await other.goto(address);
     await body(other).fill('Theirs again');
     await press(other, 'Save');
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  /** Lets somebody else save after the page has looked at the version of the service, before it saves its own. */
+  /** Lets another user save after the page has read the service's version and before it saves its own. */
   async function saveBetween(page: Page, save: () => Promise<unknown>) {
     let isOvertaken = false;
     await page.route('**/graphql', async (route) => {
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.getByText('Sweep mine is saved.').waitFor();
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name jitterSeconds } } }';
     const { data } = await graphql(test, token, document, { id: automation.id });
-    // What was not touched here stays as the other has saved it.
+    // Fields that were not changed here keep the other user's values.
     expect(data.node).toEqual({ name: 'Sweep mine', jitterSeconds: 7 });
     expect(pageErrors).toEqual([]);
     await page.context().close();

@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 12
       'leads to evil6.example',
       'leads to localhost:1',
     ]);
-    // The characters that turn text around end with the link.
+    // Bidirectional characters end with the link.
     const [turned, behind] = await page.evaluate(() => {
       const paragraph = [...document.querySelectorAll('.markdown p')].find((each) =>
         each.textContent?.includes('behind it'),

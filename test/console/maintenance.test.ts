@@ -15,7 +15,7 @@ import { testDatabase } from '../support/test-store.ts';
 const banner = (page: Page) => page.getByRole('region', { name: 'Maintenance mode' });
 const endButton = (page: Page) => banner(page).getByRole('button', { name: 'End maintenance mode' });
 
-/** By how many pixels the document is larger than the window: [to the right, downwards]. */
+/** The overflow of the document beyond the window in pixels: [to the right, downwards]. */
 const overflow = (page: Page) =>
   page.evaluate(() => {
     const { scrollWidth, scrollHeight } = document.documentElement;
@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       expect(await banner(page).count()).toBe(0);
       await waitUntilEnded(copy, id);
       await page.getByText('Finished', { exact: true }).waitFor();
-      // A page that somebody else has open reads again when its user comes back to it.
+      // Another user's page reads again when the user returns to it.
       await reader.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
       await banner(reader.page).waitFor({ state: 'hidden' });
       expect([...window.consoleErrors, ...reader.consoleErrors]).toEqual([]);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' };
     let server = await startServer(env);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, server, bootstrapToken);
-    // Read once the page is loaded and its socket is open.
+    // Read after the page has loaded and its socket is open.
     const isRead = page.waitForResponse(
       (answer) => answer.request().postData()?.includes('maintenanceBanner') ?? false,
     );

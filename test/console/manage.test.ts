@@ -25,13 +25,13 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     return window;
   };
   const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
-  /** Values that are shown once, when its dialog is closed again. */
+  /** The values that a dialog shows once, read after it was closed again. */
   const takeSecret = async (page: Page, label: string): Promise<string> => {
     const text = await page.getByRole('dialog').locator('code').first().textContent();
     expect(await page.getByRole('dialog').getByText(label, { exact: true }).count()).toBe(1);
     await inDialog(page, 'I have kept it').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // The page goes on: what was there may be hidden for a moment, while what follows loads.
+    // The page continues: its content may be hidden for a moment while the next part loads.
     await expect.poll(() => page.content()).not.toContain(text);
     return text ?? '';
   };
@@ -179,7 +179,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'New webhook' }).first().click();
     await page.getByLabel('Address').fill('http://127.0.0.1/hook');
     await inDialog(page, 'Save').click();
-    // In the words of the page: neither the API's name of the field nor a setting of the service.
+    // In the page's words: neither the API's name of the field nor a setting of the service.
     const refused = (await page.getByRole('dialog').getByRole('alert').textContent()) ?? '';
     expect(refused).toMatch(/^This must be /);
     expect(refused).not.toMatch(/"url"|WEBHOOK_/);
@@ -220,7 +220,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('button', { name: 'Remove Ada' }).click();
     await inDialog(page, 'Remove').click();
     await row.waitFor({ state: 'detached' });
-    // They are a user of the enterprise still, and are only given a role again.
+    // They are still users of the enterprise, and only get a role again.
     await page.getByRole('button', { name: 'Add somebody' }).first().click();
     await page.getByLabel('E-mail').fill('ADA@example.com');
     await pick(page, 'Role', 'Admin');
@@ -308,7 +308,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.getByRole('dialog').getByLabel('ACUs in a month at most').fill('40');
     await inDialog(page, 'Save').click();
     await page.getByRole('cell', { name: '40', exact: true }).waitFor();
-    // The service refuses a list that would lock out whoever sends it.
+    // The service refuses a list that would lock out its sender.
     await page.getByLabel('Addresses and ranges').fill('203.0.113.7');
     await page.getByRole('button', { name: 'Save the list' }).click();
     await inDialog(page, 'Save the list').click();

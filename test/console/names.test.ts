@@ -5,7 +5,7 @@ import { missing, openBrowser, openSignedIn } from '../support/console-browser.t
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-/** Turns what comes after it around, and is not seen. */
+/** An invisible character that reverses the text after it. */
 const override = '\u202e';
 const unseen = /[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
     await link.waitFor();
     await page.getByText('ad[U+200B]min').waitFor();
     expect(await text()).not.toMatch(unseen);
-    // Beside a name from right to left, the others stand where they stood.
+    // Beside a right-to-left name, the other names keep their positions.
     const row = page.getByRole('listitem').filter({ has: link });
     const lefts = await row.locator('.tag').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().left));
     expect(lefts).toEqual(lefts.toSorted((a, b) => a - b));

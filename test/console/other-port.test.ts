@@ -10,7 +10,7 @@ import { makeOrganization } from '../support/sessions.ts';
 import { refusedEverywhere, tryEverywhere } from '../support/stolen-cookie.ts';
 import { upload } from '../support/uploads.ts';
 
-/** A page on another port of the service's host, as an agent can serve one, with the requests that it received. */
+/** A page on another port of the service's host, such as an agent can serve, with the requests that it received. */
 async function serveOther(test: Pick<TestApp, 'url'>, setCookies: readonly string[] = [], script = '') {
   const received: IncomingHttpHeaders[] = [];
   const server = createServer(({ headers, url }, response) => {
@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await preview.goto(other.url);
     expect(other.received[0]?.cookie).toBe(cookie);
     expect(await tryEverywhere(target(), { cookie: other.received[0]?.cookie ?? '' })).toEqual(refusedEverywhere);
-    // Its pages have a storage of their own.
+    // Its pages have a separate storage.
     expect(await preview.evaluate(() => JSON.stringify(localStorage))).toBe('{}');
     await isIn(page);
     expect(pageErrors).toEqual([]);
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.goto('/sessions');
     await page.getByLabel('Token').waitFor();
     expect(await page.getByText('Attackers').count()).toBe(0);
-    // The console asks before it uses a link, though nobody is signed in: the link may be the attacker's.
+    // The console asks before it uses a link, even if nobody is signed in: the link may be the attacker's.
     await page.goto(`/sign-in#link=${'a'.repeat(52)}`);
     await page.getByRole('heading', { name: 'You were signed in before' }).waitFor();
     await page.keyboard.press('Enter');
@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.keyboard.press('Enter');
     await page.locator('#main').waitFor();
     await isIn(page);
-    // The sign-in before the planted cookie has ended with this one; the attacker's has not become anybody else's.
+    // This sign-in ended the one before the planted cookie. The attacker's sign-in still belongs to the attacker.
     expect((await ask(test, before, '{ __typename }')).status).toBe(401);
     expect((await ask(test, theirs, '{ viewer { organization { name } } }')).data.viewer.organization.name).toBe(
       'Attackers',
@@ -155,7 +155,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.context().close();
   });
 
-  /** Cookies of a server on another port, of 3,900 bytes each. */
+  /** Cookies of a server on another port, 3,900 bytes each. */
   const bulk = (count: number) =>
     Array.from({ length: count }, (_, n) => `bulk${n}=${'x'.repeat(3_890)}; Path=/; Max-Age=86400`);
 
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     const refused = await page.goto('/manage/users');
     expect(refused?.status()).toBe(431);
     await page.getByText('The address and the headers of the request have more than 64 KiB.').waitFor();
-    // Connections of before the first such request are not measured.
+    // Connections from before the first such request are not measured.
     await expect.poll(async () => (await page.goto('/manage/users'))?.status(), { timeout: 10_000 }).toBe(200);
     expect(await page.context().cookies(test.url)).toEqual([]);
     await page.context().close();

@@ -6,7 +6,7 @@ import { makeManager, rolesOf, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
-/** Another's work on the machine is waited for. */
+/** Allows for other load on the machine. */
 const soon = { timeout: 20_000 };
 
 describe.skipIf(missing !== null)(
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)(
       await page.getByLabel('Its name, to be sure').fill('Backend two');
       await inDialog(page, 'Delete').click();
       await page.getByRole('row', { name: /Backend two/ }).waitFor({ state: 'detached' });
-      // It was the one whose pages were open: another takes its place.
+      // Its pages were open: another organization replaces it.
       await page.goto('/sessions');
       await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
       await expect.poll(() => page.getByText('Backend two').count(), soon).toBe(0);

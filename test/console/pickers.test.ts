@@ -9,7 +9,7 @@ import { createSession, makeOrganization } from '../support/sessions.ts';
 /** More than one page of any list. */
 const many = Array.from({ length: 150 }, (_, index) => String(index + 1).padStart(3, '0'));
 
-/** Another's work on the machine is waited for. */
+/** Allows for other load on the machine. */
 const soon = { timeout: 20_000 };
 
 describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, () => {
@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
   });
 
   const makeEach = async (field: string, selection: string, inputOf: (number: string) => object) => {
-    // Ten at once: the order of what is made at once does not matter here.
+    // Ten at once: the order of concurrent creations does not matter here.
     for (let from = 0; from < many.length; from += 10) {
       const made = await Promise.all(
         many.slice(from, from + 10).map((number) => runMutation(test, field, selection, { ...inputOf(number) })),
@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
       for (const { userErrors } of made) expect(userErrors).toEqual([]);
     }
   };
-  /** The last one is the newest; their ids by number. */
+  /** The last one is the newest; returns their ids in order. */
   const makePlaybooks = async (organizationId: string): Promise<Record<string, string>> => {
     const rows = await test.app.services.store.query<{ number: string; id: string }>(
       `insert into playbook (id, enterprise_id, organization_id, title, body, created_at, updated_at)
@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await options(page).nth(90).waitFor();
     expect(await options(page).count()).toBeLessThan(110);
     await page.getByRole('listbox').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-    // By anybody, by me, and all.
+    // By anyone, by me, and all.
     await expect.poll(() => options(page).count(), soon).toBe(152);
     await page.keyboard.type('one-009@');
     await expect.poll(() => options(page).allTextContents(), soon).toEqual(['Somebody 009one-009@many.example.com']);

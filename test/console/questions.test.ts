@@ -19,7 +19,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     await test?.close();
   });
 
-  /** A session whose agent asks for a permission to do what its prompt says, and the id of its question. */
+  /** A session whose agent asks for permission to do what its prompt says, and the id of its question. */
   async function start(prompt: string): Promise<{ id: string; questionId: string }> {
     const id = await createSession(test, { prompt });
     onTestFinished(async () => {

@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await choose(data.organization.name);
     await page.getByRole('link', { name: 'Of somebody else' }).waitFor();
     expect(await secrets.count()).toBe(0);
-    // A session by its address offers what may be done in its own organization, not in the one that the page shows.
+    // A session's page offers the actions allowed in its own organization, not in the page's current one.
     await page.goto(`/sessions/${managed}`);
     await page.getByRole('button', { name: 'Terminate' }).waitFor();
     await page.goto(`/sessions/${id}`);

@@ -11,7 +11,7 @@ import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, firstOrganizationId, say } from '../support/sessions.ts';
 
-/** The numbers, in the log, of the messages that are in the page now. */
+/** The log positions of the messages that the page currently renders. */
 const shownSeqs = (page: Page) =>
   page.locator('[data-seq]').evaluateAll((all) => all.map((each) => Number(each.getAttribute('data-seq'))));
 
@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await test?.close();
   });
 
-  /** A session that nobody works on, with a log of the test's own. */
+  /** A session without a worker, whose log the test writes. */
   const quietSession = async (title: string) => {
     const id = await createSession(test, { prompt: 'sleep 600', title });
     await test.app.services.store.execute('delete from run where session_id = $1', [id]);
@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.goto(`/sessions/${id}`);
     await page.getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent works.', { exact: true }).waitFor();
-    // What was asked, and both of what it says.
+    // The prompt, and the two messages of the agent.
     await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       '<img src=x onerror="document.title=1"><script>document.title = 2</script><b>not bold</b>',
       '[run](javascript:document.title=3) [data](data:text/html,x) ![pixel](https://evil.example.com/x.png)',
       '<iframe src="https://evil.example.com"></iframe>',
-      // Deeper than what reads it can go.
+      // Deeper than the parser's recursion allows.
       `${'>'.repeat(4_000)} deep down`,
       `${'*_'.repeat(1_000)}${'_*'.repeat(1_000)}`,
     ];
@@ -177,13 +177,13 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const log = page.getByRole('log');
     const distance = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
     expect(await distance()).toBeLessThan(5);
-    // What comes is followed while one is at the end …
+    // New entries are followed while the user is at the end …
     for (const text of ['new', 'newer', 'the newest']) {
       await say(test, id, text);
       await page.getByText(text, { exact: true }).waitFor();
       await expect.poll(distance).toBeLessThan(5);
     }
-    // … and does not move what one reads further up.
+    // … and do not move the text that the user reads further up.
     await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 2_000));
     await page.getByRole('button', { name: 'To the end' }).waitFor();
     const read = await log.evaluate((box) => box.scrollTop);
@@ -203,7 +203,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       .toBe(1);
     await page.getByRole('button', { name: 'To the end' }).click();
     await page.getByText('even newer').waitFor();
-    // However much comes at once, the end is followed.
+    // The end is followed even if many entries arrive at once.
     await sayMany(test, id, 2_000);
     await page.getByText('m1999', { exact: true }).waitFor();
     await expect.poll(distance).toBeLessThan(5);
@@ -218,7 +218,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };
     let server = await startServer(env);
     const { page } = await openSignedIn(browser, server, bootstrapToken);
-    // All rows at once: as high as they are together.
+    // All rows are rendered, at their total height.
     await page.setViewportSize({ width: 1_280, height: 12_000 });
     const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.2`).join('\n');
     const organizationId = await firstOrganizationId(server, bootstrapToken);

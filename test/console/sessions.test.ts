@@ -7,7 +7,7 @@ import { makeManySessions } from '../support/many-sessions.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-/** Resolves when a page, which is to be loaded then, has asked for what comes to its list. */
+/** Resolves when a page that is then loaded has subscribed to its list. */
 const untilSubscribed = (page: Page) =>
   new Promise<void>((resolve) => {
     page.on('websocket', (socket) => {
@@ -106,7 +106,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.reload();
     await expect.poll(titles).toEqual(['About pears']);
     await isFollowed;
-    // What comes is held to the filter too.
+    // The filter applies to new sessions too.
     await start('More pears', { tags: ['fruit'] });
     await start('More apples', { tags: ['fruit'] });
     await expect.poll(titles).toEqual(['More pears', 'About pears']);
@@ -127,7 +127,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const { store, notifier } = test.app.services;
     const rename = (id: string, title: string) =>
       store.execute('update session set title = $2 where id = $1', [id, title]);
-    // The one that was started later comes first.
+    // The one created later comes first.
     await rename(later, 'Ripe pears');
     await rename(earlier, 'Green pears');
     notifier.notify(`organization:${organizationId.replace('org-', '')}`);
@@ -145,7 +145,8 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
         (all as HTMLInputElement[]).flatMap((field) => {
           const { offsetWidth, scrollWidth, clientWidth, value } = field;
           if (field.tagName === 'INPUT') return scrollWidth > clientWidth ? [value] : [];
-          // A select does not say it: it is held beside what it would be by itself, as wide as its longest choice.
+          // A select does not report its ideal width: it is compared with its automatic width, that of its longest
+          // option.
           field.style.width = 'auto';
           const needed = field.offsetWidth;
           field.style.width = '';

@@ -66,7 +66,7 @@ it('behind https the cookie is for https alone', async () => {
       (await ask(secure, { cookie: sent, ...half }, viewerQuery, more)).status;
     expect(await status(cookie)).toBe(200);
     expect(await status(cookie, { origin: 'http://switchyard.example.com' })).toBe(401);
-    // A neighbouring host may set the plain name, which comes first then.
+    // A neighbouring host may set the plain cookie name, which then comes first.
     expect(await status(`switchyard=${'a'.repeat(52)}; ${cookie}`)).toBe(200);
     expect(await status(cookie.replace('__Host-', ''))).toBe(401);
   } finally {
@@ -144,7 +144,7 @@ it('a new sign-in of a browser ends its previous one', async () => {
   expect(await open.closed).toBe(4403);
   expect((await ask(test, before, viewerQuery)).status).toBe(401);
   expect((await ask(test, after, viewerQuery)).status).toBe(200);
-  // A sign-in that is refused ends nothing.
+  // A refused sign-in ends nothing.
   expect((await send(test, 'POST', { token: 'cog_nobodys' }, { ...after })).status).toBe(401);
   expect((await ask(test, after, viewerQuery)).status).toBe(200);
 });

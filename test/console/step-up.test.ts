@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await page.getByRole('link', { name: 'Ada' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await usersOf('ada@example.com')).toBe(1);
-    // It counts for the next act as well, in other tabs too.
+    // It is also valid for the next mutation, in other tabs too.
     const second = await page.context().newPage();
     await second.goto('/manage/users');
     await second.getByRole('button', { name: 'New user' }).click();

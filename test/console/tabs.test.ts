@@ -18,7 +18,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await test?.close();
   });
 
-  /** A browser with two tabs; the first is an organization's, at a session's page. */
+  /** A browser with two tabs; the first shows a session of an organization. */
   const twoTabs = async () => {
     const [own, other] = [await makeOrganization(test, 'Alices'), await makeOrganization(test, 'Bobs')];
     const session = await createSession(test, { title: 'Only hers' }, own.token);
@@ -32,13 +32,13 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     const { own, other, session, window, second } = await twoTabs();
     const first = window.page;
     await first.getByLabel('Message to the agent').fill('Half written by her');
-    // As a page that was closed by a crash, or a link that is opened: the cookie is replaced, and no tab is told.
+    // As after a crash of the page, or through a link: the cookie is replaced, and no tab is notified.
     await second.goto('/sign-in');
     await signInAlone(second, other.token);
     await first.getByText('There is no such session').waitFor();
     await say(test, session, 'after the other has come');
     expect(await first.getByText('after the other has come').count()).toBe(0);
-    // What she had written is not in the way of the other.
+    // Her input does not appear for the other user.
     expect(await first.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Half written');
     expect(own.organizationId).not.toBe(other.organizationId);
     expect(window.consoleErrors).toEqual([]);
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
   it('ask as whom they show, and not as who has signed in since', async () => {
     const { own, other, window, second } = await twoTabs();
     const first = window.page;
-    // Without a socket nobody tells it.
+    // Without a socket, it gets no notification.
     await first.goto('/manage/playbooks');
     await first.getByRole('button', { name: 'New playbook' }).first().waitFor();
     const isList = (request: Request) => request.postData()?.includes('query sessionsPageQuery(') ?? false;
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     const answered = first.waitForResponse((response) => isList(response.request()));
     await first.getByRole('link', { name: 'Sessions' }).click();
     expect((await answered).status()).toBe(401);
-    // It begins anew, as the other's.
+    // It reloads with the other user.
     await first.getByText('No sessions yet').waitFor();
     expect(await first.getByText('Only hers').count()).toBe(0);
     expect(own.token).not.toBe(other.token);
@@ -83,7 +83,8 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
         await route.fulfill({ response });
       });
     });
-    // The service ends the sign-in before and closes its socket; only then the other tab keeps the new page secret.
+    // The service ends the previous sign-in and closes its socket; only then does the other tab store the new page
+    // secret.
     await second.route('**/console/session', async (route) => {
       const response = await route.fetch();
       expect(await viewerStatus).toBe(401);
@@ -129,7 +130,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
       let isFirst = true;
       void first.route('**/graphql', async (route) => {
         const query = route.request().postData() ?? '';
-        // Its answer would be in time to help.
+        // Its response would arrive in time to help.
         if (query.includes('query viewerQuery')) await delivered;
         if (!isFirst || !query.includes('query gateQuery')) return route.continue();
         isFirst = false;
@@ -152,7 +153,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
   it('a sign-in link asks a signed-in user first, and a used link says so', async () => {
     const { window, second } = await twoTabs();
     await second.goto(`/sign-in#link=${'a'.repeat(52)}`);
-    // Who is in is asked: a link that somebody sent may lead into what is theirs.
+    // A signed-in user is asked: a link that somebody sent may lead into the sender's account.
     await second.getByRole('heading', { name: 'You are signed in already' }).waitFor();
     await second.keyboard.press('Enter');
     await second.getByText('Only hers').waitFor();

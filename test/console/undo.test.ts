@@ -29,7 +29,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     return (await graphql(test, token, document, { id })).data.session;
   };
   const undo = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' });
-  /** Keeps a mutation from the service until it is let go. */
+  /** Delays a mutation until it is released. */
   const delayMutation = async (page: Page, name: string) => {
     const { promise: isReleased, resolve: release } = withResolvers();
     await page.route('**/graphql', async (route) => {
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.getByText('2 sessions archived.').waitFor();
     await undo(page).click();
     await page.getByText('2 sessions unarchived.').waitFor();
-    // What was awake is woken again, and what slept sleeps.
+    // Running sessions are resumed, and suspended ones stay suspended.
     await expect
       .poll(() => Promise.all(ids.map((id) => read(token, id))))
       .toMatchObject([
@@ -114,10 +114,10 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Tags').fill('one-more');
     await page.getByRole('button', { name: 'Add' }).click();
-    // The row of the other one has room for it.
+    // The other session has room for the tag.
     const tagged = page.locator('.sessions li', { hasText: 'one-more' });
     await expect.poll(() => tagged.count()).toBe(1);
-    // Meanwhile somebody else fills it.
+    // Meanwhile another user fills it.
     const input = { selection: { sessionIds: [other] }, tags: many };
     await runMutation(test, 'tagSessions', 'results { sessionId }', input, token);
     release();

@@ -7,7 +7,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { createSession } from '../support/sessions.ts';
 
-/** Brings files to a page as a hand does: drags them over it, and lets go; or pastes them where the focus is. */
+/** Brings files to a page like a user: drags and drops them, or pastes them into the focused element. */
 const bring = (page: Page, how: 'dragover' | 'drop' | 'paste', files: Record<string, string>, text?: string) =>
   page.evaluate(
     ([kind, named, plainText]) => {
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     expect(await page.getByText('Drop the files').count()).toBe(0);
     await message.focus();
     await bring(page, 'paste', { 'pasted.txt': 'pasted' });
-    // What has words as well is pasted as words, by the browser.
+    // Content that also has text is pasted as text by the browser.
     expect(await bring(page, 'paste', { 'cells.txt': 'cells' }, 'cells')).toBe(true);
     const chosen = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach files' }).press('Enter');
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     const send = page.getByRole('button', { name: 'Send' });
     await page.getByLabel('Message to the agent').fill('With a file');
     expect(await send.isEnabled()).toBe(true);
-    // An upload that gets nowhere.
+    // An upload that never completes.
     await page.route('**/attachments/uploads/**', () => undefined);
     await bring(page, 'drop', { 'slow.txt': 'slow' });
     await page.getByRole('progressbar', { name: 'Upload of slow.txt' }).waitFor();
@@ -127,7 +127,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     for (const name of ['large.txt', 'empty.txt', 'larger.txt']) {
       await page.getByRole('button', { name: `Remove ${name}` }).click();
     }
-    // A message has words.
+    // A message needs text.
     const note = page.getByText('Write a message: files go along with one, and never alone.');
     await note.waitFor();
     expect(await message.getAttribute('aria-describedby')).toBe(await note.getAttribute('id'));
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     expect(await filesOf(id)).toEqual([]);
     await message.fill('Read it');
     await note.waitFor({ state: 'hidden' });
-    // A folder, as a hand brings it.
+    // A folder, dropped like by a user.
     const folder = await mkdtemp(join(tmpdir(), 'folder-'));
     const window = await page.context().newCDPSession(page);
     const data = { items: [], files: [folder], dragOperationsMask: 1 };

@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
     await status(page).waitFor();
-    // Nothing can resume it.
+    // It cannot be resumed.
     expect(await status(page).textContent()).toBe(deleted);
     await page.getByRole('button', { name: 'Archive' }).waitFor();
     expect(await deleteButton(page).count()).toBe(0);

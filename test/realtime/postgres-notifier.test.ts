@@ -9,7 +9,7 @@ const it = always.skipIf(testDatabase !== 'postgres');
 
 let test: TestStore;
 let notifiers: Notifier[] = [];
-/** Every payload that was sent, by all bells. */
+/** All payloads sent by all notifiers. */
 let payloads: string[] = [];
 beforeEach(async () => {
   test = await openTestStore();
@@ -35,7 +35,7 @@ async function startNotifier(databaseUrl: string | null = test.databaseUrl): Pro
   return notifier;
 }
 
-/** Resolves with the next ring. */
+/** Resolves with the next notification. */
 function nextNotification(notifier: Notifier, topic: Topic): Promise<void> {
   return new Promise((resolve) => {
     const unsubscribe = notifier.subscribe(topic, () => {
@@ -57,7 +57,7 @@ it('reaches a listener in another process, and calls its own at once and once', 
   local.notify('session:1');
   expect(localCalls).toBe(1);
   await notification;
-  // The other's answer comes after the first ring's echo would have.
+  // The other's answer arrives after the echo of the first notification would have.
   const answer = nextNotification(local, 'session:2');
   remote.notify('session:2');
   await answer;
@@ -129,7 +129,7 @@ it('begins to hear once a server that was away at the start is there', async () 
   await proxy.stop();
 });
 
-/** A port that hangs up on everybody while it is not open, and passes everything on while it is. */
+/** A port that closes every connection while it is blocked, and forwards all data otherwise. */
 async function startProxy(target: number, state: { isOpen: boolean }) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

@@ -149,14 +149,14 @@ describe('what is refused leaves nothing behind', () => {
     expect(answer).toMatchObject({ status, body: { status } });
     expect(await readStoredFiles(app)).toEqual(before.files);
     expect(await countRows()).toBe(before.rows);
-    // The service goes on, also on the same connection.
+    // The service continues, also on the same connection.
     expect((await call(app, app.adminToken, 'GET', '/v3/self')).status).toBe(200);
   });
 
   test('far too much: the sender is cut off', async () => {
     const before = { files: await readStoredFiles(app), rows: await countRows() };
     const { answer, sentBytes } = await sendEndlessly(app, uploads(), multipart([{ ...file, content: '' }], true));
-    // A reset may overtake it.
+    // A reset may overtake the response.
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*connection: close/i);
     expect(sentBytes).toBeLessThan(100_000_000);
     expect(await readStoredFiles(app)).toEqual(before.files);

@@ -26,7 +26,7 @@ const read = (path: string, token = app.adminToken) => call(app, token, 'GET', p
 const bare = (entries: { audit_log_id: string }[]) =>
   entries.map(({ audit_log_id }) => audit_log_id.replace('audit_log-', ''));
 
-/** All pages of a v3 list, each asked for with the cursor of the one before. */
+/** All pages of a v3 list, each requested with the cursor of the previous one. */
 async function readAll(path: string, first: number): Promise<string[]> {
   const ids: string[] = [];
   for (let after = ''; ; ) {
@@ -39,13 +39,15 @@ async function readAll(path: string, first: number): Promise<string[]> {
   }
 }
 
-/** Reads until the list is as long as expected: an ascending reader waits for transactions of other tests' databases. */
+/**
+ * Reads until the list has the expected length: an ascending reader waits for transactions of other tests' databases.
+ */
 async function readAscending(path: string, count: number, first = 100): Promise<string[]> {
   await expect.poll(async () => (await readAll(path, 200)).length, { timeout: 20_000, interval: 20 }).toBe(count);
   return readAll(path, first);
 }
 
-/** An organization of another enterprise, with an entry; its bare id and the entry's. */
+/** An organization of another enterprise, with an entry; returns their unprefixed ids. */
 async function seedForeign(): Promise<{ organizationId: string; entryId: string }> {
   const [enterpriseId, organizationId, now] = [newId(), newId(), new Date()];
   await app.app.services.store.transact(async (tx) => {
@@ -133,7 +135,7 @@ describe(`GET ${v3}`, () => {
     );
     const list = `${ofOrganization(organizationId)}?action=create_org`;
     const since = Math.floor(Date.now() / 1_000) - 3_600;
-    // The organization's own entry is of now.
+    // The organization's own entry has the current time.
     expect((await readAll(`${list}&time_after=${since}`, 100)).length).toBe(1);
     for (const order of ['desc', 'asc']) {
       const between = `${list}&order=${order}&time_after=${start}&time_before=${start + 20}`;

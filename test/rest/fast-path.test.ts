@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An organization with a session, a playbook that is long enough to be compressed, and keys that have been seen. */
+/** An organization with a session, a playbook long enough for compression, and cached keys. */
 async function world() {
   const organizationId = await makeOrganization(test);
   const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');
@@ -19,17 +19,17 @@ async function world() {
   return { home, v1Key, v3Token, sessionId: body.session_id as string };
 }
 
-/** What one way answers, as far as it does not differ from one request to the next. */
+/** The parts of a response that do not change between equal requests. */
 async function readAnswer(response: Response) {
   const ofConnection = /^(?:date|connection|keep-alive|transfer-encoding|ratelimit-(?:remaining|reset))$/;
   const headers = [...response.headers].filter(([name]) => !ofConnection.test(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** What differs from one answer to the next though they say the same: ids, times, and what names the address. */
+/** The parts that differ between equal responses: ids, times, and values that contain the URL. */
 const passing = /"instance":"[^"]*"|[0-9a-f]{32}|\b\d{10,13}\b|\d{4}-\d\d-\d\dT[\d:.+-]+Z?/g;
 
-/** Whether a request, which Node's `fetch` sends, was answered by the short way; and what it was answered. */
+/** Sends a request with Node's `fetch`; returns its response, and true if the fast path answered it. */
 async function send(
   path: string,
   headers: Record<string, string>,
@@ -81,7 +81,7 @@ it('answers by the short way what it answers by the long one', async () => {
   for (const [path, token] of paths) {
     for (const each of more) {
       const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'identity', ...each };
-      // A slash at the end, which makes no difference, takes the long way.
+      // A trailing slash, which makes no difference, takes the normal path.
       const [fast, full] = [await send(path, headers), await send(path.replace(/(?=\?|$)/, '/'), headers)];
       expect({ path, fast: fast.isFastPath, full: full.isFastPath }).toEqual({ path, fast: true, full: false });
       expect({
@@ -188,7 +188,7 @@ it('takes what came whole from a client that went away with its last byte', asyn
       const message = `message ${n} of ${suffix} `.padEnd(n * 30_000, '.');
       const body = JSON.stringify({ message });
       const socket = connect(Number(port), hostname);
-      // So that the key is looked at by a statement: the client has gone before the body is read.
+      // Forces a statement for the key: the client disconnects before the body is read.
       test.app.services.keyCache.invalidate();
       socket.end(
         `POST ${path}${suffix} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${at.v3Token}\r\n` +

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An answer as it is on the wire: nothing takes it out of its packing. */
+/** A response as it is on the wire, without decompression. */
 async function fetchRaw(path: string, token: string, headers: Record<string, string> = {}, body?: string) {
   const url = path.startsWith('http') ? path : test.url + path;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -34,7 +34,7 @@ describe('versions 1 and 2', () => {
     expect(deprecationHeaders(read.headers)).toEqual(successor(`${home}/sessions/${body.session_id}`));
     const sent = await call(test, v1Key, 'POST', `${one}/message`, { message: 'go on' });
     expect(deprecationHeaders(sent.headers)).toEqual(successor(`${home}/sessions/${body.session_id}/messages`));
-    // What is named is there, for a key of version 3.
+    // The successor exists, for a key of version 3.
     const [, address = ''] = /<(.*)>/.exec(read.headers.get('link') ?? '') ?? [];
     expect(await call(test, v3Token, 'GET', address)).toMatchObject({
       status: 200,
@@ -109,7 +109,7 @@ describe('the descriptions', () => {
     );
   };
   const nameless = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
-  /** What there is nothing for in version 3: the keys of versions 1 and 2 themselves. */
+  /** Routes without a successor in version 3: the keys of versions 1 and 2. */
   const without = ['DELETE /v2/enterprise/api-keys/', 'DELETE /v2/enterprise/api-keys/{api_key_id}'];
 
   it('say it of the schedules of version 3, and for what', async () => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
   test = await startApp();
   organizationId = test.organizationId;
   others = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
-  // Among what nobody asks for, two of what is asked for: a list that is read as one of its items finds one.
+  // Two matching objects among others: a list parameter that is read as a single value finds one.
   for (const [id, tags] of [
     [organizationId, ['first']],
     [organizationId, ['second']],
@@ -27,7 +27,7 @@ interface Parameter {
   readonly schema: { readonly type?: string };
 }
 
-/** Every list parameter of every route that is read. */
+/** Every list parameter of every GET route. */
 async function listParameters(version: string): Promise<{ path: string; name: string }[]> {
   const { body } = await call(test, null, 'GET', `/openapi/${version}.json`);
   return Object.entries(body.paths as Record<string, { get?: { parameters?: Parameter[] } }>).flatMap(
@@ -38,7 +38,7 @@ async function listParameters(version: string): Promise<{ path: string; name: st
   );
 }
 
-/** Two values of a list, each of which finds something of its own where there is such a thing. */
+/** Two values of a list, each of which matches a different object where one exists. */
 const valuesOf = (name: string): [string, string] => {
   if (name === 'tags') return ['first', 'second'];
   if (name === 'action') return ['create_session', 'create_org'];

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An organization with a playbook, a session and a user: paths of what can be read, with the key that reads it. */
+/** An organization with a playbook, a session and a user: readable paths, with the key that reads them. */
 async function readable() {
   const organizationId = await makeOrganization(test);
   const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');

@@ -15,7 +15,7 @@ const sign = (secret: string, body: string) => `sha256=${createHmac('sha256', se
 const noAutomation = `/webhooks/automations/${'0'.repeat(32)}`;
 const wrongSignature = { 'X-Hub-Signature-256': sign('whsec_wrong', '{}') };
 
-/** Sends the headers of a delivery with a body of two bytes, and not the body. */
+/** Sends the headers of a delivery with a body of two bytes, but not the body. */
 function begin(app: TestApp, path: string, headers: Record<string, string>) {
   const wire = connectRaw(Number(new URL(app.url).port));
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -82,7 +82,7 @@ it('a signature by a secret that was replaced while the body arrived is refused'
 describe('bodies whose signature is not checked yet', () => {
   const limits = { maxBytes: 1_000, maxBytesPerAddress: 700 };
 
-  /** A delivery whose first bytes have been read, and that goes on when told. */
+  /** A delivery whose first bytes have been read, and that continues when released. */
   async function hold(webhooks: ReturnType<typeof createIncomingWebhooks>, address: string, path: string) {
     let end: () => void = () => undefined;
     let isRead: () => void = () => undefined;
@@ -94,7 +94,7 @@ describe('bodies whose signature is not checked yet', () => {
       {
         pull(controller) {
           count++;
-          // The second part is asked for once the first one has been counted.
+          // The second chunk is requested once the first one has been counted.
           if (count > 1) return isRead();
           controller.enqueue(new Uint8Array(600));
           end = () => controller.close();

@@ -89,7 +89,7 @@ describe('GitHub', () => {
     expect((await send('{}', { ...signed, 'x-github-delivery': 'b' }, null)).status).toBe(202);
     now += sameBodyMs;
     expect((await send('{}', signed, null)).status).toBe(202);
-    // A body without an id comes again, now with one.
+    // A body without an id is sent again, now with one.
     expect((await send('{}', { ...signed, 'x-github-delivery': 'c' }, null)).status).toBe(200);
     expect(await runs()).toHaveLength(3);
   });
@@ -184,7 +184,7 @@ describe('GitLab', () => {
       status: 200,
       body: { is_replay: true },
     });
-    // What its own effects cause has the same event, and is another delivery.
+    // Its own effects have the same event id, and are another delivery.
     expect((await send({ object_kind: 'push' }, { ...headers, 'idempotency-key': 'b' }, null)).status).toBe(202);
     expect(await runs()).toHaveLength(2);
   });

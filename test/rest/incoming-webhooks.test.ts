@@ -78,7 +78,7 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  // PGlite is in one process by its nature.
+  // PGlite always runs in one process.
   it.skipIf(testDatabase !== 'postgres')('that comes to two processes at once starts one session', async () => {
     const { path, secret, runs } = await make();
     const other = await test.another();
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     const ofHeader = await make({ triggers: [incoming({ field: 'headers.x-event', operator: 'EQ', value: 'push' })] });
     expect((await ofHeader.send({ n: 1 }, { 'x-event': 'ping' })).body.status).toBe('ignored');
     expect((await ofHeader.send({ n: 1 }, { 'x-event': 'push' })).body.status).toBe('started');
-    // Credentials are nothing to compare with.
+    // Conditions cannot compare credentials.
     const ofSecret = await make({
       triggers: [incoming({ field: 'headers.x-webhook-secret', operator: 'IS_NOT_EMPTY', value: null })],
     });
@@ -162,7 +162,7 @@ describe('a caller', () => {
       expect({ ...body, instance: path }).toEqual(wrong.body);
       expect([status, headers.get('www-authenticate')]).toEqual([401, wrong.headers.get('www-authenticate')]);
     }
-    // The id may be written as everywhere.
+    // Every form of the id is accepted.
     const prefixed = await postTo(test, `/webhooks/automations/${automationId}`, '{}', { 'x-webhook-secret': secret });
     expect(prefixed.status).toBe(202);
     const nothing = await send({}, {}, null);
@@ -174,7 +174,7 @@ describe('a caller', () => {
     const first = await send({ n: 1 });
     await switchAutomation(test, automationId, false, token);
     expect(await send({ n: 2 })).toMatchObject({ status: 409, body: { detail: 'The automation is disabled.' } });
-    // What was taken stays so.
+    // An accepted delivery stays accepted.
     expect(await send({ n: 1 })).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
     expect(await runs()).toHaveLength(1);
     await switchAutomation(test, automationId, true, token);

@@ -16,7 +16,7 @@ const spring = bounds('2026-02-01', '2026-05-01');
 const enterprise = '/v3/enterprise/metrics';
 const ofOrganization = (id: string) => `/v3/organizations/${id}/metrics`;
 
-/** What both scopes say of the same organization: it must be one answer. */
+/** The responses of both scopes for the same organization, which must be equal. */
 async function both(organizationId: string, metric: string, query: string): Promise<any> {
   const own = await read(`${ofOrganization(organizationId)}/${metric}?${query}`);
   const whole = await read(`${enterprise}/${metric}?${query}&org_ids=org-${organizationId}`);

@@ -10,12 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An array of so many levels. */
+/** An array with this many levels. */
 const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
 const deepObject = (levels: number) => `{"payload":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-/** Text that the parser of JSON would take long for. */
+/** Text that JSON.parse would take long to parse. */
 const veryDeep = deepObject(300_000);
-/** As deep as a message on a socket may be long. */
+/** As deep as the length limit of a socket message allows. */
 const deepMessage = deepObject(20_000);
 const tooDeep = /nests? (?:too deep|deeper than 128 levels)/;
 

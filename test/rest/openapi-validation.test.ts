@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts';
 import { validateAgainstOpenApi } from '../support/openapi-validation.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
-// Every test app holds its answers to the OpenAPI documents when it closes; here is what that notices.
+// Every test app validates its responses against the OpenAPI documents when it closes; this file tests that validation.
 
 let app: TestApp;
 beforeAll(async () => {

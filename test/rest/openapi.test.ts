@@ -15,7 +15,7 @@ const operations = (document: { paths: Record<string, object> }) =>
 
 const document = async (version: string) => (await call(app, null, 'GET', `/openapi/${version}.json`)).body;
 
-// What is published stays: a path leaves these lists only with its version.
+// Published paths stay: a path leaves these lists only with its version.
 test.each(['v1', 'v2', 'v3'])('%s: the published paths, without their aliases', async (version) => {
   const published = await readFile(new URL(`published/${version}.txt`, import.meta.url), 'utf8');
   const described = await document(version);

@@ -11,7 +11,7 @@ import { kindIn } from './property-routes.ts';
 import { goodBody, type PropertyWorld, startPropertyWorld } from './property-world.ts';
 import { asAdministrator, call } from './rest-app.ts';
 
-/** A caller who may not do everything: its personal key and its personal access token. */
+/** A caller with few permissions: its personal key and its personal access token. */
 interface Caller {
   readonly name: string;
   readonly v1: string;
@@ -60,7 +60,7 @@ const published = ['v1', 'v2', 'v3'].flatMap((version) =>
 );
 const withIds = published.filter((name) => /\{(?!org_id\})\w+\}/.test(name) && !isWithoutFeature(name));
 
-/** The path with ids of things that are there, or with one that never was in place of the last. */
+/** The path with ids of existing objects, or with an unknown id in place of the last one. */
 function targetOf(route: Route, isThere: boolean): string {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
   const last = names.filter((name) => name !== 'org_id' && name !== 'name').at(-1);

@@ -3,14 +3,14 @@ import { gunzipSync } from 'node:zlib';
 import type { Attempt, Route, Sent } from '../support/arbitraries-of-requests.ts';
 import type { TestApp } from './rest-app.ts';
 
-/** How long a request may take: what is not answered then hangs. */
+/** The timeout of a request; one without a response by then hangs. */
 const patienceMs = 10_000;
 
 /** What came back. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Null where there is none, or where it would never end. */
+  /** Null if there is none, or if it would never end. */
   readonly text: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface Sender {
   send(sent: Sent): Promise<Answer>;
 }
 
-/** See {@link Sender}. The keys are an administrator's, so that requests get past the permissions. */
+/** Creates a {@link Sender}. Its keys are an administrator's, so that requests pass the permission checks. */
 export function createSender(test: TestApp): Sender {
   let count = 0;
   return {
@@ -37,7 +37,7 @@ export function createSender(test: TestApp): Sender {
 async function answerTo(test: TestApp, { method, target, headers, body, isOverSocket }: Sent): Promise<Answer> {
   const isCurrent = target.startsWith('/v3');
   const authorization = `Bearer ${isCurrent ? test.adminToken : test.v1Key}`;
-  // A body that is there as a whole says so over a real connection; here somebody must.
+  // A real connection sends the length of a complete body; here it must be set.
   const length = body === null ? {} : { 'content-length': `${Buffer.byteLength(body)}` };
   const request = new Request(test.url + target, {
     method,
@@ -45,7 +45,7 @@ async function answerTo(test: TestApp, { method, target, headers, body, isOverSo
     body,
     redirect: 'manual',
   });
-  // Node takes 16 KiB of headers, and what is more it refuses itself.
+  // Node accepts 16 KiB of headers, and refuses larger ones itself.
   const isSent = isOverSocket && target.length < 8_000;
   const response = await (isSent ? fetch(request) : test.app.fetch(request, '127.0.0.1'));
   const isEndless = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
@@ -56,7 +56,7 @@ async function answerTo(test: TestApp, { method, target, headers, body, isOverSo
   return { status: response.status, headers: response.headers, text };
 }
 
-/** Rejects, with what was sent, when an answer takes too long. */
+/** Rejects, with the request, when a response takes too long. */
 export async function inTime<T>(sent: object, answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -73,10 +73,10 @@ interface Issue {
   readonly type: string;
 }
 
-/** Where version 1 has only 400, with one string, for all that is wrong (docs/wire/v1.md, consumption.md). */
+/** Routes for which version 1 has only 400, with one string, for every error (docs/wire/v1.md, consumption.md). */
 const plain = new Set(['POST /v1/sessions', 'GET /v1/enterprise/consumption']);
 
-/** Throws, saying what is wrong, unless an answer is of its version's form and as the attempt has it. */
+/** Throws unless a response has its version's form and fits the attempt. */
 export function requireAnswer(route: Route, attempt: Attempt, answer: Answer): void {
   const { status, text } = answer;
   const fail = (what: string): never => {
@@ -142,9 +142,9 @@ function isIssues(detail: unknown): detail is Issue[] {
   );
 }
 
-/** A 422 names the one thing that is wrong: it, what it is in, or something in it. */
+/** A 422 names the invalid value, its parent, or something inside it. */
 function requireNames({ names }: Attempt, issues: readonly Issue[], fail: (what: string) => never): void {
-  // With headers that are anything, one of them may be what is wrong.
+  // With arbitrary headers, one of them may be the invalid value.
   if (!names || issues.some(({ loc }) => loc[0] === 'header')) return;
   const isNamed = issues.some(({ loc }) => {
     const shorter = Math.min(loc.length, names.length);

@@ -75,7 +75,7 @@ const near = fc
     fc.array(edit, { minLength: 1, maxLength: 3 }).map((edits) => edits.reduce(edited, everyKey)),
     fc.constantFrom(...inserted).map((text) => everyKey + text),
   )
-  // A query changes nothing of a path.
+  // A query does not change a path.
   .filter((target) => target.split('?')[0] !== everyKey);
 
 test('no address that is only near that of all keys revokes one; the exact one does', async () => {

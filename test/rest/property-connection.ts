@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { TestApp } from './rest-app.ts';
 
-/** How long a connection may stay open: what is not answered and closed then hangs. */
+/** The maximum life of a connection; one that is not answered and closed by then hangs. */
 export const patienceMs = 10_000;
 
 /**
- * Sends bytes as they are on a connection of their own and waits for its end: what was answered, maybe nothing. `endAfterMs`:
- * when to say that no more comes, for what may not be whole; a server then need not answer.
+ * Sends raw bytes on a separate connection and waits for its end; returns the response, which may be empty.
+ * `endAfterMs`: when to end the request, for data that may be incomplete; a server then need not answer.
  */
 export async function exchange(
   test: Pick<TestApp, 'url'>,
@@ -20,7 +20,7 @@ export async function exchange(
   socket.on('data', (data) => {
     answer += data.toString('latin1');
   });
-  // A reset is one way of being closed.
+  // A reset also closes a connection.
   socket.on('error', () => undefined);
   socket.write(bytes);
   const timers = [setTimeout(() => socket.destroy(), patienceMs)];

@@ -7,7 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-// What the properties found: texts that were the parser's own, that said that a number should have been a number, or none.
+// Regressions that the properties found: the parser's own messages, messages that a number should have been a number,
+// or empty ones.
 test.each([
   [
     '/secrets',

@@ -18,18 +18,21 @@ import { createSender, requireAnswer, type Sender } from './property-answers.ts'
 import { goodBody, type PropertyWorld, startPropertyWorld } from './property-world.ts';
 import { call } from './rest-app.ts';
 
-/** How many requests each route gets: those that must be refused, and those of which anything may become. */
+/** The number of requests per route: those that must be refused, and those with any outcome. */
 const runs = { refused: 18, wild: 30 } as const;
 
-/** Sent exactly, it revokes all keys, the tests' own too: test/rest/property-api-keys.test.ts sends what is near it. */
+/**
+ * Sent exactly, it would revoke all keys, including the tests' own: test/rest/property-api-keys.test.ts sends similar
+ * paths.
+ */
 const everyKey = 'DELETE /v2/enterprise/api-keys/';
 
-/** The routes of all versions as they are published. */
+/** The published routes of all versions. */
 export const publishedRoutes: readonly string[] = ['v1', 'v2', 'v3'].flatMap((version) =>
   readText(`test/rest/published/${version}.txt`).trim().split('\n'),
 );
 
-/** How many requests all routes together get at least. */
+/** The minimum number of requests of all routes together. */
 export const requestsOfAllRoutes: number = (publishedRoutes.length - 1) * (runs.refused + runs.wild);
 
 const kindOf: Readonly<Record<string, string>> = {
@@ -49,7 +52,7 @@ const kindOf: Readonly<Record<string, string>> = {
   tag: 'tag',
 };
 
-/** The kind of thing that a parameter of a route's path names: a key of the property world's things. */
+/** The kind of a path parameter's object: a key of the property world's resources. */
 export function kindIn(route: Route, name: string): string {
   const kind = kindOf[name] ?? 'walk';
   const isOfEnterprise = /^\/v\d\/enterprise\//.test(route.path) && !route.path.includes('{org_id}');
@@ -72,7 +75,7 @@ const idKinds = {
 
 const idKindOf = (kind: string) => (kind in idKinds ? idKinds[kind as keyof typeof idKinds] : kind) as IdKind;
 
-/** An id in all forms in which clients send ids. */
+/** An id in all forms that clients send. */
 function formsOf(kind: string, id: string): string[] {
   if (!/^[0-9a-f]{32}$/.test(id)) return [encodeURIComponent(id)];
   const idKind = idKindOf(kind);
@@ -83,14 +86,14 @@ function formsOf(kind: string, id: string): string[] {
 
 const isSessionAct = (route: Route, name: string) => name === 'devin_id' && route.method !== 'GET';
 
-/** What fills a route; where it deletes, things of its own. */
+/** The values for a route; a route that deletes gets objects of its own. */
 async function fillingOf(world: PropertyWorld, route: Route): Promise<Filling> {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
   const ids = new Map<string, string[]>();
   const others: string[] = [];
   for (const name of names) {
     const kind = kindIn(route, name);
-    // An archived session, too, is none that anything else may be tried on.
+    // An archived session cannot be used for other requests either.
     const isDoomed = (route.method === 'DELETE' && route.path.endsWith(`{${name}}`)) || isSessionAct(route, name);
     const found = isDoomed ? [await world.make(kind), await world.make(kind)] : [world.resourceIds[kind] ?? 'walk'];
     ids.set(
@@ -118,7 +121,7 @@ async function clearIpAccessList(test: PropertyWorld['test']): Promise<void> {
   expect(status).toBeLessThan(300);
 }
 
-/** Tests these routes; `share` says which they are. */
+/** Tests these routes; `share` selects them. */
 export function testRoutes(isOfShare: (name: string) => boolean): void {
   const names = publishedRoutes.filter((name) => isOfShare(name) && name !== everyKey);
   let world: PropertyWorld;
@@ -134,7 +137,7 @@ export function testRoutes(isOfShare: (name: string) => boolean): void {
     });
     routes = new Map((await Promise.all(versions)).flat().map((route) => [route.name, route]));
   });
-  // A list that some request made may not have the address from which things are made in it.
+  // An IP access list that a request created may exclude the address from which the tests send.
   afterEach(({ task }) => (task.name.includes('/ip-access-list') ? clearIpAccessList(world.test) : undefined));
   afterAll(() => world.test.close());
 
@@ -144,7 +147,7 @@ export function testRoutes(isOfShare: (name: string) => boolean): void {
     const check = async (attempt: Attempt) => requireAnswer(route, attempt, await sender.send(attempt));
     await fc.assert(fc.asyncProperty(attempts, check), { seed, numRuns: runs[kind] * factor });
   };
-  // What moves by itself as keys are used is left out.
+  // Values that change when keys are used are excluded.
   const readTables = async () => {
     const tables = await tableNames(world.test);
     return readStamps(

@@ -5,7 +5,7 @@ import { factor, seed } from '../support/property-runs.ts';
 import { exchange } from './property-connection.ts';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
-/** What of a request that is not whole is waited for. */
+/** The wait for a response to an incomplete request. */
 const endAfterMs = 40;
 const runs = 400;
 

@@ -7,7 +7,7 @@ import { linkOf, multipart, type Part, readStoredFiles, sendParts } from '../sup
 import { inTime } from './property-answers.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
-/** The largest file that is taken, in bytes. */
+/** The maximum size of a file in bytes. */
 const maxBytes = 4_096;
 
 let app: TestApp;
@@ -27,7 +27,7 @@ const file = (name: string, content: string | Uint8Array): Part => ({
   content,
 });
 
-/** A refusal is one of version 3's form, and keeps nothing. */
+/** A refusal has version 3's form, and stores nothing. */
 async function refused(body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<number | null> {
   const before = { files: await readStoredFiles(app), rows: await countRows(app) };
   const answer = await inTime(
@@ -78,7 +78,7 @@ const fileName = fc
     pathTrick.map(([traversal, end]) => traversal.join('') + end),
     anyText,
   )
-  // A line's end would be the header's.
+  // A line break would end the header.
   .map((name) => name.replaceAll(/[\r\n]/g, ' ').slice(0, 3_000));
 
 test('a file with any name is stored under an id and returned unchanged', async () => {
@@ -108,7 +108,7 @@ test('a file of which a byte is too much is refused, however much too much it is
 
 test('a body that breaks off is refused, wherever that is', async () => {
   const whole = multipart([{ disposition: disposition('note', null), content: 'x' }, file('a.txt', 'x'.repeat(2_000))]);
-  // What comes after the last boundary's two hyphens need not be there.
+  // Data after the two hyphens of the last boundary is optional.
   const cut = fc.oneof(
     fc.nat({ max: whole.length - 5 }),
     fc.integer({ min: whole.length - 60, max: whole.length - 5 }),

@@ -3,23 +3,23 @@ import { makeFolders } from '../support/knowledge.ts';
 import { uploadTo } from '../support/uploads.ts';
 import { asAdministrator, call, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
 
-/** An organization with one of everything in it. */
+/** An organization with one object of every kind. */
 export interface PropertyWorld {
   readonly test: TestApp;
-  /** By their kinds, bare or as they are called. */
+  /** By kind: unprefixed ids or names. */
   readonly resourceIds: Readonly<Record<string, string>>;
-  /** Makes one more of a kind, for requests that may delete it: its bare id. */
+  /** Creates one more object of a kind, for requests that may delete it; returns its unprefixed id. */
   make(kind: string): Promise<string>;
 }
 
 const bare = (id: string) => id.replace(/^.*[-_]/, '');
 
-/** Starts an app with such an organization, in which the administrator and the first user act. */
+/** Starts an app with such an organization, in which the administrator and the first user send requests. */
 export async function startPropertyWorld(): Promise<PropertyWorld> {
   const test = await startApp();
   const { organizationId } = test;
   const { store } = test.app.services;
-  // One of earlier, which may still make schedules.
+  // An older organization, which may still create schedules.
   await store.execute('update organization set has_automations = false where id = $1', [organizationId]);
   const makers = makersOf(test);
   const elsewhere = await makers.organization();
@@ -36,7 +36,7 @@ export async function startPropertyWorld(): Promise<PropertyWorld> {
     async make(kind: string) {
       if (kind === 'outsider') return (await makeUser(test, elsewhere)).userId;
       if (kind === 'apiKey') return makeKey(test, resourceIds.serviceUser ?? '');
-      // A request before this one may have set a limit that no session can start under.
+      // An earlier request may have set a limit under which no session can start.
       if (kind === 'session')
         await store.execute('update organization set max_session_acu_limit = null where id = $1', [organizationId]);
       return (await makers[kind as keyof typeof makers]?.()) ?? kind;
@@ -116,7 +116,7 @@ const schedule = { name: 'Schedule', prompt: 'Sweep', frequency: '0 9 * * *', sc
 
 let count = 0;
 
-/** A body that a route takes, with all that it may hold; names that must be unique are new each time. */
+/** A valid body for a route, with all optional members; unique names are new each time. */
 export function goodBody(world: PropertyWorld, route: string, fields: readonly string[]): Record<string, unknown> {
   const { resourceIds } = world;
   count += 1;

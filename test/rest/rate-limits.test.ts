@@ -85,7 +85,7 @@ it('has no limit, and no headers of one, when it is switched off', { timeout: 60
   const free = await startApp({ rateLimitRest: 0 });
   try {
     const answers: Awaited<ReturnType<typeof call>>[] = [];
-    // Not all in one: a system refuses connections that come faster than they are taken.
+    // Not all at once: a system refuses connections that arrive faster than they are accepted.
     for (let n = 0; n < 14; n++) {
       const some = Array.from({ length: 50 }, () => call(free, free.adminToken, 'GET', '/v3/self'));
       answers.push(...(await Promise.all(some)));

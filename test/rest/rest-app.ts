@@ -9,7 +9,7 @@ import { call, type TestApp } from '../support/app.ts';
 
 export { call, startApp, type TestApp } from '../support/app.ts';
 
-/** Sends bytes as they are: for bodies that are no JSON, no UTF-8, or too long. */
+/** Sends raw bytes: for bodies that are not JSON, not UTF-8, or too long. */
 export async function sendRaw(
   test: Pick<TestApp, 'url'>,
   token: string,
@@ -33,7 +33,7 @@ export async function asAdministrator(test: TestApp): Promise<Context> {
   return { ...services, viewer: await authenticate(services, test.adminToken, null), address: null };
 }
 
-/** A new organization; its bare id. */
+/** Creates an organization; returns its unprefixed id. */
 export async function makeOrganization(test: TestApp, name: string = 'Another'): Promise<string> {
   const { body } = await call(test, test.adminToken, 'POST', '/v3/enterprise/organizations', { name });
   return body.org_id.replace('org-', '');
@@ -41,7 +41,7 @@ export async function makeOrganization(test: TestApp, name: string = 'Another'):
 
 let count = 0;
 
-/** A new user of an organization, with a v1 key and a v3 token of its own. */
+/** Creates a user of an organization, with a v1 key and a v3 token. */
 export async function makeUser(
   test: TestApp,
   organizationId: string,
@@ -56,7 +56,7 @@ export async function makeUser(
   return { userId, email, v1Key: v1.token, v3Token: v3.token };
 }
 
-/** A new service user's `cog_` token; without an organization it is one of the enterprise. */
+/** Creates a service user and returns its `cog_` token; without an organization, a service user of the enterprise. */
 export async function makeServiceUser(
   test: TestApp,
   input: { organizationId?: string; roleId: string },
@@ -67,7 +67,7 @@ export async function makeServiceUser(
   return { serviceUserId, token };
 }
 
-/** The token of a new service user of the enterprise whose custom role holds just these permissions. */
+/** The token of a new service user of the enterprise whose custom role has exactly these permissions. */
 export async function makeManager(test: TestApp, ...permissions: readonly Permission[]): Promise<string> {
   const name = `Manager ${Math.random()}`;
   const role = await createRole(await asAdministrator(test), { name, scope: 'enterprise', permissions });
@@ -85,7 +85,7 @@ export async function makeServiceKey(test: TestApp, organizationId: string): Pro
   return key.token;
 }
 
-/** How many sessions there are, in all organizations: to show that a refusal wrote none. */
+/** The number of sessions in all organizations, to show that a refusal created none. */
 export async function countSessions(test: TestApp): Promise<number> {
   const [row] = await test.app.services.store.query<{ n: number }>('select count(*)::int as n from session');
   return row?.n ?? 0;

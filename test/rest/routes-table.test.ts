@@ -14,7 +14,7 @@ const versions = ['v1', 'v2', 'v3'] as const;
 
 interface Row {
   readonly route: string;
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly heading: string;
   readonly cells: readonly string[];
   /** The test file that it names. */

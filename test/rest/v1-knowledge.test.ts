@@ -21,7 +21,7 @@ const note = { name: 'Deploys', body: 'Never on a Friday.', trigger_description:
 const missing = `note-${'0'.repeat(32)}`;
 const bare = (id: string) => id.replace(/^\w+-/, '');
 
-/** An organization of the test's own, with the keys of an admin of it and of a service. */
+/** A separate organization, with the keys of an admin and of a service user. */
 async function open() {
   const organizationId = await makeOrganization(app);
   const { v1Key, userId } = await makeUser(app, organizationId, 'org_admin');
@@ -139,7 +139,7 @@ describe('/v1/knowledge', () => {
   test('a long list is whole: each note once, newest first, in batches', async () => {
     const { mine, organizationId } = await open();
     const { store } = app.app.services;
-    // Long bodies make small batches: four of these are more than one aims at.
+    // Long bodies make small batches: four of these exceed the target size.
     await store.execute(
       `insert into knowledge_note (id, enterprise_id, organization_id, name, body, trigger, created_at, updated_at)
        select md5($2 || n), $1, $2, 'n' || n, repeat('b', case when n > 230 then 90000 else 10 end), 't',

@@ -13,7 +13,7 @@ const playbook = { title: 'Release', body: 'Tag, build, publish.' };
 const missing = `playbook-${'0'.repeat(32)}`;
 const bare = (id: string) => id.replace(/^\w+-/, '');
 
-/** An organization of the test's own, with the keys of an admin of it and of a service. */
+/** A separate organization, with the keys of an admin and of a service user. */
 async function open() {
   const organizationId = await makeOrganization(app);
   const { v1Key, userId } = await makeUser(app, organizationId, 'org_admin');

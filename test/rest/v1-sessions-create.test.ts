@@ -11,7 +11,10 @@ afterAll(() => app.close());
 const create = (body: unknown, headers: Record<string, string> = {}, token: string | null = app.v1Key) =>
   call(app, token, 'POST', '/v1/sessions', body, headers);
 
-/** The creation is refused with this status, `detail` is a string that matches, and nothing was written. */
+/**
+ * Expects that the creation is refused with this status, that `detail` is a matching string, and that nothing was
+ * written.
+ */
 async function refused(status: number, detail: RegExp, answer: () => ReturnType<typeof create>): Promise<void> {
   const before = await countSessions(app);
   const { status: got, body, headers } = await answer();

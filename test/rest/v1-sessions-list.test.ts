@@ -10,7 +10,7 @@ afterAll(() => app.close());
 
 const list = (key: string, query: string = '') => call(app, key, 'GET', `/v1/sessions${query}`);
 
-/** An organization with as many sessions, oldest first; the key is its own. */
+/** An organization with these sessions, oldest first, and its key. */
 async function organizationWith(bodies: object[]): Promise<{ key: string; ids: string[] }> {
   const key = await makeServiceKey(app, await makeOrganization(app));
   const ids: string[] = [];
@@ -84,7 +84,7 @@ describe('200', () => {
   });
 
   describe('an offset', () => {
-    /** An organization with two sessions, and what makes another; all newest first. */
+    /** An organization with two sessions, and a function that creates another; all newest first. */
     async function twoSessions() {
       const { key, ids } = await organizationWith(numbered(2));
       const create = async (body = {}) =>

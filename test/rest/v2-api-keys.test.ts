@@ -14,7 +14,7 @@ import {
 } from './rest-app.ts';
 
 let app: TestApp;
-/** An account_admin's personal key that no test has ended yet. */
+/** An account_admin's personal key that no test has revoked yet. */
 let adminKey: string;
 beforeAll(async () => {
   app = await startApp();
@@ -44,7 +44,7 @@ async function enterpriseKey(roleId: string): Promise<string> {
   return (await createApiKey(await asAdministrator(app), input)).token;
 }
 
-/** The id of the key whose token this is. */
+/** The id of the key with this token. */
 async function idOf(token: string): Promise<string> {
   const hash = app.app.services.keyring.hashToken(token);
   const [key] = await app.app.services.store.query<{ id: string }>('select id from api_key where token_hash = $1', [

@@ -25,7 +25,7 @@ test('GET gives all roles as a bare array: the built-in ones, and the enterprise
   expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: 'application/json' });
   const custom = body.slice(0, own.length);
   const byName = (one: any, other: any) => one.role_name.localeCompare(other.role_name);
-  // Of one millisecond in any order.
+  // Roles of the same millisecond come in any order.
   expect(custom.toSorted(byName)).toEqual(own.toSorted(byName));
   expect(body.slice(own.length)).toHaveLength(4);
   for (const role of [

@@ -148,7 +148,7 @@ describe('keys of a service user', () => {
     expect(beside.body.api_key_id).not.toBe(key.api_key_id);
     expect([await statusOf(token), await statusOf(beside.body.token)]).toEqual([200, 200]);
 
-    // One that was made to end is not made to stay.
+    // A key with an end date does not become permanent.
     const renewed = await rotate(beside.body.api_key_id, {});
     const { expires_at } = (await list(serviceUserId)).find((each) => each.api_key_id === renewed.body.api_key_id);
     expect(Math.abs(expires_at - inAnHour)).toBeLessThan(600);
@@ -162,7 +162,7 @@ describe('keys of a service user', () => {
       [null, false],
     ]);
 
-    // What is over has no successor.
+    // A key that has ended has no successor.
     expect((await rotate(key.api_key_id, {})).status).toBe(400);
     await expire(beside.body.api_key_id);
     expect((await rotate(beside.body.api_key_id, {})).status).toBe(400);

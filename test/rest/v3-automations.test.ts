@@ -31,7 +31,7 @@ const start = { type: 'start_session', prompt: 'Sweep the floor.' };
 const daily = 'DTSTART:20300101T090000Z\nRRULE:FREQ=DAILY';
 const automation = { name: 'Sweep', triggers: [recurring(daily)], actions: [start] };
 
-/** Every option that there is. */
+/** Every option. */
 const options = {
   limits: { max_acu_limit: 5, invocations: { max_per_window: 3, window_seconds: 3_600 } },
   concurrency: { max_concurrent_runs: 1, max_queue_depth: 0 },
@@ -65,7 +65,7 @@ describe('an automation of an organization', () => {
     let answered = 0;
     for (; !isMade; answered++) await call(app, null, 'GET', '/v3/self');
     expect((await making).body.next_runs).toHaveLength(5);
-    // Each rule is a turn at least, and others come between two.
+    // Each rule takes at least one turn of the event loop, and other turns come between two.
     expect(answered).toBeGreaterThan(5);
   });
 
@@ -142,7 +142,7 @@ describe('an automation of an organization', () => {
     try {
       const late = await admin('PATCH', path, { enabled: true });
       expect(late).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'enabled'] }] } });
-      // What it has may be sent again.
+      // Its current values may be sent again.
       expect((await admin('PATCH', path, { name: 'Over', triggers: made.triggers })).status).toBe(200);
     } finally {
       (app.app.services as { now: () => Date }).now = real;

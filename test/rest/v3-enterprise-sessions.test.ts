@@ -26,7 +26,7 @@ const idsOf = (answer: { body: { items: { session_id: string }[] } }) =>
   answer.body.items.map(({ session_id }) => session_id);
 
 let roles = 0;
-/** A service user of the enterprise with these permissions and no other. */
+/** A service user of the enterprise with exactly these permissions. */
 async function withPermissions(...permissions: ('ViewAccountSessions' | 'ManageAccountSessions')[]) {
   roles += 1;
   const { id: roleId } = await createRole(await asAdministrator(app), {
@@ -52,7 +52,7 @@ describe('the list', () => {
       after = `&after=${body.end_cursor}`;
     }
     expect(seen).toEqual(ids.toReversed());
-    // Without organizations: of all of them, the same in the same order.
+    // Without organizations: the sessions of all of them in the same order.
     const all = await list('?first=9');
     expect(idsOf(all)).toEqual(ids.toReversed());
     expect(all.body.items[0].org_id).toBe(`org-${organizations[2]}`);
@@ -144,7 +144,7 @@ describe('one session', () => {
       const done = await call(app, manager, method, `${enterprise}/${id}${path}`, body);
       expect({ path, status: done.status }).toEqual({ path, status: 200 });
     }
-    // That is worth nothing on the organizations' own paths.
+    // That grants nothing on the organizations' own paths.
     for (const token of [viewer, manager]) {
       expect((await call(app, token, 'GET', `/v3/organizations/${organizationId}/sessions/${id}`)).status).toBe(403);
       expect((await call(app, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`)).status).toBe(403);

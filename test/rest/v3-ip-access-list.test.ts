@@ -4,7 +4,7 @@ import { call, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  // One proxy is trusted, so that a test can say where a request comes from.
+  // One proxy is trusted, so that a test can set the address of a request.
   app = await startApp({ trustProxy: 1 });
 });
 afterAll(() => app.close());
@@ -119,7 +119,7 @@ describe('who is left out', () => {
       expect((await from(address, 'GET', '/v1/sessions', undefined, app.v1Key)).status).toBe(200);
       expect((await ask(address)).body.data).toEqual({ viewer: { principalType: 'SERVICE_USER' } });
     }
-    // A socket without the proxy's header comes from 127.0.0.1: it is not even opened.
+    // A socket without the proxy's header comes from 127.0.0.1, so it is not opened.
     const { ended } = follow(connect(app.url, app.adminToken), '{ viewer { principalType } }', {});
     expect(((await ended) as Error).message).toBe('Unexpected server response: 401');
   });

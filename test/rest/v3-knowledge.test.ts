@@ -277,7 +277,7 @@ describe('lists', () => {
     let page = 0;
     const seen = await readIds(app, { token: app.adminToken, path: notesOf(id), id: 'note_id' }, async () => {
       await admin('POST', notesOf(id), { ...note, name: 'later' });
-      // What was already read goes away: the next page must not shift.
+      // A note on a page that was already read is deleted: the next page must not shift.
       await admin('DELETE', `${notesOf(id)}/${made[page++]}`);
     });
     expect(seen).toEqual(made);

@@ -37,7 +37,7 @@ async function openMessages(path: string, token: string, headers: Record<string,
       }
       return taken;
     },
-    /** Resolves when the stream has ended, with what was left. */
+    /** Resolves with the remaining events when the stream has ended. */
     async rest(): Promise<Sent[]> {
       const left: Sent[] = [];
       for (let next = await events?.next(); next && !next.done; next = await events?.next()) left.push(next.value);
@@ -234,13 +234,13 @@ test('a client that does not read is not read for', { timeout: 60_000 }, async (
   onTestFinished(() => {
     sessionLogs.read = original;
   });
-  // Node's own client, paused: fetch would take in what comes.
+  // Node's own client, paused: fetch would buffer the data.
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
     get(app.url + path, { headers }, resolve).on('error', reject);
   });
   response.pause();
-  // Until the server has stopped by itself: what fits in sockets is taken, 30 MB do not.
+  // Until the server has stopped by itself: sockets can buffer some data, but not 30 MB.
   let before = -1;
   while (before !== read || read === 0) {
     before = read;
@@ -248,13 +248,13 @@ test('a client that does not read is not read for', { timeout: 60_000 }, async (
     await call(app, token, 'GET', `/v3/self`);
   }
   expect(read).toBeLessThan(count);
-  // And then it gets everything.
+  // Then it receives everything.
   const chunks: string[] = [];
   let tail = '';
   response.setEncoding('utf8');
   for await (const chunk of response) {
     chunks.push(chunk);
-    // Looking through all of it each time would take longer than all the rest.
+    // Searching all of it each time would take longer than everything else.
     tail = tail.slice(-100) + chunk;
     if (tail.includes(`"${count}xxx`)) break;
   }

@@ -57,7 +57,7 @@ it('messages that come at once land each once, in the order of their sessions, a
   );
   const expected = requests.flatMap(([id, , status], n) => (status === 200 ? [`${id} message ${n}`] : []));
   expect(entries.map((each) => `${each.session_id} ${each.body}`).toSorted()).toEqual(expected.toSorted());
-  // Two write to the same session at the same time, each as who it is.
+  // Two users write to the same session at the same time, each as themselves.
   for (const { body, user_id: userId } of entries.filter(({ session_id: id }) => id === own)) {
     const [, token] = requests[Number(body.replace('message ', ''))] ?? [];
     expect(userId === member.userId).toBe(token === member.v3Token);

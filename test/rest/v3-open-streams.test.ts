@@ -50,14 +50,14 @@ test('streams of messages are counted for each principal, together with those of
   await byGraphql.response.body?.cancel();
   expect((await open(path, token, 'HEAD')).response.status).toBe(429);
   await waitForOpen(3);
-  // What opens nothing goes on, and so does everybody else.
+  // Requests that open no stream continue to work, and so do other principals.
   expect((await call(app, token, 'GET', path)).status).toBe(200);
   const { token: another } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
   const other = await open(path, another);
   expect(other.response.status).toBe(200);
   other.leave();
 
-  // Every way of leaving gives the place back, and what opened no stream took none.
+  // Every way of disconnecting frees the slot, and requests without a stream take none.
   one.leave();
   await waitForOpen(2);
   const again = await open(path, token);

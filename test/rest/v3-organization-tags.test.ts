@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** An organization of its own; asks for its tags, and for sessions in it. */
+/** A separate organization, with functions that request its tags and its sessions. */
 async function organization() {
   const organizationId = await makeOrganization(app);
   const tags = (method: string, rest: string = '', body?: object, token: string = app.adminToken) =>
@@ -61,7 +61,7 @@ describe('allowed tags', () => {
     const edit = await call(app, v1, 'PUT', `/v1/sessions/${id}/tags`, { tags: ['blue'] });
     expect(edit).toMatchObject({ status: 400, body: { detail: refusal } });
     expect((await call(app, app.adminToken, 'GET', `${sessions}/${id}/tags`)).body).toEqual({ tags: ['red'] });
-    // What a session has stays when it is not allowed any more.
+    // A session keeps its tags when they are no longer allowed.
     await tags('PUT', '', { tags: ['green'] });
     const added = await call(app, app.adminToken, 'POST', `${sessions}/${id}/tags`, { tags: ['green'] });
     expect(added.body).toEqual({ tags: ['red', 'green'] });

@@ -126,7 +126,7 @@ describe('DELETE /v3/enterprise/organizations/{org_id}', () => {
     const count = await countSessions(app);
     expect((await keyed('say once')).status).toBe(404);
     expect(await countSessions(app)).toBe(count);
-    // Under another organization's path its session is as unknown as it always was.
+    // Under another organization's path, its session is unknown.
     const elsewhere = `/v3/organizations/${app.organizationId}/sessions`;
     expect((await admin('GET', `${elsewhere}/${session.session_id}`)).status).toBe(404);
     const listed = (await admin('GET', `${elsewhere}?session_ids=${session.session_id}`)).body;
@@ -137,7 +137,7 @@ describe('DELETE /v3/enterprise/organizations/{org_id}', () => {
     expect((await call(app, robot.token, 'GET', '/v3/self')).status).toBe(401);
     expect((await call(app, serviceKey, 'GET', '/v1/sessions')).status).toBe(401);
     expect((await call(app, user.v1Key, 'GET', '/v1/sessions')).status).toBe(401);
-    // The user is one of the enterprise, and no more a member of anything.
+    // The user is still a user of the enterprise, but no longer a member of any organization.
     expect((await call(app, user.v3Token, 'GET', '/v3/self')).body).toMatchObject({ org_id: null });
     expect((await call(app, user.v3Token, 'GET', sessions)).status).toBe(403);
   });

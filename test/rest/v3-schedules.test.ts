@@ -230,7 +230,7 @@ describe('changing one', () => {
     const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
     const automation = (await admin('GET', `${automationsOf(id)}/${made.scheduled_session_id}`)).body;
     expect(automation.run_as).toEqual({ type: 'creator' });
-    // A role that may manage schedules, and act as nobody else.
+    // A role that may manage schedules, but not act as another user.
     const permissions = ['ManageOrgSchedules', 'UseSessions'] as const;
     const role = await createRole(await asAdministrator(app), { name: 'Keeper', scope: 'organization', permissions });
     const { token } = await makeServiceUser(app, { organizationId: id, roleId: role.id });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** An organization of its own with a session, and how to ask for it. */
+/** A separate organization with a session, and a function for requests to it. */
 async function oneSession(body: object = {}) {
   const organizationId = await makeOrganization(app);
   const sessions = `/v3/organizations/org-${organizationId}/sessions`;
@@ -68,7 +68,7 @@ describe('archive and unarchive', () => {
     await setStatus(id, `status = '${before}', ended_by = ${before === 'exit' ? "'finished'" : 'null'}`);
     expect((await ask('POST', '/archive')).body).toMatchObject({ is_archived: true, status: before });
     expect(await actionsOf(id)).toEqual(['create_session']);
-    // A second time changes nothing.
+    // The second time changes nothing.
     expect(await ask('POST', '/archive')).toMatchObject({ status: 200, body: { is_archived: true } });
     expect((await ask('POST', '/unarchive')).body).toMatchObject({ is_archived: false, status: before });
   });

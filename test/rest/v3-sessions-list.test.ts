@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** An organization of its own with these sessions, oldest first. */
+/** A separate organization with these sessions, oldest first. */
 async function organizationWith(bodies: object[]) {
   const organizationId = await makeOrganization(app);
   const path = `/v3/organizations/org-${organizationId}/sessions`;

@@ -25,7 +25,7 @@ const create = (
   path: string = sessions,
 ) => call(app, token, 'POST', path, body, headers);
 
-/** The problem of RFC 9457, and no session written. */
+/** Expects an RFC 9457 problem, and that no session was created. */
 async function refused(status: number, detail: unknown, answer: () => ReturnType<typeof create>): Promise<void> {
   const before = await countSessions(app);
   const { status: got, body, headers } = await answer();

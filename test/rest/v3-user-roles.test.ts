@@ -22,7 +22,7 @@ const member = { role_id: 'org_member', role_name: 'Member', role_type: 'org' };
 const orgAdmin = { role_id: 'org_admin', role_name: 'Admin', role_type: 'org' };
 const accountMember = { role_id: 'account_member', role_name: 'Member', role_type: 'enterprise' };
 
-/** All items of a list, walked in pages of 2, and how long each page was. */
+/** All items of a list, read in pages of 2, and the length of each page. */
 async function readPages(path: string): Promise<any[]> {
   const items: any[] = [];
   for (let after = ''; ; ) {
@@ -127,7 +127,7 @@ describe('roles in an organization', () => {
       emails: [`n${userId}@example.com`],
       enterprise_role_id: 'account_member',
     });
-    // account_member reads the account's meta data, which this manager may not.
+    // account_member reads the account's metadata, which this manager may not do.
     expect(newcomer).toMatchObject(lacking);
     const { id: viewing } = await createRole(await asAdministrator(app), {
       name: `Viewing ${userId}`,

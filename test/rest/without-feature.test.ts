@@ -5,9 +5,9 @@ import { call, makeOrganization, makeServiceUser, startApp, type TestApp } from 
 let app: TestApp;
 let organizationId: string;
 let otherId: string;
-/** org_admin of the organization, and no more. */
+/** Has the role org_admin in the organization only. */
 let orgAdmin: string;
-/** account_member: sees that organizations are there, and no more. */
+/** Has the role account_member: sees the list of organizations only. */
 let member: string;
 beforeAll(async () => {
   app = await startApp();
@@ -41,7 +41,7 @@ const pages = [
   [`${beta}/repositories/indexing`, 'ViewOrgSessions'],
 ] as const;
 
-/** What each route that is no list answers to the administrator: the status and the sentence. */
+/** The administrator's response of each route that is not a list: the status and the sentence. */
 const others = [
   ['POST', `${enterprise}/idp-groups`, { idp_group_names: ['a'] }, 409, 'This installation has no identity provider.'],
   ['DELETE', `${enterprise}/idp-groups/a`, undefined, 404, 'There is no such IdP group.'],

@@ -107,7 +107,7 @@ it('makes do with the connections that a full server leaves it', async () => {
   onTestFinished(() => cluster.stop());
   const store = await open({ poolSize: 10, connectMs: 20_000 }, cluster.url);
   await store.ping();
-  // Somebody else takes what is left but one; superusers' reserve included.
+  // Other connections take all but one, including the superusers' reserve.
   const others: pg.Client[] = [];
   onTestFinished(async () => {
     await Promise.all(others.map((each) => each.end().catch(() => undefined)));

@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** A process of its own that holds the directory; resolves once it does. */
+/** A separate process that locks the directory; resolves once it has the lock. */
 async function holder(): Promise<ChildProcess> {
   const module = new URL('../../src/store/data-dir-lock.ts', import.meta.url).href;
   const script = `import(${JSON.stringify(module)}).then(({ lockDataDir }) => lockDataDir(${JSON.stringify(dataDir)}))
@@ -31,7 +31,7 @@ async function holder(): Promise<ChildProcess> {
   return child;
 }
 
-/** Makes the lock look as if it came from a machine whose processes cannot be seen from here. */
+/** Makes the lock look as if it came from a machine whose processes are not visible here. */
 async function moveElsewhere(): Promise<void> {
   const path = join(dataDir, 'lock');
   const lock = JSON.parse(await readFile(path, 'utf8')) as object;

@@ -22,7 +22,7 @@ function makeRoot(): { readonly top: string; readonly root: string } {
   return { top, root };
 }
 
-/** Runs code as a user without privileges where the tests run as root, who may do everything. */
+/** Runs code as an unprivileged user if the tests run as root, which has every permission. */
 const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 it('removes links without following them, directories without permissions, and names that are not UTF-8', async () => {
@@ -72,7 +72,7 @@ it('deletes a tree whose paths are longer than the system accepts', async () => 
   let deepest = join(root, name);
   mkdirSync(deepest);
   writeFileSync(join(deepest, 'file'), 'x');
-  // A path may have 4,095 bytes: each level is made above the one before.
+  // A path may have 4,095 bytes, so each level is created above the previous one.
   for (let depth = 0; depth < 60; depth++) {
     const outer = join(root, 'outer');
     mkdirSync(outer);

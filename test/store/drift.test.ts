@@ -4,7 +4,7 @@ import { type Migration, migrate, readMigrations } from '../../src/store/migrati
 import { openPglite } from '../../src/store/pglite.ts';
 import { migratedDump, testDatabase } from '../support/test-store.ts';
 
-// Prisma's engine runs the migrations on PGlite here, whichever database the project is about: once is enough.
+// Prisma's engine runs the migrations on PGlite in every project, so once is enough.
 const it = always.skipIf(testDatabase !== 'pglite');
 
 const withMigration = async (sql: string): Promise<Migration[]> => [

@@ -3,10 +3,10 @@ import type { Driver } from '../../src/store/driver.ts';
 import { migrate, readMigrations } from '../../src/store/migrations.ts';
 import { openEmptyDriver, type TestDriver } from '../support/test-store.ts';
 
-/** The first migration of this version: rows of the version before it were written on the migrations before. */
+/** The first migration of this version: rows of the previous version were written on the migrations before it. */
 const firstOfThisVersion = '20261122183418_console_page_secret';
 
-/** The migration that takes in what processes of that version leave out while they run beside newer ones. */
+/** The migration that supplies what processes of that version omit while they run beside newer ones. */
 const forOlderProcesses = '20261122232900_older_processes';
 
 let test: TestDriver;
@@ -20,7 +20,7 @@ async function insert(table: string, row: Record<string, unknown>): Promise<void
   await driver.query(`insert into ${table} (${names}) values (${placeholders})`, Object.values(row));
 }
 
-/** Writes a session and its run as the version before did. */
+/** Writes a session and its run like the previous version. */
 async function insertSession(id: string, session: Record<string, unknown> = {}, run: Record<string, unknown> = {}) {
   const times = { created_at: at, updated_at: at };
   const required = { title: id, is_title_derived: true, status: 'new', origin: 'api', tags: [], prompt: 'say hello' };
@@ -32,7 +32,7 @@ async function insertSession(id: string, session: Record<string, unknown> = {}, 
   await insert('session_head', { session_id: id });
 }
 
-/** Writes the user's messages with these numbers, and one of the agent after each. */
+/** Writes the user's messages with these numbers, each followed by one of the agent. */
 async function insertMessages(sessionId: string, ...seqs: number[]): Promise<void> {
   for (const seq of seqs) {
     const entry = { session_id: sessionId, kind: 'MESSAGE', body: 'words', created_at: at };
@@ -48,7 +48,7 @@ const runOf = async (id: string) => {
   return (await driver.query<Record<string, unknown>>(`select ${columns} from run where session_id = $1`, [id]))[0];
 };
 
-// One database for all tests: to make one and migrate it takes seconds on a busy machine.
+// One database for all tests: creating and migrating one takes seconds on a busy machine.
 beforeAll(async () => {
   test = await openEmptyDriver();
   driver = test.driver;
@@ -135,7 +135,7 @@ it('keeps the messages of a turn that a worker of the version before starts', as
   expect(await turnSeqs()).toEqual([1, 3, 5, 7]);
   await driver.query(takeBackAnswer, ['turns', [5]]);
   expect(await turnSeqs()).toEqual([1, 3, 7]);
-  // An attempt at the same turn, by the next holder.
+  // An attempt at the same turn, by the next lease holder.
   await startTurn(0, 2);
   expect(await turnSeqs()).toEqual([1, 3, 7]);
   await startTurn(9, 3);
@@ -148,7 +148,7 @@ it('keeps the workspace that a worker of the version before makes', async () => 
   await insertSession('s');
   const set = 'update run set workspace_deleted_at = $2, workspace_deletion_requested_at = $2 where session_id = $1';
   await driver.query(set, ['s', at]);
-  // A worker takes its own workspaces over: that is no claim.
+  // A worker adopts its own workspaces without a claim.
   await driver.query('update run set home_worker_id = $2 where session_id = $1', ['s', 'w']);
   expect(await runOf('s')).toMatchObject({ deletedAt: at, requestedAt: at });
   await driver.query('update run set generation = $2, home_worker_id = $3 where session_id = $1', ['s', 1, 'w']);
@@ -174,6 +174,6 @@ it('takes what a process of the version before writes of a list by offset and of
   for (const id of ['c1', 'c2'])
     await insert('console_session', { id, token_hash: id, api_key_id: 'k', created_at: at, expires_at: at });
   const hashes = await driver.query<{ hash: string }>('select page_secret_hash as hash from console_session', []);
-  // Those of page secrets are hexadecimal.
+  // Hashes of page secrets are hexadecimal.
   expect(hashes.map(({ hash }) => hash)).toEqual([expect.stringMatching(/^none:/), expect.stringMatching(/^none:/)]);
 });

@@ -79,7 +79,7 @@ it('loses nothing that was acknowledged, and opens at once, after kill -9', asyn
 
 const onPostgres = it.skipIf(testDatabase !== 'postgres');
 
-/** All that an error says, its causes and fields included. */
+/** The complete text of an error, including its causes and fields. */
 async function failureOf(refused: Promise<unknown>): Promise<{ message: string; all: string }> {
   const error = (await refused.then(
     () => null,
@@ -108,7 +108,7 @@ onPostgres(
 );
 
 onPostgres('names host and port of a server that is not there', async () => {
-  // Port 1 (tcpmux) answers nowhere any more.
+  // Nothing answers on port 1 (tcpmux).
   const databaseUrl = 'postgresql://somebody:hunter2@127.0.0.1:1/switchyard';
   const messages: string[] = [];
   const waitOptions = { ms: 300, onWait: (sentence: string) => messages.push(sentence) };

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Which cluster it is, and what it has rows in; it must take what is written. */
+/** Identifies the cluster and its rows; it must accept writes. */
 async function readContents(home: PgliteHome): Promise<{ cluster: string; filled: string[] }> {
   const driver = await openPglite(home);
   try {
@@ -51,10 +51,10 @@ it('is what new databases begin as: each is migrated, and has nothing in it that
   const one = await readContents({ directory });
   const other = await readContents({ directory: join(root, 'other') });
   expect(one.filled).toEqual(['_prisma_migrations']);
-  // That both say the same shows that neither was made anew.
+  // Equal identities show that neither was created again.
   expect(other).toEqual(one);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  // A database that is there stays: it has what was written.
+  // An existing database stays: it has the written rows.
   await expect(readContents({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
 });
 
@@ -74,11 +74,11 @@ it('is not taken when it is of another PGlite or of other migrations: the databa
 it('leaves nothing in the way of the next start when one is killed over it', async () => {
   const env = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: root };
   const child = spawn(process.execPath, ['dist/main.js'], { env, stdio: 'ignore' });
-  // Its files come after the folder.
+  // Its files appear after the folder.
   while (!existsSync(join(`${directory}.new`, 'base'))) await new Promise((resolve) => setImmediate(resolve));
   child.kill('SIGKILL');
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  // However far that one came: here is one that came less far, and one that has too much.
+  // From any stage of the interrupted copy: one that stopped early, and one with excess files.
   await rm(directory, { recursive: true, force: true });
   await rm(join(`${directory}.new`, 'global'), { recursive: true, force: true });
   await writeFile(join(`${directory}.new`, 'PG_VERSION'), 'half');

@@ -21,7 +21,7 @@ const it = always.skipIf(testDatabase !== 'postgres' || !program);
 
 const log = { warn: () => undefined, error: () => undefined };
 
-/** Starts a PgBouncer before the database; gives the database's address by way of it. */
+/** Starts a PgBouncer in front of the database; returns the database's URL through it. */
 async function startPooler(mode: 'session' | 'transaction' | 'statement'): Promise<string> {
   const url = new URL(await createDatabase());
   const database = url.pathname.slice(1);

@@ -103,7 +103,7 @@ it('lets what a transaction has started use the store once the transaction is ov
   for (const each of tooLate) await expect(each).rejects.toThrow('The transaction is over');
 });
 
-// PGlite has one connection: there the short one would wait for the long one.
+// PGlite has one connection: the short one would wait for the long one.
 it.skipIf(testDatabase !== 'postgres')('refuses it also after another transaction has ended meanwhile', async () => {
   const { store } = test;
   let go: () => void = () => undefined;
@@ -260,7 +260,7 @@ it('lets 100 transactions at once all succeed', async () => {
   expect(await test.store.prisma.enterprise.count({ where: { id: { in: ids } } })).toBe(100);
 });
 
-// PGlite has one connection: two transactions never meet in it.
+// PGlite has one connection: two transactions never overlap.
 it.skipIf(testDatabase !== 'postgres')(
   'runs a transaction again that lost a deadlock, with SQL and with Prisma',
   async () => {

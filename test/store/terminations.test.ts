@@ -20,7 +20,7 @@ beforeEach(async () => {
   if (testDatabase !== 'postgres') return;
   dataDir = await mkdtemp(join(tmpdir(), 'switchyard-terminations-'));
   databaseUrl = await createDatabase();
-  // An error and the end of the connection behind it arrive in one piece, as they do on a busy network.
+  // An error and the end of the connection arrive in one chunk, as on a busy network.
   proxy = await startFaultProxy(databaseUrl, { bufferMs: 15 });
   admin = new pg.Client({ connectionString: databaseUrl });
   await admin.connect();
@@ -32,8 +32,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-// In a process of its own: the error that nothing listens to would end vitest's. It is busy in every way in which the store
-// uses connections, and says so after each piece of work that succeeded.
+// In a separate process: an error without a listener would end vitest's. It uses connections in every way that the
+// store does, and reports each success.
 const program = (url: string) => `
   import { openStore } from ${JSON.stringify(new URL('../../src/store/store.ts', import.meta.url).href)};
   import { createNotifier } from ${JSON.stringify(new URL('../../src/realtime/create-notifier.ts', import.meta.url).href)};
@@ -78,7 +78,7 @@ it(`survives when the server ends all connections of a busy process, ${rounds} t
     done.set(name, (done.get(name) ?? 0) + 1);
     for (const each of waiting) each();
   });
-  /** Resolves when each kind of work has succeeded some times more. */
+  /** Resolves when each kind of work has succeeded a few more times. */
   const workContinues = () => {
     const before = new Map(done);
     const isMore = (name: string) => (done.get(name) ?? 0) >= (before.get(name) ?? 0) + 3;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** A session whose agent waits with a question. */
+/** A session whose agent waits for the answer to a question. */
 async function asking(reason: 'question' | 'permission') {
   const id = await createSession(test, { prompt: 'go' });
   return { id, ...(await seedQuestion(test, id, reason, 'May I?')) };

@@ -152,7 +152,7 @@ describe('rotateApiKey', () => {
     );
     expect(rotated.error).toBe('FORBIDDEN');
     expect(await isLive(key.token)).toBe(true);
-    // To end it gives nothing to who ends it.
+    // The revocation returns no token.
     const revoked = await runMutation(test, 'revokeApiKey', keyFields, { apiKeyId: key.apiKeyId }, manager.token);
     expect(revoked.apiKey.isActive).toBe(false);
   });

@@ -59,12 +59,12 @@ describe.each(readers)('through %s', (readerIs) => {
     ]);
     expect((await listed(token)).ids.sort()).toEqual([own, ofKey].sort());
     await answerQuestion(test, own, questionId, { optionId: '1' });
-    // It waits until its agent goes on.
+    // It waits until its agent continues.
     expect(change((await mine.take(1))[0])).toMatchObject({ type: 'UPDATED', sessionId: own, question: null });
     await end(own);
     expect(change((await mine.take(1))[0])).toMatchObject({ type: 'LEFT', sessionId: own, question: null });
     expect((await listed(user.token)).ids).toEqual([]);
-    // Nothing waits for who started none of them and manages none.
+    // A viewer who started none of them and manages none sees none of them waiting.
     for (const each of [mine, managed, others]) each.stop();
     await expect(others.take(1)).rejects.toThrow('complete');
     await expect(mine.take(1)).rejects.toThrow('complete');
@@ -137,7 +137,7 @@ describe.each(readers)('through %s', (readerIs) => {
     });
     const there = `devin-${await createSession(test, {}, two.token)}`;
     await seedQuestion(test, there, 'question', 'There?');
-    // Of an organization that came into sight it may also hear what the client cannot have.
+    // For an organization that became visible, it may also get an event without the object.
     let type = 'LEFT';
     while (type === 'LEFT') {
       const next = change((await followed.take(1))[0]);

@@ -80,7 +80,7 @@ describe('the next five times, where clocks are changed', () => {
     const path = `/v3/organizations/${organizationId}/automations/${automation.automationId}`;
     const { body } = await call(test, token, 'GET', path);
     expect(body.next_runs.map((at: number) => new Date(at * 1_000).toISOString())).toEqual(wanted);
-    // What the rule has missed is not shown: the times are those after now, on both sides of a change.
+    // Missed occurrences are not shown: the times are after now, on both sides of a clock change.
     (test.app.services as { now: () => Date }).now = () => new Date(wanted[1] ?? '');
     const query = 'query($id: ID!) { node(id: $id) { ... on Automation { nextRuns(count: 3) } } }';
     const { data } = await graphql(test, token, query, { id: automation.id });

@@ -42,7 +42,7 @@ const makeSecret = async (key: string, token: string): Promise<string> => {
   );
 };
 
-/** What a session was made with. */
+/** The stored input of a session. */
 async function rowOf(sessionId: string) {
   const [row] = await test.app.services.store.query<any>(
     `select prompt, playbook_id as "playbookId", secret_ids as "secretIds", automation_id as "automationId" from session where id = $1`,

@@ -182,7 +182,7 @@ describe('the runs of an automation', () => {
     const filter = { automationId: one.automation.id, origin: ['AUTOMATION'] };
     const { data } = await graphql(test, token, document, { id: organizationId, filter });
     expect(data.organization.sessions.nodes.map((session: any) => session.sessionId)).toEqual(ids);
-    // Who may not see the sessions is told when there were some, but not which.
+    // A viewer who may not see the sessions learns that there were some, but not which.
     const viewer = await makeMember(test, organizationId, 'VIEW_ORG_AUTOMATIONS');
     const blind = await runs('', viewer.token);
     expect(blind.edges.map((edge: any) => edge.node)).toEqual(

@@ -141,7 +141,7 @@ it('automationSchemas lists the events, their fields and the operators', async (
     description: 'Number of ACUs that the session has consumed.',
     operators: ['EQ', 'NEQ', 'GT', 'LT', 'GTE', 'LTE', 'BETWEEN', 'IN', 'NOT_IN', 'IS_EMPTY', 'IS_NOT_EMPTY'],
   });
-  // What is listed with a source can be saved as it stands.
+  // Fields listed with a source can be saved as they are.
   for (const { name, hasSource, fields } of eventTypes) {
     if (!hasSource || name === 'schedule:recurring') continue;
     const all = fields.map((field: any) => ({ field: field.name, operator: 'IS_NOT_EMPTY' }));

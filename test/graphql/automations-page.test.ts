@@ -20,7 +20,7 @@ const blocks = [...page.matchAll(/^```(graphql|http)\n([\s\S]*?)^```/gm)].map(([
   text: text as string,
 }));
 
-/** A request as it is printed: the method and the path, headers, a blank line, the body. */
+/** Sends a request from its printed form: the method and the path, headers, a blank line, the body. */
 async function send(text: string): Promise<unknown> {
   const [head = '', json] = text.split('\n\n', 2).map((part) => part.trim());
   const [line = '', ...headers] = head.split('\n');

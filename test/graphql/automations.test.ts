@@ -294,7 +294,7 @@ describe('an automation', () => {
 
 const someOf = (what: string) => `Exactly one key must be specified for OneOf type "${what}".`;
 
-// What the types of the schema say is refused before anything is asked of the automation.
+// Input that violates the schema's types is refused before the automation is read.
 it.each<[string, Record<string, unknown>, string]>([
   ['no member of a trigger', { triggers: [{}] }, someOf('AutomationTriggerInput')],
   [

@@ -17,7 +17,7 @@ const run = (field: string, input: Record<string, unknown>, token?: string) =>
 const wire = (ids: readonly string[]) => ids.map((id) => `devin-${id}`);
 const byIds = (sessionIds: readonly string[]) => ({ selection: { sessionIds } });
 const byFilter = (filter: Record<string, unknown>) => ({ selection: { filter } });
-/** A condition that holds for every session. */
+/** A condition that every session meets. */
 const everything = { createdBefore: '2100-01-01T00:00:00Z' };
 const idsOf = (payload: any): string[] => payload.results.map((result: { sessionId: string }) => result.sessionId);
 
@@ -244,7 +244,7 @@ describe.each<[string, Record<string, unknown>]>([
     const dry = await run(field, { ...input, ...byIds(ids), dryRun: true }, token);
     const filtered = await run(field, { ...input, ...byFilter({ tags: ['old'] }), dryRun: true }, token);
     expect(await readRows()).toEqual(before);
-    // As it is, and not as it would be.
+    // The current state, not the state after the mutation.
     expect(dry.results[0].session).toMatchObject({
       isArchived: field === 'unarchiveSessions',
       tags: ['old'],

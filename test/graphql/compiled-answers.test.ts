@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Fields that tell another thing at every moment. */
+/** Fields whose value changes all the time. */
 const without = new Set(['Query.rateLimit', 'Query.changesCursor']);
 
 async function send(token: string, { query, variables }: RandomDocument, accept: string) {
@@ -46,15 +46,15 @@ async function send(token: string, { query, variables }: RandomDocument, accept:
   const { status, headers } = response;
   const { errors, ...rest } = (await response.json()) as { data: unknown; errors?: { path?: (string | number)[] }[] };
   const errorPaths = [...new Set(errors?.map((error) => tellable(rest.data, error)))].sort();
-  // Whether it is compressed depends on its length, and that on which errors are told.
+  // Compression depends on the length, which depends on the reported errors.
   const isByChance = errorPaths.some((path) => path.startsWith('null at '));
   const names = ['content-type', 'vary', ...(isByChance ? [] : ['content-encoding'])];
   const shownHeaders = Object.fromEntries(names.map((name) => [name, headers.get(name)]));
   return { status, shownHeaders, ...rest, errors: errorPaths };
 }
 
-// Of fields that are read at the same time, which fails first is chance: and where that makes null of what holds them, the
-// others may be told or not. So what was null for an error somewhere in it is told by its place alone.
+// Of fields that are read concurrently, any may fail first; if that nulls their parent, the others may or may not be
+// reported. So a null caused by an error inside it is compared by its position only.
 function tellable(data: unknown, error: { path?: (string | number)[] }): string {
   let value = data;
   for (const [n, step] of (error.path ?? []).entries()) {

@@ -24,7 +24,7 @@ import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
 
 let test: TestApp;
-/** Ids of things that the administrator may change, by the names of members. */
+/** Ids of objects that the administrator may change, by member name. */
 let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
   test = await startApp();
@@ -67,7 +67,7 @@ const printed = buildSchema(readText('schema.graphql'));
 type Limits = Readonly<Record<string, number | string>>;
 type Member = GraphQLInputField | GraphQLArgument;
 
-/** What @constraint says of a member in schema.graphql; null: nothing. */
+/** The @constraint of a member in schema.graphql; null: none. */
 function limitsOf({ astNode }: Member): Limits | null {
   const applied = astNode?.directives?.find((each: ConstDirectiveNode) => each.name.value === 'constraint');
   if (!applied) return null;
@@ -252,7 +252,7 @@ describe('@constraint of inputs', () => {
   });
 
   it('limits every text of an input that is kept', () => {
-    // Compared with what exists, or parsed: a text of any length that is none is refused, or finds nothing.
+    // Compared with existing values, or parsed: an invalid text of any length is refused or finds nothing.
     const compared = [
       ...[
         'agent',
@@ -292,7 +292,7 @@ describe('@constraint of inputs', () => {
         : [];
     const members = { ...Object.fromEntries(others.map((each) => [each.name, sample(each)])), [member.name]: value };
     const payload = await runMutation(test, mutation, '', { ...required(mutation), ...input(members) });
-    // What is no URI is refused before the mutation.
+    // An invalid URI is refused before the mutation.
     if (getNamedType(member.type).name === 'URI' && payload.error !== undefined) {
       expect(payload).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(member.name) });
       return;

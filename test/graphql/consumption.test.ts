@@ -32,7 +32,7 @@ async function ofEnterprise(args: string, selection: string, token = test.adminT
 
 const switchyard = { displayName: 'Switchyard' };
 
-/** An organization with a user, a service user, and what sessions of both and of neither have used. */
+/** An organization with a user and a service user, and with usage of sessions of both and of neither. */
 async function world() {
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'Used');
   const { userId } = await makeUser(test, { organizationId });

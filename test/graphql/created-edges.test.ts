@@ -31,7 +31,7 @@ it('gives the edge in every payload of a creation whose thing is in lists', () =
 const scope = () => ({ organizationId });
 const scoped = () => ({ scope: scopeOf(organizationId) });
 
-/** What is created, by its field, with where it is listed and what an input lacks. */
+/** Created objects by field, with their lists and the missing members of an input. */
 const created: [field: string, list: string, input: (n: number) => object][] = [
   [
     'apiKey',
@@ -84,7 +84,7 @@ it.each(created)('gives the edge of a %s as %s lists it', async (field, path, in
     return data[owner][list].edges;
   };
   expect(await read('')).toEqual([edge]);
-  // What was made before it comes after it.
+  // Objects created before it come after it.
   expect(await read(`after: "${edge.cursor}"`)).toEqual([before[`${field}Edge`]]);
 });
 

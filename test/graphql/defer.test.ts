@@ -36,7 +36,7 @@ async function parts(response: Response): Promise<any[]> {
   return bodies.slice(0, -1).map((body) => JSON.parse(body.slice(body.indexOf('\r\n\r\n'))));
 }
 
-/** What the parts say, put together; the format of 2022 (deferSpec=20220824). */
+/** Expects the combined parts to equal the complete result; the format of 2022 (deferSpec=20220824). */
 function expectDeferred(received: any[]): void {
   expect(received[0]).toMatchObject(first);
   expect(received[0].data.session).not.toHaveProperty('messages');

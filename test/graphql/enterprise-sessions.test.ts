@@ -102,7 +102,7 @@ describe('the sessions of the enterprise', () => {
         events: { nodes: [{ kind: 'STATUS' }] },
       },
     ]);
-    // What was read once can be read again, as clients do that know a global id only.
+    // An object that was read once can be read again by its global id, as clients do.
     const again = await graphql(
       test,
       reader.token,

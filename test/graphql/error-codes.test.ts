@@ -27,7 +27,7 @@ describe('RequestErrorCode', () => {
     expect([...codes()]).toEqual(expect.arrayContaining(Object.keys(reachable)));
   });
 
-  // What tests ask by call() is held to it too: see test/support/app.ts.
+  // Requests of tests through call() are checked too: see test/support/app.ts.
   it('has every code in the sources of the GraphQL API', () => {
     const files = treeFiles().filter((file) => file.startsWith('src/api/graphql/'));
     const written = files.flatMap((file) =>

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Writes a file of an organization; gives its bare id. */
+/** Writes a file of an organization; returns its unprefixed id. */
 async function seedFile(organizationId: string, name: string, sessionId: string | null = null): Promise<string> {
   const id = newId();
   const file = { name, contentType: 'text/plain', sizeBytes: 1, storageKey: newId(), source: 'agent' };

@@ -108,7 +108,7 @@ describe('a scope', () => {
     expect(optional('roleId')).toEqual([]);
     expect(optional('scope')).toEqual([]);
     expect(fields.filter(({ name }) => name === 'accessType')).toEqual([]);
-    // A key that is bound to one organization may leave it out; each says so.
+    // A key that is bound to one organization may omit it; each description says so.
     for (const path of optional('organizationId').filter((each) => each !== 'ScopeInput.organizationId')) {
       const { description } = fields.find((field) => field.path === path) ?? {};
       expect(description, path).toContain('Required, unless the API key is bound to a single organization');

@@ -127,7 +127,7 @@ it.skipIf(chromium === null)(
       await page.run(`document.querySelector('button[aria-label^="Execute"]').click()`);
       await page.waitFor(`document.querySelector('button[aria-label^="Stop"]')`);
       const result = `document.querySelector('.result-window')?.innerText ?? ''`;
-      // It hears of what happens after it has begun, which the page does not show.
+      // It receives events after its start, which the page does not show.
       await expect
         .poll(
           async () => {

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { type SentOperation, transportNames, transports } from '../support/transports.ts';
 
 let test: TestApp;
-/** One that tells nothing of its schema. */
+/** An app without introspection. */
 let closed: TestApp;
 beforeAll(async () => {
   [test, closed] = await Promise.all([startApp(), startApp({ isIntrospectable: false, hasExplorer: false })]);
@@ -15,7 +15,7 @@ const create = 'mutation($x: CreateSessionInput!) { createSession(input: $x) { s
 const ordered =
   'query($order: SessionOrder) { organizations { nodes { sessions(orderBy: $order, first: 1) { nodes { id } } } } }';
 
-/** Four pages inside one another; `first` says how long each is. */
+/** Four nested pages; `first` is the size of each. */
 const pages = (variable: string) =>
   `query(${variable}) { organizations { nodes { ${'sessions(first: $n) { nodes { organization { '.repeat(4)} id ${'} } } '.repeat(4)} } } }`;
 
@@ -115,6 +115,6 @@ it.each([
   const { user, system } = process.cpuUsage(startedAt);
   expect(text).toContain('INVALID_INPUT');
   expect(text.length).toBeLessThan(5_000);
-  // It took half a minute to print them; the time is the processor's own, whoever else is at work.
+  // It took half a minute to print them. The time is CPU time, so other load on the machine does not count.
   expect((user + system) / 1_000).toBeLessThan(2_000);
 });

@@ -16,7 +16,7 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-hostile-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** The most that all of it together may cost, beyond what the service takes by itself. */
+/** The maximum memory of everything together, beyond the idle service. */
 const maxMegabytes = 400;
 const subscription = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { cursor node { body } } }';
 
@@ -61,8 +61,8 @@ async function sendOnSocket(server: ServerProcess, text: string): Promise<string
 }
 
 /**
- * A session with 5,000 messages of 100 KB: the first 100 when it resolves, which is more than anybody takes in who does not
- * read, the others once `written` does.
+ * A session with 5,000 messages of 100 KB. It resolves after the first 100, which is more than a client that does not
+ * read can buffer; `written` resolves after the others.
  */
 async function hugeSession(
   server: ServerProcess,
@@ -101,7 +101,7 @@ async function stalledStream(address: URL): Promise<() => Promise<string>> {
   };
 }
 
-// On the embedded database nobody else can write 500 MB of messages.
+// Nothing else can write 500 MB of messages to the embedded database.
 it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory', { timeout: 120_000 }, async () => {
   const databaseUrl = await createDatabase();
   const secretKey = 'a secret key that is only for the tests';
@@ -112,8 +112,8 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   const before = peak(server);
   const figures: Record<string, { http: string; socket: string; ms: number; peakMB: number }> = {};
 
-  // Those that do not read, from now on: five sockets of 20 subscriptions each, and five streams of
-  // GraphQL and of REST each. The rest of what they follow comes meanwhile.
+  // Clients that stop reading: five sockets of 20 subscriptions each, and five streams of GraphQL and of REST each. The
+  // other messages arrive meanwhile.
   const stalled = await Promise.all(Array.from({ length: 5 }, () => openSocket(server)));
   for (const socket of stalled) {
     socket.pause();
@@ -189,7 +189,7 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   };
   socket.terminate();
 
-  // Whoever does not read is closed with a code that says so, once it looks; a stream is cut off.
+  // A socket that does not read is closed with a code that its client sees once it reads; a stream is aborted.
   await written;
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, 20_000 - (performance.now() - stalledAt))));
   const codes = await Promise.all(

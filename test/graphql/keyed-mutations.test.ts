@@ -37,14 +37,14 @@ const count = async (table: string): Promise<number> => {
 };
 
 interface Case {
-  /** What the payload is asked for, beside the secret. */
+  /** The selection of the payload besides the secret. */
   readonly selection: string;
   /** Values that are shown once. */
   readonly secret?: string;
   readonly input: () => Promise<Record<string, unknown>>;
   /** Other input, for which the same key is not. */
   readonly other: () => Promise<Record<string, unknown>>;
-  /** Where what is made can be counted; the audit log for what makes no row. */
+  /** The table in which created rows are counted; the audit log for mutations without a row. */
   readonly table: string;
 }
 

@@ -17,7 +17,7 @@ const fields =
   'nodes { apiKeyId apiKey { name apiKeyId } version route count lastCalledAt } edges { cursor } pageInfo { hasNextPage endCursor }';
 const flush = () => test.app.legacyUses.flush();
 
-/** An organization with a key of version 1, and what it is told of its calls. */
+/** An organization with a key of version 1, and the report of its legacy calls. */
 async function world() {
   const { organizationId, token } = await makeOrganization(test, 'Old');
   const v1Key = await makeKey(test, { kind: 'SERVICE', organizationId, name: 'old script' });

@@ -20,7 +20,8 @@ let folderId: string;
 const names = ['beta | two', 'Alpha', 'ÄHRE', 'gamma%', 'alpha one'];
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString();
 
-// Five of each thing of one organization, a minute apart; the first is made by the service user, the others by nobody.
+// Five objects of each kind in one organization, a minute apart. The service user created the first; the others have no
+// creator.
 beforeAll(async () => {
   test = await startApp();
   ({ organizationId, token, serviceUserId } = await makeOrganization(test, 'Lists'));

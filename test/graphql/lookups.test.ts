@@ -12,7 +12,7 @@ let test: TestApp;
 let organizationId: string;
 let token: string;
 let stranger: string;
-/** The field that looks a thing up, with the type of its thing, its REST id, and the bare one. */
+/** The lookup field, the type of its object, the REST id, and the unprefixed id. */
 const resources: { field: string; type: string; restId: string; id: string }[] = [];
 const resourceOf = (field: string) => resources.find((each) => each.field === field) as (typeof resources)[number];
 const names = {
@@ -104,7 +104,7 @@ afterAll(() => test.close());
 
 const selection = '{ __typename ... on Node { id } }';
 
-/** What a lookup by an id gives: the type and the global id, or null. */
+/** The result of a lookup by id: the type and the global id, or null. */
 async function find(field: string, id: string, as = token): Promise<unknown> {
   const arg = takesBy(field) ? 'by: {id: $id}' : 'id: $id';
   const { data, errors } = await graphql(test, as, `query($id: ID!) { found: ${field}(${arg}) ${selection} }`, { id });
@@ -151,7 +151,7 @@ it('finds agents, roles, entries of the audit log and the service itself', async
   const { data } = await graphql(test, test.adminToken, '{ enterprise { auditLog(first: 1) { nodes { id } } } }');
   const [{ id }] = data.enterprise.auditLog.nodes;
   expect(await find('auditLogEntry', id, test.adminToken)).toEqual({ __typename: 'AuditLogEntry', id });
-  // FORBIDDEN would tell who asks that there is one.
+  // FORBIDDEN would reveal that it exists.
   expect(await find('auditLogEntry', id)).toBeNull();
 });
 

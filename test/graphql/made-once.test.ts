@@ -87,7 +87,7 @@ it('takes the key from the header for one mutation, not for two', async () => {
   expect((await send(`mutation { ${one('a')} }`)).data).toEqual(first.data);
 });
 
-// Whoever makes these: a manager of the enterprise's own, so that nobody else's keys are in the way.
+// Principals that create these: each a new manager of the enterprise, so that keys of others do not interfere.
 const principals = {
   Organization: {
     thing: 'organization',

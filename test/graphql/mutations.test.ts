@@ -261,7 +261,7 @@ describe('an org_member', () => {
 it('lets nobody give a role with a permission that it lacks', async () => {
   const { organizationId } = other;
   const { store } = test.app.services;
-  // An org_member that may make service users: it lacks what org_admin holds.
+  // An org_member that may create service users, but lacks permissions of org_admin.
   await store.execute(
     `insert into role (id, name, scope, permissions, enterprise_id)
      select 'hirer', 'Hirer', 'organization', array_append(permissions, 'ManageOrgServiceUsers'), (select id from enterprise)

@@ -101,8 +101,8 @@ it('reads lists inside lists with the same statements for twelve organizations a
     });
     expect(parent.children.nodes.map(({ title }: any) => title)).toEqual(['C1', 'C2', 'C3', 'C4']);
   }
-  // Organizations and notes are asked for in several places, which may be read together or not: three at most. One
-  // statement for each row of any list would be nine more, or hundreds.
+  // Organizations and notes are requested at several positions, which may or may not be read together: at most three
+  // statements more. A statement for each row of a list would be nine more, or hundreds.
   expect(ofMany.statements.length).toBeLessThanOrEqual(ofFew.statements.length + 3);
   expect(ofMany.statements.length).toBeLessThanOrEqual(39);
 });

@@ -41,7 +41,7 @@ it('are limited for each principal, across all transports', async () => {
   await expect(follow(connect(test.url, other), messages, { id }).take(1)).resolves.toHaveLength(1);
   expect((await call(test, test.adminToken, 'POST', '/graphql', { query: '{ __typename }' })).status).toBe(200);
 
-  // Every way of leaving gives the place back.
+  // Every way of disconnecting frees the slot.
   single.abort();
   await waitForOpen(2, 1);
   stream.abort();

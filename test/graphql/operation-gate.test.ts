@@ -13,13 +13,13 @@ afterAll(() => test.close());
 const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const nested = (depth: number) => `{ ${'a { '.repeat(depth - 1)} b ${'} '.repeat(depth - 1)} }`;
 
-// Each fragment holds the next one twice: 2^40 ways to its end, in 250 tokens.
+// Each fragment contains the next one twice: 2^40 paths to its end, in 250 tokens.
 const doubling = (leaf: string) =>
   `query { ...F0 } ${range(40)
     .map((n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)
     .join(' ')} fragment F40 on Query { ${leaf} }`;
 
-// Each fragment holds all others: as many ways through them as they have orders.
+// Each fragment contains all others: the number of paths is the number of their permutations.
 const circles = `query { ...F0 } ${range(15)
   .map(
     (n) =>

@@ -31,7 +31,7 @@ describe.each(readers)('through %s', (readerIs) => {
     return payload[selection].id as string;
   };
 
-  /** Makes one of each type, and gives the global ids by the types' names. */
+  /** Creates one object of each type, and returns the global ids by type name. */
   async function makeAll(organizationId: string): Promise<Map<string, string>> {
     const scope = { organizationId };
     const text = { body: 'Body', trigger: 'When', name: 'Named' };

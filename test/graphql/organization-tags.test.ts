@@ -90,7 +90,7 @@ describe('the tags of an organization', () => {
       expect(await act(name, { organizationId, ...more }, token)).toMatchObject({ error: 'FORBIDDEN' });
     }
     expect(await setDefault(organizationId, 'x', token)).toMatchObject({ error: 'FORBIDDEN' });
-    // Who may set them need not be one who may use the organization.
+    // A caller that may set them need not be able to use the organization.
     const manager = await makeManager(test, 'MANAGE_ENTERPRISE_SETTINGS');
     expect(await act('addAllowedTags', { organizationId, tags: ['y'] }, manager.token)).toMatchObject({
       allowedTags: ['x', 'y'],

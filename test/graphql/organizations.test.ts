@@ -146,7 +146,7 @@ describe('deleteOrganization', () => {
     });
     const [first, second, third] = await Promise.all(open.map((each) => each.ended));
     expect([first, second]).toEqual(['complete', 'complete']);
-    // Its session is gone and so is its key: whichever is heard of first.
+    // Its session and its key are both gone: either may be noticed first.
     if (third !== 'complete') expect(third).toMatchObject({ code: 4403 });
     await expect.poll(() => test.app.watches.active()).toBe(0);
 

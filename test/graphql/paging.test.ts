@@ -162,7 +162,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
   });
 
-  // What refuses needs no rows: one list serves all of these.
+  // Refusals need no rows: one list is enough for all of these.
   let made: Promise<Made> | null = null;
   const small = () => {
     made ??= make();

@@ -42,7 +42,7 @@ function guardedFields(typeName: string): [GraphQLField<unknown, unknown>, strin
 
 const days = { from: '2026-01-01', to: '2026-01-02' };
 
-/** A field with the least that it can be asked for with. */
+/** A field with its minimum arguments and selection. */
 function ask({ name, args, type }: GraphQLField<unknown, unknown>): string {
   const required = args
     .filter(isRequiredArgument)
@@ -55,7 +55,7 @@ function ask({ name, args, type }: GraphQLField<unknown, unknown>): string {
 const refusals = (errors: any[] | undefined, depth: number) =>
   Object.fromEntries((errors ?? []).map(({ path, extensions }) => [path[depth], extensions.permission]));
 
-/** What is to be refused to who holds these permissions, with the permissions of which one may be named. */
+/** The fields that a viewer with these permissions is refused, with the permissions that the error may name. */
 function expected(typeName: string, granted: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     guardedFields(typeName)
@@ -119,7 +119,7 @@ function sampleOf(type: GraphQLInputType): unknown {
 
 const selection = { selection: { filter: { tags: ['none'] } } };
 
-/** Inputs of which the value of a member decides what is needed. */
+/** Inputs in which the value of a member decides the required permission. */
 const inputs: Record<string, (organizationId: string) => object> = {
   createApiKey: (organizationId) => keyInput({ kind: 'SERVICE', organizationId }),
   archiveSessions: (organizationId) => ({ organizationId, ...selection }),

@@ -135,7 +135,7 @@ const made = 'createdBy { displayName } updatedBy { displayName } createdAt upda
 /** Those that can be the enterprise’s. */
 const scoped = ['KnowledgeNote', 'KnowledgeFolder', 'Playbook'];
 
-/** How each managed resource is made and changed, with what is asked of it. */
+/** The creation and the update of each managed resource, with its selection. */
 const resources: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>, string])[] = [
   ['KnowledgeNote', { name: 'n', body: 'b', trigger: 't' }, { body: 'c' }, 'knowledgeNote'],
   ['KnowledgeFolder', { name: 'f' }, { name: 'g' }, 'knowledgeFolder'],

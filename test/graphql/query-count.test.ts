@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Runs a document and gives its data with the statements that it took, besides those of signing in. */
+/** Runs a document and returns its data with its statements, without those of the authentication. */
 async function statementsOf(
   token: string,
   document: string,
@@ -48,7 +48,7 @@ const page = `query($id: ID!) {
   }
 }`;
 
-/** An organization with so many members, each with a session of six messages. */
+/** An organization with this many members, each with a session of six messages. */
 async function organizationWith(sessions: number): Promise<{ id: string; token: string }> {
   const { organizationId, token } = await makeOrganization(test, `With ${sessions}`);
   for (let n = 0; n < sessions; n++) {
@@ -141,7 +141,7 @@ it('reads an organization with a page of its sessions and their messages in one 
   const { edges } = compiled.data.organization.sessions;
   expect(edges.map(({ node }: any) => node.messages.edges.length)).toEqual([2, 2]);
   expect(edges[0].node.messages.pageInfo.hasNextPage).toBe(true);
-  // What would be too long a text as one is read in parts.
+  // A text that would be too long in one part is read in several.
   await test.app.services.store.execute(
     `update session set structured_output = to_jsonb(repeat('x', 9000000)) where organization_id = $1 returning id`,
     [id.replace('org-', '')],

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** A key with all of its points; the administrator, who makes it, gets a new minute for that. */
+/** A key with all of its points. The clock moves one minute, so that the administrator has points to create it. */
 async function newKey(): Promise<string> {
   clock.advance(60_000);
   return makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });

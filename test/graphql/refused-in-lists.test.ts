@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-// graphql-js leaves alone the promises of a list's items that stand before one that throws, and a promise that is rejected
-// with nobody waiting for it ends a process: here, the run of these tests.
+// If an item of a list throws, graphql-js abandons the promises of the items before it. A promise that then rejects
+// without a handler ends the process: here, this test run.
 it('refuses the sessions of one organization of a list without leaving those of another alone', async () => {
   const { organizationId } = await makeOrganization(test, 'Older');
   const newer = await makeOrganization(test, 'Newer');
@@ -22,7 +22,7 @@ it('refuses the sessions of one organization of a list without leaving those of 
     scope: { organizationId },
     roleId,
   });
-  // A text that is new is run by graphql-js, one that is not by what it is compiled to.
+  // graphql-js runs a new text; a known text runs compiled.
   for (const alias of ['one', 'two', 'two', 'two']) {
     const { errors } = await graphql(
       test,

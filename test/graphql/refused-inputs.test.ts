@@ -225,7 +225,7 @@ describe('createApiKey refuses', () => {
       ['input', 'kind', 'service', 'scope', 'enterprise'],
     ],
   ]);
-  // What belongs to an organization that is known only when the tests run.
+  // Values that belong to an organization that is known only when the tests run.
   it.each([
     ['an unknown role', 'emperor', 'UNKNOWN_REFERENCE'],
     ['a role of the enterprise', 'account_member', 'INVALID_INPUT'],
@@ -254,7 +254,7 @@ describe('what is not there, or another’s, is NOT_FOUND', () => {
   ];
   it.each(inOwn)('%s for %s', async (_what, name, input) => {
     const { token } = await makeOrganization(test, 'Own');
-    // Users can only be asked for by those who may see them all.
+    // Only a viewer who may see all users can look them up.
     const asker = name === 'createApiKey' ? test.adminToken : token;
     const before = await countRows(test);
     const { payload, errors } = await mutate(test, asker, name, input());

@@ -29,7 +29,7 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
             ],
           },
         });
-        // Not to who has no token.
+        // Not without a token.
         expect((await call(test, null, 'GET', target, undefined, { accept })).status).toBe(401);
       }
     }

@@ -2,8 +2,8 @@ import { type GraphQLObjectType, getNamedType, isInterfaceType, isObjectType } f
 import { expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 
-// What Relay's specification of connections asks of a schema (relay-arguments, relay-connection-types, relay-edge-types and
-// relay-page-info of @graphql-eslint), without the 250 packages that its linter would bring. test/clients has Relay itself.
+// The rules of Relay's connection specification for a schema (relay-arguments, relay-connection-types, relay-edge-types
+// and relay-page-info of @graphql-eslint), without the 250 packages of its linter. test/clients has Relay itself.
 
 const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
 const ending = (suffix: string) => objects.filter(({ name }) => name.endsWith(suffix));
@@ -35,7 +35,7 @@ it('has connections of edges and a page', () => {
   expect(named.filter((type) => !isObjectType(type))).toEqual([]);
 });
 
-/** Items of lists that are no things with an id of their own: figures of a time, and what is known by two things together. */
+/** List items without an id of their own: numbers of a period, and facts about a pair of objects. */
 const withoutId = [
   'ActorConsumption',
   'AcuLimit',

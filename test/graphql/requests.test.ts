@@ -139,7 +139,7 @@ describe('without a good token', () => {
   ])('(%s) a query is answered 401 UNAUTHENTICATED, whatever it holds', async (_what, token, headers) => {
     for (const body of [JSON.stringify({ query: mutation }), '{', JSON.stringify({ query: '{ nothing }' })]) {
       const answer = await send({ body, headers }, token);
-      // The same words for all: they must not say whether a token was ever good.
+      // The same message for all: it must not reveal if a token was ever valid.
       const message =
         'Send a valid token as "Authorization: Bearer <token>": it is missing, unknown, expired or revoked.';
       const error = { message, extensions: { code: 'UNAUTHENTICATED' } };

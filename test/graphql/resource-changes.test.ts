@@ -37,7 +37,7 @@ describe.each(readers)('through %s', (readerIs) => {
     (await runMutation(test, 'runAutomation', 'run { automationRunId status }', { automationId }, token)).run;
   const narrow = { concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 10 } };
   const execute = (sql: string, values: unknown[]) => test.app.services.store.execute(sql, values);
-  /** Waits until no transaction, also of other tests' databases, is older than the last change of a thing. */
+  /** Waits until no transaction, even of other tests' databases, is older than the last change of an object. */
   const waitUntilSettled = (id: string) =>
     expect
       .poll(() =>
@@ -150,7 +150,7 @@ describe.each(readers)('through %s', (readerIs) => {
     );
     expect((await stream.take(1)).map((payload) => change(payload).automationRunId)).toEqual(wanted.slice(1));
     stream.abort();
-    // A cursor within the changes of one kind says nothing of another; one between transactions is for all.
+    // A cursor within the changes of one kind is invalid for another; one between transactions is valid for all.
     const errors = await follow(connect(reader.url, token), ofDeliveries, { after: last }).errors();
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
     await waitForActive(0);

@@ -129,7 +129,7 @@ describe('a custom role', () => {
     });
     expect(key.userErrors).toEqual([]);
     expect(await remove()).toMatchObject(refusal);
-    // Its organization gone, the key is dead; and so is what was given there.
+    // Without its organization, the key is revoked, and so are the roles in it.
     await assign({ userId, organizationId, roleId: role.roleId });
     await run('deleteOrganization', 'deletedOrganizationId', { organizationId });
     expect(await remove()).toMatchObject({ deletedRoleId: role.id, userErrors: [] });
@@ -155,7 +155,7 @@ describe('a custom role', () => {
     expect(data.organization.members.nodes).toEqual([{ user: { userId } }]);
     const owners = data.organization.apiKeys.nodes.map(({ owner }: any) => owner);
     expect(owners).toEqual([{ __typename: 'ServiceUser' }, { __typename: 'ServiceUser' }]);
-    // Somebody who is in no organization is shared with nobody.
+    // A user who is in no organization is visible to no other member.
     const { users } = await run('inviteUsers', 'users { id }', {
       emails: ['far@example.test'],
       enterpriseRoleId: 'account_member',

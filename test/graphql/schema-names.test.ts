@@ -97,12 +97,12 @@ it('has one form of id for each name: the REST id in what it gives, any form in 
     }
   }
   const ids = (list: readonly string[]) => [...new Set(list.filter((field) => /^(?:id|\w+Ids?):/.test(field)))].sort();
-  // What a client's store removes by its global ID, or finds by it whatever its type is.
+  // Fields by which a client's store removes or finds objects by global ID, whatever their type.
   const globalOnly = /^(?:id|nodeId|deleted\w+Id): ID$/;
   expect(
     ids(outputFields).filter((field) => !/: (?:String|\[String\])$/.test(field) && !globalOnly.test(field)),
   ).toEqual([]);
-  // No id of a thing of ours: given back as it came, or of something outside.
+  // Ids of external objects, or values returned as received.
   const foreignIds = ['channelId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
   const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
@@ -120,7 +120,7 @@ it('gives addresses as URI, in what it takes too', () => {
 const argumentsOf = (field: object): readonly GraphQLArgument[] =>
   'args' in field ? (field.args as readonly GraphQLArgument[]) : [];
 
-/** Booleans that tell an act what to do, and are no state of a thing. */
+/** Booleans that control a mutation and are no state of an object. */
 const switchesOfActs = [
   'archive',
   'autoCreate',
@@ -131,7 +131,7 @@ const switchesOfActs = [
   'revokeCurrent',
 ];
 
-/** Booleans that stand for one of several things, and are true where they are given at all. */
+/** Booleans that stand for one of several choices, and are true if present. */
 const choices = ['ScopeInput.enterprise'];
 
 it('names booleans "is…", "has…" and "was…", and what tells an act what to do by a verb', () => {

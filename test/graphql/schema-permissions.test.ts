@@ -16,7 +16,7 @@ const applied = (field: Field, name: string) => directivesOf(field).filter((dire
 it('makes every field nullable that needs a permission which its parent does not imply', () => {
   const guarded = fields.filter(([, field]) => applied(field, 'requiresPermission').length > 0);
   expect(guarded.length).toBeGreaterThan(90);
-  // A subscription is refused before it begins: there is no answer whose rest could be kept.
+  // A subscription is refused before it starts: there is no other result to preserve.
   const nonNull = guarded.filter(([name, { type }]) => isNonNullType(type) && !name.startsWith('Subscription.'));
   expect(nonNull.map(([name]) => name)).toEqual([]);
 });

@@ -106,7 +106,7 @@ it('takes one input for each mutation and gives a payload with userErrors', () =
     const input = schema.getType(`${upper}Input`);
     const shape = isObjectType(payload) ? signatures(payload.getFields()) : {};
     expect(shape).toMatchObject({ userErrors: '[UserError!]!', clientMutationId: 'String' });
-    // What was made is null when there are user errors.
+    // The created object is null if there are user errors.
     const { userErrors: _errors, wasReplayed: _replayed, ...things } = shape;
     expect(Object.values(things).filter((thing) => thing.endsWith('!'))).toEqual([]);
     expect(isInputObjectType(input) && input.getFields().clientMutationId?.type.toString()).toBe('String');
@@ -123,7 +123,7 @@ const listOf = (item: string) =>
 
 const sessionConnection = listOf('Session');
 
-/** What clients were promised: names, arguments and types. There may be more. */
+/** The contract with clients: names, arguments and types. There may be more. */
 const promised: Record<string, Record<string, string>> = {
   Query: {
     node: '(id: ID!): Node',
@@ -295,7 +295,7 @@ it.each(Object.entries(promisedInputs))('takes in %s what was promised', (name, 
       `${field}: ${its}${defaultValue === undefined ? '' : ` = ${JSON.stringify(defaultValue)}`}`,
   );
   expect(now).toEqual(expect.arrayContaining(fields.split(', ')));
-  // A field more that is needed would break who sends what was promised.
+  // An additional required field would break clients that send the promised fields.
   expect(now.filter((field) => /!$/.test(field) && !fields.split(', ').includes(field))).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** A service user with as many keys as said, oldest first. */
+/** A service user with this many keys, oldest first. */
 async function makeServiceUser(
   { organizationId = null, ...input }: Record<string, unknown>,
   keys: readonly string[],
@@ -82,7 +82,7 @@ it('shows the keys and roles of a service user only to itself and to who manages
   expect(await seen(shown.tokens[0] as string)).toEqual([1, 1]);
   expect(await seen(keyAdmin.tokens[0] as string)).toEqual([1, 1]);
   expect(await seen(manager.token)).toEqual([1, 1]);
-  // Who shares the organization knows that there is such a service user, and no more.
+  // A member of the same organization sees that the service user exists, and nothing more.
   expect(await seen(colleague.tokens[0] as string)).toEqual([0, 0]);
   expect(await seen(stranger.tokens[0] as string)).toBeNull();
 });

@@ -36,7 +36,7 @@ describe('a session', () => {
     const on = (field: string) => act(field, { sessionId, clientMutationId: 'x' }, token);
     expect(await on('suspendSession')).toEqual(done({ sessionId, ...asleep }));
     expect(await on('suspendSession')).toEqual(done(asleep));
-    // Its prompt was never given to an agent.
+    // Its prompt was never sent to an agent.
     expect(await on('resumeSession')).toEqual(done({ status: 'RESUMING', statusDetail: null }));
     expect(await on('archiveSession')).toEqual(done({ ...asleep, isArchived: true }));
     expect((await on('resumeSession')).userErrors).toMatchObject([{ code: 'INVALID_STATE', path: null }]);

@@ -23,7 +23,7 @@ describe.each(readers)('through %s', (readerIs) => {
   const change = (payload: any) => payload.data.sessionChanges;
   const node = (payload: any) => change(payload).session;
 
-  /** An organization that is followed; what changes from here on is delivered. */
+  /** A followed organization; later changes are delivered. */
   async function followed(filter: Record<string, unknown> | null = null) {
     const { organizationId, token } = await makeOrganization(test, 'Followed');
     const before = active();
@@ -60,7 +60,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(await waitForNode(following, ({ isArchived }) => isArchived)).toMatchObject({ sessionId });
     await act('terminateSession', id);
     expect(await waitForNode(following, ({ status }) => status === 'EXIT')).toMatchObject({ sessionId });
-    // What nobody rings for is found by the catch-up.
+    // The catch-up finds a change without a notification.
     await test.app.services.store.execute('update session set title = $2 where id = $1', [id, 'another']);
     expect(await waitForNode(following, ({ title }) => title === 'another')).toMatchObject({ sessionId });
   });
@@ -104,7 +104,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { organizationId, token } = await makeOrganization(test, 'Late');
     const { userId } = await makeUser(test, {});
     const [earlier, later] = [await createSession(test, {}, token), await createSession(test, {}, token)];
-    // As one that is started when clients have long read their lists.
+    // Like a session that was created long after clients read their lists.
     await test.app.services.store.execute(
       `update session set created_at = created_at + interval '1 minute' where id = $1`,
       [later],

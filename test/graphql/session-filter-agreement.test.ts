@@ -24,7 +24,7 @@ let test: TestStore;
 let sessions: readonly SessionRecord[];
 beforeAll(async () => {
   test = await openTestStore();
-  // Always the same: what the filters find among them is then no accident.
+  // A fixed seed, so that the filters always find the same sessions.
   for (const session of fc.sample(sessionArbitrary, { numRuns: 300, seed: 1 })) await insert(session);
   sessions = await readSessions(test, `select ${sessionColumns} from session s`, []);
 });
@@ -76,7 +76,7 @@ const sessionArbitrary = fc
     createdAt: minute,
     updatedAt: minute,
   })
-  // A detail goes with one status, and a session has one creator.
+  // A detail belongs to one status, and a session has one creator.
   .map(({ detail, ...session }) => ({
     ...session,
     detail,

@@ -11,7 +11,7 @@ let serviceUserId: string;
 let userId: string;
 /** When each was made and last changed; minutes apart, so that bounds can lie between them. */
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString();
-/** Names in the order of their making, of what is read to tell sessions apart. */
+/** The titles in order of creation, which identify the sessions. */
 const titles = ['One', 'Two', 'THREE 100%', 'Four_', 'Five'];
 const ids: Record<string, string> = {};
 
@@ -161,7 +161,7 @@ it('goes on after a cursor whose session is there no more', async () => {
   };
   const { page } = await readPage(test, list, { first: 2 });
   const after = page?.edges[1]?.cursor;
-  // As if it had been moved away: what the cursor was of is no longer in the list.
+  // As if it had been moved: the cursor's session is no longer in the list.
   await test.app.services.store.execute('update session set is_unlisted = true where id = $1', [made[1]]);
   const rest = await readPage(test, list, { first: 2, after });
   expect(rest.page?.edges.map(({ node }) => node.id)).toEqual([globalIdOf('Session', made[2] ?? '')]);

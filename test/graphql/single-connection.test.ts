@@ -108,7 +108,7 @@ it('refuses a bad operation alone', async () => {
   const mutation = 'mutation { createSession(input: {prompt: "x"}) { wasReplayed } }';
   const address = `?query=${encodeURIComponent(mutation)}&extensions=${encodeURIComponent('{"operationId":"m"}')}`;
   expect((await send(stream, 'GET', undefined, address)).status).toBe(405);
-  // What fails when it runs is said on the stream.
+  // A runtime error is reported on the stream.
   expect(await stream.refused({ query: messages, variables: { id: 'nothing' } }, 'y')).toBeNull();
   expect(await stream.event()).toMatchObject({ id: 'y', payload: { errors: [{ extensions: { code: 'NOT_FOUND' } }] } });
   expect(await stream.event()).toEqual({ event: 'complete', id: 'y' });

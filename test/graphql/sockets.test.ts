@@ -83,7 +83,7 @@ it('knows operations apart that take one id after another', async () => {
     const [[name, { node }]] = Object.entries<any>(payload.data) as [[string, any]];
     bodies.set(`${of} ${name}`, [...(bodies.get(`${of} ${name}`) ?? []), node.body]);
   });
-  // They are told apart by what they call their field.
+  // They are distinguished by their field's alias.
   const second = messages.replace('sessionMessages', 'second: sessionMessages');
   for (let n = 0; n < 50; n++) {
     subscribe(socket, `${n}`, id);
@@ -98,7 +98,7 @@ it('knows operations apart that take one id after another', async () => {
   const ofSeconds = () => Array.from({ length: 50 }, (_, n) => bodies.get(`${n} second`));
   const whole = ofSeconds().map(() => ['say hello', 'once each']);
   await expect.poll(ofSeconds, { timeout: 10_000 }).toEqual(whole);
-  // What was there already a first one may have told, when its end came in another packet.
+  // Existing messages may have arrived before, if the end came in another packet.
   for (let n = 0; n < 50; n++) expect([undefined, ['say hello']]).toContainEqual(bodies.get(`${n} sessionMessages`));
   socket.terminate();
   await waitForActive(0);

@@ -26,7 +26,7 @@ const subscriptions = {
 it('gives by frames that are made for many what is made for one alone', { timeout: 120_000 }, async () => {
   const { token, organizationId } = await makeOrganization(test, 'Frames');
   const other = await makeOrganization(test, 'Other frames');
-  // Its first words are by somebody whom the organization's own people do not see.
+  // Its first message is by a user whom the organization's own people do not see.
   const id = await createSession(test, { organizationId });
   await say(test, id, 'ä "quoted" and 🎉', '', 'x'.repeat(70_000));
   const operations = Object.values(subscriptions).flatMap((query) =>
@@ -55,7 +55,7 @@ it('gives by frames that are made for many what is made for one alone', { timeou
   await compare(4);
   for (let n = 0; n < 5; n++) await say(test, id, `live ${n}`, `and ${n}`);
   await compare(10);
-  // Seen by one, not by the other: nobody got what was made for somebody else.
+  // One subscriber sees it and the other does not: nobody got a result computed for another.
   expect([...authors].some((each) => each.includes('"name"'))).toBe(true);
   expect(authors.has('null')).toBe(true);
   const stranger = follow(connect(test.url, other.token), subscriptions['all fields'], { id });

@@ -6,7 +6,7 @@ import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 let test: TestApp;
 beforeAll(async () => {
-  // In tests yoga pings every 300 ms instead of every 12 s, and whoever is found to have left by the ping alone would pass.
+  // In tests, yoga pings every 300 ms instead of every 12 s, which would hide a lost client that only the ping detects.
   vi.stubEnv('NODE_ENV', 'production');
   test = await startApp();
 });

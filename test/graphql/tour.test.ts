@@ -45,7 +45,7 @@ test('every document of the tour is answered, one after the other, as a reader w
       const before = watches.active();
       const following = follow(connect(app.url, app.adminToken), query, variables);
       while (watches.active() === before) await new Promise((resolve) => setImmediate(resolve));
-      // A change for the subscriptions that report only what changes after they begin.
+      // A change for the subscriptions that report only changes after their start.
       await services.store.execute('update session set is_fresh = not is_fresh');
       await services.store.execute('update automation_run set attempts = attempts + 1');
       await services.store.execute('update webhook_delivery set attempt_count = attempt_count + 1');

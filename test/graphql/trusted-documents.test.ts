@@ -38,7 +38,7 @@ async function write(name: string, content: unknown): Promise<string> {
   return path;
 }
 
-/** By another door: a text of GraphQL would be refused. */
+/** Through REST: a GraphQL text would be refused. */
 async function startSession(): Promise<string> {
   const { body } = await call(strict, strict.v1Key, 'POST', '/v1/sessions', { prompt: 'say hello' });
   return body.session_id.replace('devin-', '');

@@ -15,15 +15,15 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 interface Updated {
-  /** Makes one; gives the id as the input has it. */
+  /** Creates one; returns its id as the input has it. */
   readonly make: () => Promise<Record<string, unknown>>;
   /** The field of the payload that has it; null: the payload itself has the values. */
   readonly payloadField: string | null;
   /** A value for each member that may be left out. */
   readonly values: Record<string, unknown>;
-  /** What a member is asked for as, where the answer has another name or members of its own. */
+  /** The selections of members whose response field has another name or members of its own. */
   readonly selections?: Record<string, string>;
-  /** What is never told, so that null can clear nothing. */
+  /** Members that are never returned, so that null can clear nothing visible. */
   readonly hidden?: readonly string[];
 }
 
@@ -167,7 +167,7 @@ const inputOf = (name: string) =>
 const isOptional = ({ name, type }: GraphQLInputField) =>
   !isNonNullType(type) && name !== 'clientMutationId' && name !== 'expectedVersion';
 
-/** "refused" or "cleared": what null does to each member, by what its description says. */
+/** "refused" or "cleared": the effect of null on each member, according to its description. */
 const rules: [name: string, member: string, rule: 'refused' | 'cleared'][] = Object.keys(updates).flatMap((name) =>
   Object.values(inputOf(name).getFields())
     .filter(isOptional)

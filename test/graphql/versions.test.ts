@@ -121,7 +121,7 @@ it.each(Object.entries(resources))(
     expect(await update(one, 2)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
     expect(await update(two, 1)).toMatchObject({ [field]: null, userErrors: conflict(1, 2) });
     expect(await remove(1)).toMatchObject({ [`deleted${name}Id`]: null, userErrors: conflict(1, 2) });
-    // Neither has changed anything, and nobody has to expect a version.
+    // Neither has changed anything, and nobody must expect a version.
     expect(await update(two)).toMatchObject({ [field]: { [member]: two, version: 3 }, userErrors: [] });
     expect(await remove(3)).toMatchObject({ [`deleted${name}Id`]: expect.any(String), userErrors: [] });
   },

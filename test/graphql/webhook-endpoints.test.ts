@@ -163,7 +163,7 @@ it('has its deliveries paged both ways, and by their status', async () => {
   expect(data.node).toEqual({ waiting: { totalCount: 5 }, over: { totalCount: 0, nodes: [] } });
 });
 
-// The last one here: the app's own key opens nothing any more.
+// Must be the last test: the app's own key cannot decrypt anything afterwards.
 it('encrypts its secrets again when SECRET_KEY is changed', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
   const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });

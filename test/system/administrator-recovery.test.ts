@@ -70,7 +70,7 @@ test('a token created on the host has all permissions, even after changes to the
   await runMutation(app, 'deleteServiceUser', 'deletedServiceUserId', { serviceUserId: another }, second);
   expect(await permissionsOf(second)).toBeUndefined();
 
-  // BOOTSTRAP_TOKEN is made sure of at every start: also one whose owner has been deleted, and only once.
+  // Every start ensures that BOOTSTRAP_TOKEN works, even if its owner was deleted, and stores it only once.
   const start = { bootstrapToken: second, isKeyGenerated: false, isShared: true };
   await prepareInstallation(services, start);
   expect(await permissionsOf(second)).toEqual(all);

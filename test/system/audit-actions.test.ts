@@ -10,7 +10,7 @@ import { readText, treeFiles } from '../support/tree.ts';
 import { type Actor, agentText, auditedActions, createActor } from './audit-actions.ts';
 
 let app: TestApp;
-/** Who does it all: an account_admin of its own. */
+/** The caller of all actions: a separate account_admin. */
 let robot: { serviceUserId: string; token: string; apiKeyId: string };
 let actor: Actor;
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import { keyInput, roleInput } from '../support/principals.ts';
 /** In every text that a caller writes for an agent to read: no entry may have it. */
 export const agentText = 'w0rds-for-the-agent';
 
-/** Somebody who acts: by REST, by GraphQL, and by the domain where no door has an act. */
+/** A caller: by REST, by GraphQL, and by the domain for actions without an API. */
 export interface Actor {
   readonly app: TestApp;
   readonly rest: (method: string, path: string, body?: unknown) => Promise<any>;
@@ -26,7 +26,7 @@ export interface Actor {
   readonly context: () => Promise<Context>;
 }
 
-/** The hand of a token. What is refused is an error. */
+/** Creates an actor from a token. A refusal is an error. */
 export function createActor(app: TestApp, token: string): Actor {
   return {
     app,
@@ -48,7 +48,7 @@ export function createActor(app: TestApp, token: string): Actor {
   };
 }
 
-/** What the entry must say: ids as REST writes them. */
+/** The expected entry: ids in REST's form. */
 export interface Expected {
   /** Null: nothing that has an id. */
   readonly target: string | null;
@@ -109,7 +109,7 @@ async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string)
   return sent.webhookDelivery.webhookDeliveryId;
 }
 
-/** Each act, done through a door; through the domain where no door has it. */
+/** Each action with the request that causes it; through the domain if no API has it. */
 export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   async create_session(actor, organization) {
     const session = await makeSession(actor, organization);

@@ -73,9 +73,9 @@ onPostgres('an entry that is committed after newer ones is neither skipped nor g
   const late = await openTransaction();
   const lateId = await write(late, organizationId);
   const newer = [await seedEntry(), await seedEntry(), await seedEntry()];
-  // The newer ones are there for whoever asks for the newest, and their order is that of the clock.
+  // A reader of the newest entries gets the newer ones, ordered by time.
   expect((await readPage(entriesOf(organizationId))).ids).toEqual([...newer.toReversed(), first]);
-  // Who follows is not given them yet: the cursor would have passed the late one by.
+  // A follower does not get them yet: its cursor would skip the late one.
   expect(await reader.catchUp()).toEqual([first]);
 
   await late.query('commit');

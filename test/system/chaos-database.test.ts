@@ -111,7 +111,7 @@ it(
     const notReceived = tally.acknowledged.size - new Set(received.flat()).size;
     const receivedTwice = received.flat().length - new Set(received.flat()).size;
     for (const each of subscribers) each.stop();
-    // Ready again, all of them, and ending as they are told to.
+    // All are ready again, and stop on SIGTERM.
     for (const url of urls)
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000 });
 

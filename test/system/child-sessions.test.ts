@@ -186,7 +186,7 @@ it('is started with no agent that is kept apart less than its parent', async () 
   try {
     const apart = ['demo', 'usual', 'usual-too', 'sandboxed', 'shown', 'walled', 'walled-off', 'otherwise'];
     const names = [...apart, 'asking', 'asking-too', 'denying'];
-    // Who may be started by whom.
+    // The parents that may start each child.
     const allowed = {
       'demo': ['demo', 'walled-off'],
       'usual': ['usual', 'usual-too', 'sandboxed'],

@@ -12,7 +12,7 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A server whose clock can be set, and its organization. */
+/** A server with a settable clock, and its organization. */
 async function startMovable() {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-clock-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

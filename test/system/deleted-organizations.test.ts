@@ -35,7 +35,7 @@ const waitUntilTerminated = async (test: TestApp, id: string) => {
 describe('with workers', () => {
   let test: TestApp;
   beforeAll(async () => {
-    // A short lease: what a worker may not keep any more it lets go with a heartbeat, every quarter of it.
+    // A short lease: a worker releases sessions that it must not keep at a heartbeat, every quarter of the lease.
     test = await startApp({
       roles: ['api', 'worker', 'scheduler'],
       maxConcurrentSessions: 4,
@@ -90,7 +90,7 @@ describe('without a scheduler', () => {
     const running = await createSession(test, { organizationId, prompt: 'say working\nsleep 60' });
     await waitForSession(test, running, ({ statusDetail }) => statusDetail === 'WORKING');
     const waiting = await createSession(test, { organizationId, prompt: 'say never' });
-    // As a process leaves it that has died right after its commit: no ring, no termination.
+    // The state that a process leaves if it dies right after its commit: no notification, no termination.
     await test.app.services.store.execute('update organization set deleted_at = now() where id = $1 returning id', [
       organizationId.replace('org-', ''),
     ]);
@@ -127,7 +127,7 @@ describe('after a crash between the deletion and the termination', () => {
       const retained = await createSession(test, { prompt: 'say kept' });
       await store.execute('update organization set deleted_at = now() where id = $1 returning id', [bare]);
 
-      // What a process does when it starts.
+      // The part of a process's start under test.
       const scheduled = createDeletedOrganizations(test.app.services);
       scheduled.start();
       const left = () =>
@@ -135,7 +135,7 @@ describe('after a crash between the deletion and the termination', () => {
       while ((await left()).length > 0) await setImmediate();
       await scheduled.stop();
       for (const { id, status } of made) {
-        // What had finished by itself, and has no agent, is left as it is.
+        // A session that finished by itself, and has no agent, stays unchanged.
         const expected = status === 'exit' ? { status, endedBy: 'finished' } : { status: 'exit', ...terminated };
         expect(await readRow(test, id)).toMatchObject(expected);
       }

@@ -24,7 +24,10 @@ const problem = await whyNoSandbox();
 if (problem !== null && process.env.CI) throw new Error(problem);
 const sandboxes = problem === null ? (['none', 'bwrap'] as const) : (['none'] as const);
 
-/** A directory with a file that only the service may read, which whoever started the service had open at several numbers. */
+/**
+ * A directory with a file that only the service may read, opened under several numbers by the program that started the
+ * service.
+ */
 function openSecret(): { dir: string; secret: string; inherited: Inherited } {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-descriptors-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -37,7 +40,7 @@ function openSecret(): { dir: string; secret: string; inherited: Inherited } {
 
 const linksOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
 
-/** Writes what its own descriptors lead to, and ends. */
+/** Prints the targets of its own descriptors, and ends. */
 const descriptorLister = (file: string) => ({
   id: 'look',
   command: ['sh', '-c', `exec > ${file}; ls -l /proc/$$/fd`],

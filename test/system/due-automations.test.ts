@@ -15,7 +15,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 const stamp = (at: Date) => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
-/** A rule whose first time is so many ms from now. */
+/** A rule whose first occurrence is `inMs` from now. */
 const from = (inMs: number, rest: string) =>
   `DTSTART:${stamp(new Date(test.app.services.now().getTime() + inMs))}\nRRULE:${rest}`;
 
@@ -41,7 +41,7 @@ async function waitFor(id: string, token: string, check: (automation: any) => vo
   return read(id, token);
 }
 
-/** Lets the scheduler look through: what is due by then has been fired when a one-time automation made now has. */
+/** Waits for the scheduler: everything due has run when a one-time automation created now has run. */
 async function settle(token: string): Promise<void> {
   const last = await make({ triggers: [recurring(from(minuteMs, 'FREQ=DAILY;COUNT=1'))] }, token);
   await test.app.services.store.execute('update automation set due_at = $2::timestamptz where id = $1', [

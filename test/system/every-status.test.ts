@@ -17,7 +17,7 @@ import {
 } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
-// Each status is come to by what a client, an agent or the time does, and read by versions 1 and 3.
+// Each status is reached by actions of a client, an agent or the clock, and read through versions 1 and 3.
 const seen = { v1: new Set<string>(), v3: new Set<string>() };
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-gate-'));
 const gate = join(directory, 'open');
@@ -160,7 +160,7 @@ it.each([
   await act(mutation, { ...target, [name]: limit });
   await waitForSession(test, id, asleep);
   expect(await readStatus(id)).toBe(`blocked | suspended ${detail}`);
-  // Nor is one begun: what it is to say is never said.
+  // A session cannot start either, so its agent sends nothing.
   if (name === 'maxCycleAcuLimit') {
     const other = await createSession(test, { prompt: 'say hello' });
     await waitForSession(test, other, asleep);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const megabyte = 1_048_576;
-/** How long a session is waited for beside one that floods, and how much more memory the process takes meanwhile, at most. */
+/** The latency of a session beside one that floods, and the maximum additional memory of the process. */
 async function beside(flood: string, isFlooding: (id: string) => Promise<boolean>) {
   const quiet = await createSession(test, { prompt: 'say first' });
   await waitUntilEnded(test, quiet);

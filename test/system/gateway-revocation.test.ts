@@ -9,8 +9,8 @@ import { openRawProvider, type RawProvider, readRequests } from '../support/raw-
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// An ACP agent that obeys nobody: it calls its model in its turn, tells the provider its process id, calls again when the call
-// is cut, and writes down what became of that. It lives until it is killed.
+// An ACP agent that ignores all requests to stop. It calls its model in its turn, sends the provider its process id,
+// calls again when the call is aborted, and records the result. It lives until it is killed.
 const stubborn = `
   const { writeFileSync } = require('node:fs');
   const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
@@ -71,7 +71,7 @@ const ledgerOf = (id: string) =>
     [id],
   );
 
-// Starts a session whose agent is in the middle of a call of its model, has it stopped, and gives what the ledger has in the end.
+// Starts a session whose agent is in the middle of a model call, stops it, and returns the final ledger.
 const stopInCall = async (stop: (id: string) => Promise<unknown>) => {
   const id = await createSession(test, { prompt: 'work', agent: 'stubborn' });
   const wire = await provider.wire(calls++);

@@ -16,7 +16,7 @@ const problem = await whyNoSandbox();
 if (problem !== null && process.env.CI) throw new Error(problem);
 const sandboxes = problem === null ? (['none', 'bwrap'] as const) : (['none'] as const);
 
-/** An ACP agent that gives the last words of each prompt to a shell, and says what that printed. */
+/** An ACP agent that runs the end of each prompt in a shell, and reports the output. */
 const shellAgent = `
   const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
   require('readline').createInterface({ input: process.stdin }).on('line', (line) => {

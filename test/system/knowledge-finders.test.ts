@@ -17,7 +17,7 @@ import {
   type TestApp,
 } from '../rest/rest-app.ts';
 
-// What the domain offers beside what REST asks of it: ids without a place, batches, pages from their end.
+// Functions of the domain that REST does not use: ids without a scope, batches, pages from the end.
 let app: TestApp;
 let admin: Context;
 beforeAll(async () => {

@@ -28,7 +28,7 @@ async function openSocket() {
   return socket;
 }
 
-/** Sends a request on a connection of its own; resolves with what came when the connection has closed. */
+/** Sends a request on a separate connection; resolves with the response when the connection has closed. */
 async function ask(localAddress = '127.0.0.1'): Promise<string> {
   const socket = connect({ port: port(), host: '127.0.0.1', localAddress });
   onTestFinished(() => void socket.destroy());

@@ -68,7 +68,7 @@ it.each(Object.entries(values))(
   'lets nothing be read of a secret that an agent spells in every way: %s',
   async (_, value) => {
     const { session, all } = await start({ prompt: 'spell LEAK', session_secrets: [{ key: 'LEAK', value }] });
-    // That it was spelled at all, and that what is no secret is as it was.
+    // The values were printed, and other text is unchanged.
     expect(session.title).toBe('About ********');
     const tools = session.events.nodes.filter((event: { kind: string }) => event.kind === 'TOOL_CALL');
     expect(tools[0].title).toBe('echo ********');

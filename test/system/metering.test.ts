@@ -40,7 +40,7 @@ const question = {
   method: 'elicitation/create',
   params: { mode: 'form', sessionId: 's1', message: 'Which?', requestedSchema: { type: 'object', properties: {} } },
 };
-// This one asks, and says what it was answered.
+// Asks a question and reports the answer.
 const asking: Script = {
   'session/prompt': [{ ask: question }, { write: [{ result: { stopReason: 'end_turn' } }] }],
 };
@@ -57,7 +57,7 @@ const busy: Script = {
     { write: [{ result: { stopReason: 'cancelled' } }] },
   ],
 };
-// This one says that it used what fits in no Int, and what nothing can have used.
+// Reports usage that does not fit an Int, and impossible usage.
 const lavish: Script = {
   'session/prompt': [
     {
@@ -68,7 +68,7 @@ const lavish: Script = {
     },
   ],
 };
-/** Dollars alone count, and a minute of an hour's ACU: tests can tell what comes from where. */
+/** Only dollars count, and a minute is tiny compared with an ACU, so tests can tell the sources apart. */
 const metering = { minutesPerAcu: 100_000, acusPerUsd: 2, everyMs: 100 };
 
 let test: TestApp;
@@ -124,7 +124,7 @@ it('does not count again what the agent’s session had cost before it was taken
   await waitUntilEnded(test, id);
   const entries = await ledgerOf(id);
   expect(entries.map(({ inputTokens }: any) => inputTokens)).toEqual([700, 700]);
-  // A half more: the second process told 1 and then 1.5, after 1.5.
+  // Another half: the second process reported 1 and then 1.5, after 1.5.
   const total = entries.reduce((sum: number, { costUsd }: any) => sum + costUsd, 0);
   expect(total).toBeCloseTo(2, 9);
 });
@@ -136,7 +136,7 @@ it('grows the figure while the agent works, and not while it waits for the user'
   let before = 0;
   while (before === 0) before = await activeMs();
   await waitUntilWaiting(test, id);
-  // What was still being written when the question came is written soon, and then nothing more, however long it waits.
+  // Usage that was being written when the question came is written soon; then nothing more, however long it waits.
   let [last, next] = [-1, await activeMs()];
   while (next !== last) {
     await new Promise((resolve) => setTimeout(resolve, 3 * metering.everyMs));

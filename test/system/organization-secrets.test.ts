@@ -44,7 +44,7 @@ const run = async (organizationId: string, prompt: string, more: object = {}) =>
 
 it('gives the agent all secrets for null, none for [], and those that are named', async () => {
   const { organizationId } = await makeNamedOrganization('Keeper');
-  // Not sensitive, so that what the agent says of them is readable here.
+  // Not sensitive, so that the agent's output is readable here.
   const one = await make(organizationId, 'ONE', 'first');
   await make(organizationId, 'TWO', 'second');
   const prompt = 'env ONE\nenv TWO';

@@ -123,9 +123,9 @@ it('shows a new session on the first page, also after paging', { timeout: 60_000
   const second = await readPage(key, 100, 100);
   const { body } = await call(test, key, 'POST', '/v1/sessions', { prompt: 'the newest' });
   const made = body.session_id.replace('devin-', '');
-  // The walk that began before it goes on without it.
+  // Paging that started earlier continues without it.
   expect(await readPage(key, 100, 100)).toEqual(second);
   expect(await readPage(key, 0, 100)).toEqual([made, ...first.slice(0, 99)]);
-  // A new walk has begun with that.
+  // New paging starts with it.
   expect(await readPage(key, 100, 100)).toEqual([first.at(-1), ...second.slice(0, 99)]);
 });

@@ -47,7 +47,7 @@ const noteWithMacro = async (organizationPath: string, name: string, macro: stri
 };
 const playbook = (organizationPath: string, title: string, more: object = {}) =>
   admin('POST', `${organizationPath}/playbooks`, { title, body: `Steps of ${title}.`, ...more });
-/** Starts a session and gives the blocks that its agent was given, each beginning with `[what it is]`. */
+/** Starts a session and returns the blocks of its agent's prompt, each beginning with `[type]`. */
 const start = async (organizationPath: string, body: object) => {
   const { session_id: id } = await admin('POST', `${organizationPath}/sessions`, { prompt: 'prompt', ...body });
   await waitUntilEnded(test, id);
@@ -58,7 +58,7 @@ const sendFollowUp = async (organizationPath: string, id: string, message: strin
   await waitUntilEnded(test, id);
   return blocksOf(id);
 };
-// The demo agent's `prompt` says them all in one message.
+// The demo agent's `prompt` prints all of them in one message.
 const blocksOf = async (id: string) => {
   const message = (await readMessages(test, id)).filter((line) => line.startsWith('AGENT_MESSAGE: [')).at(-1) ?? '';
   return message.slice('AGENT_MESSAGE: '.length).split(/\n\n(?=\[(?:preface|user|link)\])/);

@@ -49,7 +49,7 @@ it('gives every message once and in order to a client that reconnects 50 times, 
       received.push(payload.data.sessionMessages.node);
       after = payload.data.sessionMessages.cursor;
     }
-    // Killed, not closed: what was on its way is lost, and must come again from the cursor.
+    // Killed, not closed: messages in transit are lost, and must be sent again from the cursor.
     client.terminate();
   };
   for (let n = 0; n < 50; n++) {
@@ -203,7 +203,7 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
 
 it('does not write down what an agent says because a stop cancels its question, which stays open and is answered later', async () => {
   const env = await makeServerEnv();
-  // It says whatever it is answered, also that nothing was, before it ends its turn.
+  // It reports every answer, even a missing one, before it ends its turn.
   const params = {
     mode: 'form',
     sessionId: 's1',
@@ -249,7 +249,7 @@ it('prints what a newcomer needs at the first start, once, and its curl lines wo
   const printedBy = (server: ServerProcess) =>
     new Set(server.output().match(/(?<=apk_user_|cog_|org-|#link=)[\w-]{20,}/g));
   expect(printedBy(first).size).toBe(4);
-  // Both begin with the same database (docs/decisions/0012): what is theirs is not from there.
+  // Both start with a copy of the same database (docs/decisions/0012), but have their own data.
   expect([...printedBy(another)].filter((each) => printedBy(first).has(each))).toEqual([]);
   expect(printedBy(another).size).toBe(4);
   await another.stop();

@@ -141,7 +141,7 @@ it('looks again at a key that was revoked between its check and the opening of i
   const { services } = first.app;
   const viewer = await authenticate(services, key.token, null);
   await revoke(key.id);
-  // One that has heard of the revocation's epoch already, and hears no ring.
+  // A process that already knows the revocation's epoch, and gets no notification.
   const { store, now, log } = services;
   const live = createLiveViewers({ store, now, log, notifier: createLocalNotifier(() => undefined) });
   live.start();

@@ -34,7 +34,7 @@ async function environments(): Promise<Record<string, string>[]> {
 const query =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
 
-/** What one reader has had, over however many connections. */
+/** The entries that one reader received over all of its connections. */
 interface Reader {
   readonly id: string;
   readonly bodies: string[];
@@ -80,7 +80,7 @@ async function send(servers: readonly ServerProcess[], document: string, input: 
 
 it('gives 200 readers every message once and in order over a rolling restart', { timeout: 180_000 }, async () => {
   const envs = await environments();
-  // One after the other: the first makes what there is in the database.
+  // Sequentially: the first one creates the database's content.
   const servers: ServerProcess[] = [];
   for (const env of envs) servers.push(await startServer(env));
   const urls = servers.map(({ url }) => url);

@@ -62,7 +62,9 @@ it.each([
   expect(await (await fetch(`${test.url}/readyz`)).text()).toBe('ready\n');
 });
 
-/** Until the end of the test: what the service logs as errors, and how many requests it is done with, by whichever way. */
+/**
+ * Until the end of the test: the errors that the service logs, and the number of requests that it finished on any path.
+ */
 function watchService() {
   const errors: string[] = [];
   let done = 0;
@@ -157,7 +159,7 @@ it('logs no error when a client leaves before the answer, and runs the operation
   expect(errors).toEqual([]);
 });
 
-// One that is no IPv4 address though it ends in a number, no Unicode, with a port that is none, or with what no host has.
+// Invalid hosts: a number that is no IPv4 address, invalid Unicode, an invalid port, or invalid characters.
 const noHosts = [
   '256.1.1.1',
   '1.2.3.4.5',

@@ -12,7 +12,7 @@ const others: string[] = [];
 const rare = { playbook: newId(), automation: newId(), parent: newId(), user: '', serviceUser: '' };
 let rareIds: string[];
 
-// 8,000 sessions of one organization, of which three, old ones, are what is looked for; and some of two others.
+// 8,000 sessions of one organization, three old ones of which match; and some of two others.
 beforeAll(async () => {
   test = await startApp();
   organizationId = await makeOrganization(test, 'Large');

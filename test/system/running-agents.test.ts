@@ -179,7 +179,7 @@ it('runs as many agents as there is memory for, the oldest session first, and on
   const small = await createSession(test, { prompt: 'say small' });
   const statusOf = async (id: string) =>
     (await call(test, test.adminToken, 'GET', `/v3/organizations/${test.organizationId}/sessions/${id}`)).body.status;
-  // The worker has looked since: what it was rung for by the last one is done when the next look is.
+  // The worker has polled since: the work of the last notification is done when the next poll is.
   test.app.services.notifier.notify('runs');
   expect(await Promise.all([second, huge, small].map(statusOf))).toEqual(['new', 'new', 'new']);
   await end(large);

@@ -46,7 +46,7 @@ describe('attachments of a session', () => {
     expect(messages.find((each) => each.startsWith('USER_MESSAGE'))).toMatch(
       new RegExp(`^USER_MESSAGE: prompt\n\n${lines}$`),
     );
-    // The demo agent says what it was given: each line, with a link that needs no key.
+    // The demo agent prints its prompt: each line, with a link that needs no key.
     const urls = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
     expect(await Promise.all(urls.map(textAt))).toEqual(['the first', 'the second', 'the first']);
 
@@ -114,7 +114,7 @@ describe('attachments of a session', () => {
       }
     }
     expect(await count()).toBe(before);
-    // A line in a text is only a text: it neither binds nor opens what is another organization's.
+    // A line in a text is only text: it neither attaches nor opens another organization's file.
     const named = await start(organizationId, { prompt: `prompt\nATTACHMENT:"${mine.url}"` });
     await waitUntilEnded(test, named);
     expect((await readMessages(test, named)).flatMap(urlsIn)).toEqual([mine.url, mine.url]);

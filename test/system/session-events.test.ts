@@ -49,7 +49,7 @@ async function waitForRuns(automation: { id: string }, token: string, count: num
   return (await runsOf(automation, token)).toReversed();
 }
 
-/** What happened before has been looked at when an automation has acted on what happens now. */
+/** Earlier events have been processed once an automation has run for a new event. */
 async function settle(token: string): Promise<void> {
   const marker = await make({ triggers: [on('terminated', ['tags', 'CONTAINS', 'marker'])] }, token);
   const sessionId = await createSession(test, { prompt: 'say marker', tags: ['marker'] }, token);
@@ -107,7 +107,7 @@ describe('an event of a session', () => {
     });
     const two = await waitForRuns(both, token, 2);
     expect(two.map(({ eventType }) => eventType).toSorted()).toEqual(['session:blocked', 'session:finished']);
-    // What only archives it, or ends what had ended, is another event or none.
+    // An archive, or an end of an ended session, is another event or none.
     await runMutation(test, 'archiveSession', 'session { isArchived }', { sessionId }, token);
     await terminate(asking, token);
     await waitForRuns(terminated, token, 1);
@@ -141,7 +141,7 @@ describe('an event of a session', () => {
     const { automation } = await createAutomation(test, {}, manager.token);
     const change = { automationId: automation.automationId, triggers: [on('finished')] };
     expect(await updateAutomation(test, change, manager.token)).toMatchObject({ error: 'FORBIDDEN' });
-    // Also who changes only what is done of what it hears, or switches it on.
+    // Also for a caller that changes only the actions of the automation, or enables it.
     const subscriber = (await createAutomation(test, { organizationId, triggers: [on('finished')] })).automation;
     const update = (wanted: object) =>
       updateAutomation(test, { automationId: subscriber.automationId, ...wanted }, manager.token);
@@ -191,7 +191,7 @@ describe('automations that follow one another', () => {
     const five = [...Array(5).fill('STARTED'), 'SKIPPED'];
     expect(runs.map(({ status }) => status)).toEqual(five);
     expect(await runsOf(automation, token)).toHaveLength(6);
-    // What a user says begins anew, or the session would never be followed again.
+    // A message from a user starts a new chain, or the session would never match again.
     await runMutation(test, 'sendMessage', 'session { status }', { sessionId, body: 'say more' }, token);
     const more = await waitForRuns(automation, token, 12);
     await settle(token);

@@ -78,7 +78,7 @@ describe('cookies', () => {
     const organizationPath = await makeOrganizationPath('Links');
     await admin('POST', `${organizationPath}/secrets`, { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-linked' });
     const id = await start(organizationPath, { prompt: 'say x' });
-    // What tidies the run up would make the directory anew.
+    // The cleanup of the run would create the directory again.
     await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
     await rm(sessionDir(id), { recursive: true });
     await symlink(outsideDir, sessionDir(id));
@@ -149,7 +149,7 @@ describe('what the agent leaves in its outputs', () => {
     await sendFollowUp(organizationPath, id, 'say nothing new');
     expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
     expect(await readFile(recordFile, 'utf8')).toBe(before);
-    // What a host leaves that fails in the middle of writing.
+    // The state after a host failed in the middle of a write.
     await writeFile(recordFile, before.slice(0, 10));
     await sendFollowUp(organizationPath, id, 'write .session/outputs/report.md second');
     expect((await attachmentsOf(organizationPath, id)).toSorted()).toEqual([

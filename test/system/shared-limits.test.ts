@@ -25,7 +25,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   const ask = async (of: TestApp, token: string) => (await call(of, token, 'GET', '/v1/sessions')).status;
   const count = (statuses: number[], status: number) => statuses.filter((each) => each === status).length;
 
-  /** Counts what is written to the shared amounts, or does something else instead. */
+  /** Counts writes to the shared amounts, or runs `listener` instead. */
   function onSpend(of: TestApp, listener: () => void): void {
     const { store } = of.app.services;
     const original = store.execute;
@@ -71,7 +71,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
       200,
     );
     expect(allowed * 90).toBeLessThanOrEqual(1_000);
-    // What a process took and cannot spend on so much at once is lost to the other: less than one of them in each.
+    // Points that a process reserved and cannot spend are lost to the other: less than one request in each.
     expect(allowed).toBeGreaterThanOrEqual(9);
   });
 

@@ -43,7 +43,7 @@ it('stops the agent of a session that is archived at work, and starts a new turn
   });
   expect(await v1StatusOf(id)).toBe('suspend_requested');
   await waitForNoAgent(id);
-  // Nothing that the agent still said came after the suspension.
+  // No output of the agent came after the suspension.
   expect((await statusesOf(id)).slice(-2)).toEqual(['SUSPENDED', 'SUSPENDED']);
   expect((await readEvents(test, id)).at(-1)).toMatchObject({ kind: 'STATUS', status: 'SUSPENDED' });
 
@@ -111,7 +111,7 @@ it('does not repeat a question answered during suspension, but repeats one answe
   await suspendIdle();
   await waitForNoAgent(id);
   await ask('POST', id, '/messages', { message: 'No' });
-  // The demo agent begins its turn anew and has forgotten: what was answered is asked anew, and "No" is not for that.
+  // The demo agent restarts its turn without memory: the answered question is asked again, and "No" does not answer it.
   while ((await readMessages(test, id)).at(-1) !== beforeAnswers[1]) await setTimeout(50);
   await ask('POST', id, '/messages', { message: 'Yes' });
   await waitUntilEnded(test, id);

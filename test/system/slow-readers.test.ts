@@ -67,7 +67,7 @@ function graphqlStream(id: string): URL {
 
 const restStream = (id: string) => new URL(`${test.url}/v3/enterprise/sessions/${id}/messages`);
 
-/** The events of REST in what came of a stream: one that was cut off in the middle is none. */
+/** The REST events in a stream's data; an event that was cut off does not count. */
 function restEvents(text: string): { id: string; number: number }[] {
   return [...text.matchAll(/^id: (.+)\ndata: (.+)\n\n/gm)].map(([, id, data]) => ({
     id: id as string,

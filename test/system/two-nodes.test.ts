@@ -35,7 +35,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     });
     expect(response.status).toBe(200);
     expect(await bodies(2)).toEqual(['three', 'You answered: three']);
-    // Well under the catch-up's interval: it was the bell that brought it.
+    // Well under the catch-up's interval, so the notification delivered it.
     expect(performance.now() - startedAt).toBeLessThan(2_500);
     await waitUntilEnded(first, id);
   });

@@ -49,7 +49,7 @@ it('loses nothing when the process is killed, and says everything under the same
   const sessions: string[] = [];
   for (let n = 0; n < 10; n++) sessions.push(await createSession(server, `say ${n}`));
   await receiver.waitFor((all) => all.length >= 5);
-  // What it is sending now is taken, and the answer reaches nobody.
+  // The receiver accepts the current delivery, but its response is lost.
   receiver.answer((response) => {
     void server.kill();
     response.destroy();
@@ -75,7 +75,7 @@ it('loses nothing when the process is killed, and says everything under the same
     idsOf.set(sessionId, (idsOf.get(sessionId) ?? new Set()).add(headers['webhook-id']));
   }
   expect([...idsOf.values()].map(({ size }) => size)).toEqual([...idsOf].map(() => 1));
-  // What was being sent comes again when its time is over.
+  // An interrupted delivery is repeated after its timeout.
   const cut = receiver.received[count];
   const again = await receiver.waitFor(
     (all) => all.filter(({ headers }) => headers['webhook-id'] === cut?.headers['webhook-id']).length > 1,

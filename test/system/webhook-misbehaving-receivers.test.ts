@@ -172,7 +172,7 @@ describe('the service', () => {
       [(socket) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\nx`), 200, null],
       [(socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), null, /not HTTP/],
     ];
-    // This one never answers: what it is sent goes on for 15 seconds.
+    // It never answers: a delivery to it lasts 15 seconds.
     await makeEndpoint(test, token, {
       url: (await startMisbehavingServer(() => undefined)).url,
       eventTypes: ['SESSION_MESSAGE'],

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Moves the time on and says that something may be due. */
+/** Moves the clock and notifies that something may be due. */
 function advance(ms: number): void {
   clock.advance(ms);
   test.app.services.notifier.notify('deliveries');
@@ -34,7 +34,7 @@ async function sayAs(organizationId: string, sessionId: string, ...words: string
   test.app.services.notifier.notify(`organization:${bare(organizationId)}`);
 }
 
-/** As a receiver does it, whose clock goes with the test's. */
+/** Verifies a delivery like a receiver whose clock follows the test's. */
 function verify(secret: string, { text, headers }: Received): any {
   vi.useFakeTimers({ now: test.app.services.now(), toFake: ['Date'] });
   try {
@@ -141,7 +141,7 @@ it('sends again what was not taken, later and later, with the same id, and gives
   const last = Date.parse(delivery.attempts[8].startedAt) - Date.parse(delivery.attempts[0].startedAt);
   expect(last).toBeGreaterThan(0.9 * dayMs);
 
-  // What is sent again begins anew, and one that is taken ends the failing.
+  // A repeated delivery starts over, and a successful one resets the failures.
   receiver.answer((response) => void response.writeHead(200).end('Thanks'));
   const again = await runMutation(
     test,
@@ -156,7 +156,7 @@ it('sends again what was not taken, later and later, with the same id, and gives
   expect(after.deliveries.nodes[0].status).toBe('DELIVERED');
   expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
   expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
-  // A receiver may answer with what it was sent, which is not for everybody who keeps endpoints.
+  // A response may contain the delivery, which not everybody who manages endpoints may read.
   const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
   const attempt = (await readEndpoint(test, manager.token, id)).deliveries.nodes[0].attempts.at(-1);
   expect(attempt).toMatchObject({ statusCode: 200, answer: '' });
@@ -198,7 +198,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 9 }, (_, n) => `Message ${n}`));
   const failing = await waitForDeliveries(test, token, id, (endpoint) => endpoint.consecutiveFailures === 10);
-  // Ten failures in a minute are a receiver that starts anew, and no dead one.
+  // Ten failures in a minute mean that a receiver is restarting, not that it is dead.
   expect(failing.isEnabled).toBe(true);
   advance(dayMs);
   const disabled = await waitForDeliveries(test, token, id, (endpoint) => !endpoint.isEnabled);
@@ -225,7 +225,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   );
   expect(refused.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
 
-  // Enabled again it hears of what happens from then on; what waited goes on.
+  // After it is enabled again, it receives new events; waiting deliveries continue.
   receiver.answer((response) => void response.writeHead(204).end());
   clock.advance(1_000);
   const enabled = await runMutation(test, 'enableWebhookEndpoint', endpointFields, { webhookEndpointId: id }, token);
@@ -278,7 +278,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   };
   expect([signedBy(secret, second), signedBy(rotated.secret, second)]).toEqual([true, true]);
   const failed = await waitForDeliveries(test, token, id, ({ deliveries }) => deliveries.nodes[0].status === 'FAILED');
-  // A test says nothing of how the endpoint does.
+  // A test delivery does not count for the endpoint's health.
   expect(failed).toMatchObject({ consecutiveFailures: 0 });
   advance(dayMs);
   await sendTest();

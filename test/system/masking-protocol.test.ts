@@ -102,14 +102,11 @@ it('stores no secret that an agent hides in ids, stop reasons, numbers and unexp
   expect(rows).toEqual([{ id: null }]);
 });
 
-it.each(['proto', 'nothing'])(
-  'ends the turn as usual after an unknown stop reason: %s',
-  async (agent) => {
-    const { session } = await start(agent);
-    expect(session.status).toBe('EXIT');
-    expect(session.messages.nodes).toHaveLength(1);
-  },
-);
+it.each(['proto', 'nothing'])('ends the turn as usual after an unknown stop reason: %s', async (agent) => {
+  const { session } = await start(agent);
+  expect(session.status).toBe('EXIT');
+  expect(session.messages.nodes).toHaveLength(1);
+});
 
 it('blots a secret out before an explanation is cut, and one that contains another whole', async () => {
   const { session, all } = await start('failing');

@@ -100,40 +100,37 @@ it('shows a subscription nothing more when its viewer has left the organization'
 });
 
 // One process cannot be slower than itself.
-it.runIf(testDatabase === 'postgres')(
-  'buffers entries until a notified revocation has been read',
-  async () => {
-    const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving slowly');
-    const id = await createSession(first, { organizationId }, token);
-    const socket = follow(connect(second.url, token), messages, { id });
-    await socket.take(1);
-    // The read of the changed keys answers only after the new message has been read.
-    const { store } = second.app.services;
-    const { query } = store;
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const spy = vi.spyOn(store, 'query').mockImplementation(async (sql: string, values?: readonly unknown[]) => {
-      const rows = await query.call(store, sql, values);
-      if (sql.includes('key_epoch')) await released;
-      if (rows.some((row) => (row as { body?: unknown }).body === 'among ourselves')) setImmediate(release);
-      return rows as never;
-    });
-    const removed = await call(
-      first,
-      first.adminToken,
-      'DELETE',
-      `/v3/enterprise/organizations/${organizationId}/members/service-users/${serviceUserId}`,
-    );
-    expect(removed.status).toBe(200);
-    await say(first, id, 'among ourselves');
-    expect(await socket.ended).toBe('complete');
-    await expect(socket.take(1)).rejects.toThrow();
-    await released;
-    spy.mockRestore();
-  },
-);
+it.runIf(testDatabase === 'postgres')('buffers entries until a notified revocation has been read', async () => {
+  const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving slowly');
+  const id = await createSession(first, { organizationId }, token);
+  const socket = follow(connect(second.url, token), messages, { id });
+  await socket.take(1);
+  // The read of the changed keys answers only after the new message has been read.
+  const { store } = second.app.services;
+  const { query } = store;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const spy = vi.spyOn(store, 'query').mockImplementation(async (sql: string, values?: readonly unknown[]) => {
+    const rows = await query.call(store, sql, values);
+    if (sql.includes('key_epoch')) await released;
+    if (rows.some((row) => (row as { body?: unknown }).body === 'among ourselves')) setImmediate(release);
+    return rows as never;
+  });
+  const removed = await call(
+    first,
+    first.adminToken,
+    'DELETE',
+    `/v3/enterprise/organizations/${organizationId}/members/service-users/${serviceUserId}`,
+  );
+  expect(removed.status).toBe(200);
+  await say(first, id, 'among ourselves');
+  expect(await socket.ended).toBe('complete');
+  await expect(socket.take(1)).rejects.toThrow();
+  await released;
+  spy.mockRestore();
+});
 
 it('looks again at a key that was revoked between its check and the opening of its stream', async () => {
   const { serviceUserId } = await makeOrganization(first, 'Racing');

@@ -123,7 +123,7 @@ const listOf = (item: string) =>
 
 const sessionConnection = listOf('Session');
 
-/** The contract with clients: names, arguments and types. There may be more. */
+/** Names, arguments and types that clients rely on. There may be more. */
 const promised: Record<string, Record<string, string>> = {
   Query: {
     node: '(id: ID!): Node',

@@ -6,7 +6,7 @@ import {
   updatePlaybook,
 } from '../../../domain/library/playbooks/change-playbooks.ts';
 import type { PlaybookRecord } from '../../../domain/library/playbooks/playbooks.ts';
-import { builder } from '../builder.ts';
+import { builder, type SchemaTypes } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import {
   clientMutationIdDescription,
@@ -18,24 +18,33 @@ import {
 import { Playbook } from './playbooks.ts';
 import { readScope, ScopeInput, scopeDescription } from './scope-input.ts';
 
-const playbookDescriptions = {
-  playbookId: 'Global ID or REST id of the playbook.',
-  title: 'Title of the playbook, 1 to 10,000 characters.',
-  body: 'Instructions for the agent, 1 to 100,000 characters.',
-  macro:
-    'Shortcut of the playbook: "!" and letters, digits, "_" or "-", for example `!release`. Maximum 100 characters, unique among the playbooks of the organization or the enterprise. Null means none.',
-  structuredOutputSchema:
-    'JSON Schema (Draft 7) for the structured output of sessions that follow the playbook and have no schema of their own. Maximum 64 KB, no external "$ref". Null means none.',
-} as const;
+const playbookId = 'Global ID or REST id of the playbook.';
+
+type Fields = PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>;
+
+/** The values of a playbook in both inputs. An update may leave the required ones out, but not clear them. */
+const valueFields = <Required extends boolean>(t: Fields, required: Required) => {
+  const notNull = required ? '' : ' Must not be null.';
+  return {
+    title: t.string({ required, description: `Title of the playbook, 1 to 10,000 characters.${notNull}` }),
+    body: t.string({ required, description: `Instructions for the agent, 1 to 100,000 characters.${notNull}` }),
+    macro: t.string({
+      description:
+        'Shortcut of the playbook: "!" and letters, digits, "_" or "-", for example `!release`. Maximum 100 characters, unique among the playbooks of the organization or the enterprise. Null means none.',
+    }),
+    structuredOutputSchema: t.field({
+      type: 'JSON',
+      description:
+        'JSON Schema (Draft 7) for the structured output of sessions that follow the playbook and have no schema of their own. Maximum 64 KB, no external "$ref". Null means none.',
+    }),
+  };
+};
 
 const CreatePlaybookInput = builder.inputType('CreatePlaybookInput', {
   description: 'Parameters for creating a playbook.',
   fields: (t) => ({
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
-    title: t.string({ required: true, description: playbookDescriptions.title }),
-    body: t.string({ required: true, description: playbookDescriptions.body }),
-    macro: t.string({ description: playbookDescriptions.macro }),
-    structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    ...valueFields(t, true),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -57,11 +66,8 @@ export const CreatePlaybookPayload = keyedPayloadType<{ playbook: PlaybookRecord
 const UpdatePlaybookInput = builder.inputType('UpdatePlaybookInput', {
   description: 'Parameters for updating a playbook. Omitted fields keep their values.',
   fields: (t) => ({
-    playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
-    title: t.string({ description: `${playbookDescriptions.title} Must not be null.` }),
-    body: t.string({ description: `${playbookDescriptions.body} Must not be null.` }),
-    macro: t.string({ description: playbookDescriptions.macro }),
-    structuredOutputSchema: t.field({ type: 'JSON', description: playbookDescriptions.structuredOutputSchema }),
+    playbookId: t.id({ required: true, description: playbookId }),
+    ...valueFields(t, false),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
@@ -82,7 +88,7 @@ const UpdatePlaybookPayload = payloadType<{ playbook: PlaybookRecord }>(
 const DeletePlaybookInput = builder.inputType('DeletePlaybookInput', {
   description: 'Parameters for deleting a playbook.',
   fields: (t) => ({
-    playbookId: t.id({ required: true, description: playbookDescriptions.playbookId }),
+    playbookId: t.id({ required: true, description: playbookId }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),

@@ -3,29 +3,28 @@ import { prefixedId } from '../../../domain/ids.ts';
 import { createPlaybook, deletePlaybook, updatePlaybook } from '../../../domain/library/playbooks/change-playbooks.ts';
 import { getPlaybook, listPlaybooks, type PlaybookRecord } from '../../../domain/library/playbooks/playbooks.ts';
 import type { VersionApi } from '../version-api.ts';
+import { valueFields } from '../wire-fields.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 import { accessTypeOf, accessTypeParam, accessTypeSchema, type RouteScope, routeScopes } from './scopes.ts';
 
-const playbookCreateRequest = z
-  .object({
-    title: z.string(),
-    body: z.string(),
-    macro: z.string().nullish().openapi({ description: '"!" and letters, digits, "_" or "-", such as "!my-macro".' }),
-    structured_output_schema: z.record(z.string(), z.unknown()).nullish().openapi({
-      description: 'JSON Schema (Draft 7) of what its sessions are to produce; at most 64 KB, self-contained.',
-    }),
-  })
-  .openapi('PlaybookCreateRequest');
+/** The fields that a request sets and a response repeats. Left out and null differ: what is left out stays (docs/wire/v3.md#playbooks). */
+const values = valueFields({
+  title: z.string(),
+  body: z.string(),
+  macro: z.string().nullish().openapi({ description: '"!" and letters, digits, "_" or "-", such as "!my-macro".' }),
+  structured_output_schema: z.record(z.string(), z.unknown()).nullish().openapi({
+    description: 'JSON Schema (Draft 7) of what its sessions are to produce; at most 64 KB, self-contained.',
+  }),
+});
+
+const playbookCreateRequest = z.object(values.request).openapi('PlaybookCreateRequest');
 
 const playbookResponse = z
   .object({
     playbook_id: z.string(),
     access_type: accessTypeSchema,
     org_id: z.string().nullable(),
-    title: z.string(),
-    body: z.string(),
-    macro: z.string().nullable(),
-    structured_output_schema: z.record(z.string(), z.unknown()).nullable(),
+    ...values.response,
     created_at: timeSchema,
     created_by: z.string().openapi({ description: 'A user or a service user; empty for a service key.' }),
     updated_at: timeSchema,
@@ -44,21 +43,12 @@ function presentPlaybook(playbook: PlaybookRecord): z.input<typeof playbookRespo
     playbook_id: prefixedId('playbook', playbook.id),
     access_type: organizationId === null ? 'enterprise' : 'org',
     org_id: organizationId === null ? null : prefixedId('organization', organizationId),
-    title: playbook.title,
-    body: playbook.body,
-    macro: playbook.macro,
-    structured_output_schema: playbook.structuredOutputSchema as Record<string, unknown> | null,
+    ...values.present(playbook),
     created_at: time(playbook.createdAt),
     created_by: actor(playbook.userId, playbook.serviceUserId),
     updated_at: time(playbook.updatedAt),
     updated_by: actor(playbook.updatedByUserId, playbook.updatedByServiceUserId),
   };
-}
-
-// A field that is left out stays; null clears it (docs/wire/v3.md#playbooks).
-function parsePlaybook(body: z.output<typeof playbookCreateRequest>) {
-  const { title, body: text, macro, structured_output_schema: structuredOutputSchema } = body;
-  return { title, body: text, macro, structuredOutputSchema };
 }
 
 /** `/v3/organizations/{org_id}/playbooks` and `/v3/enterprise/playbooks`. */
@@ -99,7 +89,7 @@ function serveCollection(api: VersionApi, { prefix, word, of, scopeOf, notThere 
       refusals: [400, 403, ...notThere, 409, 413, 422],
     },
     async ({ context, body, param }) =>
-      presentPlaybook(await createPlaybook(context, scopeOf(param), parsePlaybook(body))),
+      presentPlaybook(await createPlaybook(context, scopeOf(param), values.parse(body))),
   );
 }
 
@@ -128,7 +118,7 @@ function serveOne(api: VersionApi, { prefix, word, of, scopeOf }: RouteScope): v
       refusals: [400, 403, 404, 409, 413, 422],
     },
     async ({ context, body, param }) =>
-      presentPlaybook(await updatePlaybook(context, param('playbook_id'), parsePlaybook(body), scopeOf(param))),
+      presentPlaybook(await updatePlaybook(context, param('playbook_id'), values.parse(body), scopeOf(param))),
   );
 
   api.serve(

@@ -1,29 +1,24 @@
 import { z } from 'zod';
 import { ownerOf } from '../../../auth/viewer.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { toData } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../../authors.ts';
 import type { Context } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
-import {
-  type AuthorizedScope,
-  lockScope,
-  matchesScopeFilter,
-  requireAnyScopePermission,
-  requireScopePermission,
-  type Scope,
-  scopeFilterOf,
-  scopeFilterValues,
-  useScope,
-} from '../../identity/organizations/scope.ts';
+import { type AuthorizedScope, lockScope, type Scope, useScope } from '../../identity/organizations/scope.ts';
+import { lockInScope } from '../../identity/organizations/scoped-rows.ts';
 import { newId, parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
+import { changedValues } from '../../record-values.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
 import { changeNotes } from './change-notes.ts';
 import { maxFolderDepth } from './folder-paths.ts';
-import { type FolderRecord, folderColumns, maxFolders } from './folders.ts';
+import { type FolderRecord, maxFolders } from './folders.ts';
 import { viewNotes } from './notes.ts';
+
+const access = { view: viewNotes, change: changeNotes };
 
 /** The values of a folder in inputs. */
 export const folderSchema = z.object({
@@ -84,9 +79,7 @@ export async function createFolder(
 }
 
 async function readOwnFolder(tx: Transaction, id: string): Promise<FolderRecord> {
-  const [folder] = await tx.query<FolderRecord>(`select ${folderColumns} from knowledge_folder f where f.id = $1`, [
-    id,
-  ]);
+  const folder = await tx.prisma.knowledgeFolder.findUnique({ where: { id } });
   if (!folder) throw notFound('folder');
   return folder;
 }
@@ -113,25 +106,26 @@ export async function updateFolder(
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
-    const before = await readFolder(context, tx, id, authorizedScope);
+    const before = await lockInScope(context, tx, 'folder', id, authorizedScope, access);
     requireVersion(before, raw);
     const folders = await lockFolders(tx, before);
-    const after: FolderRecord = {
-      ...before,
-      name: change.name ?? before.name,
-      description: change.description === undefined ? before.description : change.description,
-      parentId: change.parentId === undefined ? before.parentId : parentFor(folders, change.parentId),
-    };
-    const changed = (Object.keys(after) as (keyof FolderRecord)[]).filter((name) => after[name] !== before[name]);
-    if (changed.length === 0) return before;
-    requireFits(folders, after);
+    const { parentId } = change;
+    const changed = changedValues(before, {
+      ...change,
+      parentId: parentId === undefined ? undefined : parentFor(folders, parentId),
+    });
+    const names = Object.keys(changed);
+    if (names.length === 0) return before;
     const by = changedBy(context, before);
-    await tx.query(
-      `update knowledge_folder set name = $2, description = $3, parent_id = $4, ${setEditor(5)} where id = $1`,
-      [after.id, after.name, after.description, after.parentId, ...editorValues(by)],
-    );
-    await auditFolder(context, tx, 'update_folder', after, { changed: changed.join(' ') });
-    return { ...after, ...by };
+    const after = { ...before, ...changed, ...by };
+    requireFits(folders, after);
+    await tx.prisma.knowledgeFolder.update({
+      where: { id: before.id },
+      data: toData('KnowledgeFolder', { ...changed, ...by }),
+      select: { id: true },
+    });
+    await auditFolder(context, tx, 'update_folder', after, { changed: names.join(' ') });
+    return after;
   });
 }
 
@@ -147,10 +141,10 @@ export async function deleteFolder(
 ): Promise<FolderRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
   return context.store.transact(async (tx) => {
-    const folder = await readFolder(context, tx, id, authorizedScope);
+    const folder = await lockInScope(context, tx, 'folder', id, authorizedScope, access);
     requireVersion(folder, condition);
     const deletedIds = subtreeOf(await lockFolders(tx, folder), folder.id).map((each) => each.id);
-    await tx.query('delete from knowledge_folder where id = any($1::text[])', [deletedIds]);
+    await tx.prisma.knowledgeFolder.deleteMany({ where: { id: { in: deletedIds } } });
     const moved = await tx.query(
       `update knowledge_note set folder_id = null, ${setEditor(2)} where folder_id = any($1::text[]) returning id`,
       [deletedIds, ...editorValues(changedBy(context))],
@@ -171,22 +165,6 @@ async function lockFolders(tx: Transaction, scope: AuthorizedScope): Promise<Fol
     [scope.enterpriseId, scope.organizationId],
   );
   return new Map(rows.map((row) => [row.id, row]));
-}
-
-async function readFolder(
-  context: Context,
-  tx: Transaction,
-  id: string,
-  scope: AuthorizedScope | null,
-): Promise<FolderRecord> {
-  if (scope === null) requireAnyScopePermission(context.viewer, changeNotes);
-  const [folder] = await tx.query<FolderRecord>(
-    `select ${folderColumns} from knowledge_folder f where f.id = $1 and ${matchesScopeFilter('f')} for update of f`,
-    [parseId('folder', id), ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewNotes, changeNotes))],
-  );
-  if (!folder) throw notFound('folder');
-  requireScopePermission(context.viewer, folder.organizationId, changeNotes);
-  return folder;
 }
 
 function parentFor(folders: Folders, parentId: string | null): string | null {

@@ -2,27 +2,25 @@ import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { ownerOf } from '../../../auth/viewer.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { toData } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../../authors.ts';
+import { changedBy } from '../../authors.ts';
 import type { Context } from '../../context.ts';
 import { notFound, refuse } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import {
   type AuthorizedScope,
-  matchesScopeFilter,
-  requireAnyScopePermission,
-  requireScopePermission,
   type Scope,
   type ScopePermissions,
-  scopeFilterOf,
-  scopeFilterValues,
   useScope,
 } from '../../identity/organizations/scope.ts';
+import { lockInScope } from '../../identity/organizations/scoped-rows.ts';
 import { newId, parseId } from '../../ids.ts';
 import { maxTitleLength, parseInput, text } from '../../input.ts';
+import { changedValues, withNulls } from '../../record-values.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
 import { macroSchema, requireFreeMacro } from '../macros.ts';
-import { type NoteRecord, noteColumns, viewNotes } from './notes.ts';
+import { type NoteRecord, viewNotes } from './notes.ts';
 
 /** Maximum length of the body of a note, in characters. */
 export const maxNoteBodyLength = 100_000;
@@ -32,6 +30,8 @@ export const changeNotes: ScopePermissions = {
   organization: permissionFor.changeKnowledge,
   enterprise: permissionFor.changeEnterpriseKnowledge,
 };
+
+const access = { view: viewNotes, change: changeNotes };
 
 /** "owner/repo", with groups in between, and with the host (and its port) before it. No segment is "." or "..". */
 const repository = /^[A-Za-z0-9_~][\w.~-]*(?::\d{1,5}(?=\/[^/]+\/))?(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/;
@@ -80,12 +80,8 @@ export async function createNote(
     const note: NoteRecord = {
       id,
       ...authorizedScope,
-      name: input.name,
-      body: input.body,
-      trigger: input.trigger,
+      ...withNulls(noteSchema, input),
       folderId: await folderFor(tx, authorizedScope, input.folderId ?? null),
-      pinnedRepo: input.pinnedRepo ?? null,
-      macro: input.macro ?? null,
       isEnabled: input.isEnabled ?? true,
       ...ownerOf(context.viewer),
       ...changedBy(context),
@@ -100,7 +96,7 @@ export async function createNote(
 }
 
 async function readNote(tx: Transaction, id: string): Promise<NoteRecord> {
-  const [note] = await tx.query<NoteRecord>(`select ${noteColumns} from knowledge_note n where n.id = $1`, [id]);
+  const note = await tx.prisma.knowledgeNote.findUnique({ where: { id } });
   if (!note) throw notFound('note');
   return note;
 }
@@ -127,42 +123,26 @@ export async function updateNote(
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
   const change = parseInput(changeSchema, raw);
   return context.store.transact(async (tx) => {
-    const before = await lockNote(context, tx, id, authorizedScope);
+    const before = await lockInScope(context, tx, 'note', id, authorizedScope, access);
     requireVersion(before, raw);
-    const { folderId, macro } = change;
-    const after: NoteRecord = {
-      ...before,
-      name: change.name ?? before.name,
-      body: change.body ?? before.body,
-      trigger: change.trigger ?? before.trigger,
-      folderId: folderId === undefined ? before.folderId : await folderFor(tx, before, folderId),
-      pinnedRepo: change.pinnedRepo === undefined ? before.pinnedRepo : change.pinnedRepo,
-      macro: macro === undefined ? before.macro : macro,
-      isEnabled: change.isEnabled ?? before.isEnabled,
-    };
-    const changed = (Object.keys(after) as (keyof NoteRecord)[]).filter((name) => after[name] !== before[name]);
-    if (changed.length === 0) return before;
-    if (after.macro !== null && changed.includes('macro')) {
-      await requireFreeMacro(tx, 'note', before, { id: before.id, macro: after.macro });
-    }
+    const { folderId, isEnabled } = change;
+    const changed = changedValues(before, {
+      ...change,
+      folderId: folderId === undefined ? undefined : await folderFor(tx, before, folderId),
+      isEnabled: isEnabled ?? undefined,
+    });
+    const names = Object.keys(changed);
+    if (names.length === 0) return before;
+    if (changed.macro != null) await requireFreeMacro(tx, 'note', before, { id: before.id, macro: changed.macro });
     const by = changedBy(context, before);
-    await tx.query(
-      `update knowledge_note set name = $2, body = $3, trigger = $4, folder_id = $5, pinned_repo = $6, macro = $7,
-              is_enabled = $8::boolean, ${setEditor(9)} where id = $1`,
-      [
-        after.id,
-        after.name,
-        after.body,
-        after.trigger,
-        after.folderId,
-        after.pinnedRepo,
-        after.macro,
-        after.isEnabled,
-        ...editorValues(by),
-      ],
-    );
-    await auditNote(context, tx, 'edit_knowledge', after, { changed: changed.join(' ') });
-    return { ...after, ...by };
+    const after = { ...before, ...changed, ...by };
+    await tx.prisma.knowledgeNote.update({
+      where: { id: before.id },
+      data: toData('KnowledgeNote', { ...changed, ...by }),
+      select: { id: true },
+    });
+    await auditNote(context, tx, 'edit_knowledge', after, { changed: names.join(' ') });
+    return after;
   });
 }
 
@@ -175,28 +155,12 @@ export async function deleteNote(
 ): Promise<NoteRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, changeNotes);
   return context.store.transact(async (tx) => {
-    const note = await lockNote(context, tx, id, authorizedScope);
+    const note = await lockInScope(context, tx, 'note', id, authorizedScope, access);
     requireVersion(note, condition);
-    await tx.query('delete from knowledge_note where id = $1', [note.id]);
+    await tx.prisma.knowledgeNote.delete({ where: { id: note.id }, select: { id: true } });
     await auditNote(context, tx, 'delete_knowledge', note);
     return note;
   });
-}
-
-async function lockNote(
-  context: Context,
-  tx: Transaction,
-  id: string,
-  scope: AuthorizedScope | null,
-): Promise<NoteRecord> {
-  if (scope === null) requireAnyScopePermission(context.viewer, changeNotes);
-  const [note] = await tx.query<NoteRecord>(
-    `select ${noteColumns} from knowledge_note n where n.id = $1 and ${matchesScopeFilter('n')} for update of n`,
-    [parseId('note', id), ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewNotes, changeNotes))],
-  );
-  if (!note) throw notFound('note');
-  requireScopePermission(context.viewer, note.organizationId, changeNotes);
-  return note;
 }
 
 // Locks the folder against deletion, so that no note refers to a deleted one.

@@ -1,11 +1,9 @@
-import type { Owner } from '../../../auth/viewer.ts';
-import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 import {
   type AccessType,
   isOfAccessType,
-  listConditions,
   matchesScopeFilter,
   type Scope,
   type ScopedKey,
@@ -15,11 +13,12 @@ import {
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
+import { whereInScope, whereListed } from '../../identity/organizations/scoped-rows.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { Bind, NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { textKey } from '../../sort-keys.ts';
-import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
+import { inOrder, type ListOrder, prismaPage } from '../../sorted-pages.ts';
 import { maxFolderDepth } from './folder-paths.ts';
 import { viewNotes } from './notes.ts';
 
@@ -27,31 +26,17 @@ import { viewNotes } from './notes.ts';
 export const maxFolders = 1_000;
 
 /** A folder of notes. `organizationId` null: the enterprise's own; `parentId` null: at the root. */
-export interface FolderRecord extends Owner, Editor {
-  readonly id: string;
-  readonly enterpriseId: string;
-  readonly organizationId: string | null;
-  readonly parentId: string | null;
-  readonly name: string;
-  readonly description: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+export type FolderRecord = Row<'KnowledgeFolder'>;
 
-/** The columns of a {@link FolderRecord} of a `knowledge_folder` aliased `f`. */
-export const folderColumns = `f.id, f.enterprise_id as "enterpriseId", f.organization_id as "organizationId",
-  f.parent_id as "parentId", f.name, f.description, ${authorColumns('f')}, ${editorColumns('f')},
-  f.created_at as "createdAt", f.updated_at as "updatedAt"`;
+const folderColumns = selectFields('KnowledgeFolder', 'f', fieldsOf('KnowledgeFolder'));
 
 /**
  * Returns the folders of these unprefixed ids that the viewer may see, in the ids' order; null for each other id. One
  * statement.
  */
 export async function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {
-  const rows = await context.store.query<FolderRecord>(
-    `select ${folderColumns} from knowledge_folder f where f.id = any($1::text[]) and ${matchesScopeFilter('f')}`,
-    [ids, ...scopeFilterValues(scopeFilterOf(context.viewer, null, viewNotes))],
-  );
+  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, null, viewNotes)) };
+  const rows = await context.store.prisma.knowledgeFolder.findMany({ where });
   return inOrderOf(ids, rows);
 }
 
@@ -94,16 +79,10 @@ export async function listFolders(
   limits: PageLimits,
 ): Promise<Page<FolderRecord>> {
   const authorizedScope = await useScope(context, scope, viewNotes);
-  const values: unknown[] = [];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = listConditions('f', authorizedScope, null, bind);
-  const list = sortedPage({ name: 'folders', row: 'f' }, request, limits, bind);
-  where.push(...list.beyond);
-  const rows = await context.store.query<FolderRecord>(
-    `select ${folderColumns} from knowledge_folder f where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows);
+  const page = prismaPage({ name: 'folders' }, request, limits);
+  const where = { AND: [whereListed(authorizedScope, null), ...page.beyond] };
+  const { orderBy, take } = page;
+  return page.toPage<FolderRecord>(await context.store.prisma.knowledgeFolder.findMany({ where, orderBy, take }));
 }
 
 /** Conditions of a list of folders; ids are unprefixed. `accessType`: as in a list of notes. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
-import type { Owner } from '../../../auth/viewer.ts';
-import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { notFound } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
@@ -11,16 +10,15 @@ import {
   findByScopedKeys,
   isOfAccessType,
   listConditions,
-  matchesScopeFilter,
   type Scope,
   type ScopedKey,
   type ScopePermissions,
   scopeFilterCondition,
   scopeFilterOf,
-  scopeFilterValues,
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
+import { whereInScope } from '../../identity/organizations/scoped-rows.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
@@ -31,29 +29,13 @@ import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { maxSearchLength } from '../../text-search.ts';
 import { folderIdsAt } from './folder-paths.ts';
 
-/** A note: knowledge for agents, and when it applies. */
-export interface NoteRecord extends Owner, Editor {
-  readonly id: string;
-  readonly enterpriseId: string;
-  /** Null: the enterprise's own, for every organization. */
-  readonly organizationId: string | null;
-  readonly folderId: string | null;
-  readonly name: string;
-  readonly body: string;
-  /** The description of when an agent should read it. */
-  readonly trigger: string;
-  /** Null: not pinned; `all`, or `owner/repo`. */
-  readonly pinnedRepo: string | null;
-  readonly macro: string | null;
-  readonly isEnabled: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+/**
+ * A note: knowledge for agents, and when it applies (`trigger`). `organizationId` null: the enterprise's own, for every
+ * organization. `pinnedRepo` null: not pinned; `all`, or `owner/repo`.
+ */
+export type NoteRecord = Row<'KnowledgeNote'>;
 
-/** The columns of a {@link NoteRecord} of a `knowledge_note` aliased `n`. */
-export const noteColumns = `n.id, n.enterprise_id as "enterpriseId", n.organization_id as "organizationId",
-  n.folder_id as "folderId", n.name, n.body, n.trigger, n.pinned_repo as "pinnedRepo", n.macro, n.is_enabled as "isEnabled",
-  ${authorColumns('n')}, ${editorColumns('n')}, n.created_at as "createdAt", n.updated_at as "updatedAt"`;
+const noteColumns = selectFields('KnowledgeNote', 'n', fieldsOf('KnowledgeNote'));
 
 /** The permissions to read notes. */
 export const viewNotes: ScopePermissions = {
@@ -66,10 +48,8 @@ async function readNotes(
   ids: readonly string[],
   scope: AuthorizedScope | null,
 ): Promise<(NoteRecord | null)[]> {
-  const rows = await context.store.query<NoteRecord>(
-    `select ${noteColumns} from knowledge_note n where n.id = any($1::text[]) and ${matchesScopeFilter('n')}`,
-    [ids, ...scopeFilterValues(scopeFilterOf(context.viewer, scope, viewNotes))],
-  );
+  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, scope, viewNotes)) };
+  const rows = await context.store.prisma.knowledgeNote.findMany({ where });
   return inOrderOf(ids, rows);
 }
 

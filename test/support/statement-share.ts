@@ -6,8 +6,8 @@ const counts = { prisma: 0, sql: 0 };
 const tables = new Set<string>();
 
 /**
- * Counts a statement by its sender. With STATEMENT_SHARE=FILE each process of a test run appends a line of JSON to the file when it
- * ends: the numbers of statements, and the tables that the Prisma client reads or writes. `scripts/statement-share.ts` adds them up.
+ * Counts a statement by its sender. With STATEMENT_SHARE=FILE each store of a test run appends a line of JSON to the file when it
+ * is closed: the numbers of statements, and the tables that the Prisma client reads or writes. `scripts/statement-share.ts` adds them up.
  */
 export function countStatement({ by, sql }: SentStatement): void {
   if (path === undefined) return;
@@ -15,6 +15,10 @@ export function countStatement({ by, sql }: SentStatement): void {
   if (by === 'prisma') for (const [, table] of sql.matchAll(/"public"\."(\w+)"/g)) tables.add(table as string);
 }
 
-if (path !== undefined) {
-  process.on('exit', () => appendFileSync(path, `${JSON.stringify({ ...counts, tables: [...tables] })}\n`));
+/** Appends what was counted since the last call. */
+export function writeStatementShare(): void {
+  if (path === undefined) return;
+  appendFileSync(path, `${JSON.stringify({ ...counts, tables: [...tables] })}\n`);
+  counts.prisma = 0;
+  counts.sql = 0;
 }

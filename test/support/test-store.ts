@@ -10,7 +10,7 @@ import { openPglite } from '../../src/store/pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { type Store, storeOn } from '../../src/store/store.ts';
 import { observeDriver, type StatementListener } from './observed-driver.ts';
-import { countStatement } from './statement-share.ts';
+import { countStatement, writeStatementShare } from './statement-share.ts';
 
 /** The database that the running vitest project is about. */
 export const testDatabase = process.env.TEST_DATABASE === 'postgres' ? 'postgres' : 'pglite';
@@ -42,6 +42,7 @@ export async function openTestStore(): Promise<TestStore> {
     dataDir,
     async close() {
       await store.close();
+      writeStatementShare();
       await dropDatabase(databaseUrl);
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -56,7 +56,7 @@ export class Follower implements Tail<unknown> {
   }
 }
 
-/** What an open log needs. `gapMs`: the minimum time between two notifications that are passed on. */
+/** Services of an open log. `gapMs`: the minimum time between two notifications that are passed on. */
 interface OpenLogOptions {
   readonly notifier: Pick<Notifier, 'subscribe'>;
   readonly gapMs: () => number;

@@ -34,7 +34,7 @@ function readWith(
   return findVisibleSessions(context, ids, organizationsWith(context.viewer, ...anyOf));
 }
 
-/** {@link findSessions} for whoever may see the sessions of some organizations. */
+/** {@link findSessions} in the organizations whose sessions may be seen. */
 export async function findVisibleSessions(
   services: Pick<Context, 'store'>,
   ids: readonly string[],

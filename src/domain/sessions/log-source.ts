@@ -23,7 +23,7 @@ export interface LogBatch extends SharedBatch<number> {
 /** Reads the logs of sessions; the cursor is the number of the last entry. */
 export type SessionLogSource = LogSource<SessionLog, number, LogBatch>;
 
-/** The log of a session by its bare id, with the kinds of entries to read. */
+/** The log of a session by its unprefixed id, with the kinds of entries to read. */
 export function sessionLog(sessionId: string, { messagesOnly, kinds }: EntryKinds): SessionLog {
   const sortedKinds = kinds && [...new Set(kinds)].sort();
   const kindsKey = `${messagesOnly}|${sortedKinds?.join(',') ?? ''}`;

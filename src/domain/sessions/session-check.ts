@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 
 /** Something about a session that is tailed: its log, or its state. */
 export interface TailedSession extends TailedLog {
-  /** Bare. */
+  /** Unprefixed. */
   readonly sessionId: string;
 }
 

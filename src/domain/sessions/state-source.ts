@@ -26,7 +26,7 @@ export type SessionStateSource = LogSource<SessionState, null, StateBatch>;
 // A viewer never changes: another one takes its place.
 const visibleOf = new WeakMap<Viewer, Pick<SessionState, 'visible' | 'visibleKey'>>();
 
-/** The state of a session by its bare id, as a viewer may see it. */
+/** The state of a session by its unprefixed id, as a viewer may see it. */
 export function sessionState(viewer: Viewer, sessionId: string): SessionState {
   let known = visibleOf.get(viewer);
   if (known === undefined) {

@@ -154,3 +154,6 @@ export const permissionFor = {
   viewAuditLog: 'ManageEnterpriseSettings',
   endMaintenance: 'ManageEnterpriseSettings',
 } as const satisfies Record<string, Permission>;
+
+/** The permissions of which any one suffices to view automations. */
+export const automationViewPermissions = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;

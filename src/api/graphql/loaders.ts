@@ -20,7 +20,7 @@ import { findRolesByIds, findRolesByName } from '../../domain/identity/people/li
 import type { RoleRecord } from '../../domain/identity/people/roles.ts';
 import { type Count, type CountedList, countNested, listNested, type NestedList } from '../../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../domain/pages.ts';
-import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { findSessions } from '../../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';

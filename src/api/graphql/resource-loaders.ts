@@ -9,7 +9,7 @@ import { findNotes, findNotesByMacro } from '../../domain/library/knowledge/note
 import { findPlaybooks, findPlaybooksByMacro } from '../../domain/library/playbooks/playbooks.ts';
 import { findSecrets, findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
 import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
-import { ofAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { findWebhookDeliveries } from '../../domain/webhooks/deliveries.ts';

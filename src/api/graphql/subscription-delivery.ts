@@ -1,6 +1,6 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
-import { viewerOfAnySession } from '../../domain/sessions/enterprise-scope.ts';
+import { viewerOfAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import type { LogBatch } from '../../domain/sessions/log-source.ts';
 import { LogPush } from '../../domain/sessions/push-log.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';

@@ -1,10 +1,10 @@
 import { type OrganizationPermission, type Permission, permissionFor } from '../../auth/permissions.ts';
 import { hasPermission } from '../../auth/viewer.ts';
 import type { Context } from '../context.ts';
+import { viewerOfAnySession } from '../identity/organizations/enterprise-scope.ts';
 import { findMissingScopePermission } from '../identity/organizations/scope.ts';
 import { changeNotes } from '../library/knowledge/change-notes.ts';
 import { changePlaybooks } from '../library/playbooks/change-playbooks.ts';
-import { viewerOfAnySession } from '../sessions/enterprise-scope.ts';
 import { isOwn } from '../sessions/find-session.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 

@@ -1,10 +1,14 @@
-import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
+import {
+  automationViewPermissions,
+  type EnterprisePermission,
+  type OrganizationPermission,
+  permissionFor,
+} from '../../auth/permissions.ts';
 import { hasPermission, missingPermission, type Viewer } from '../../auth/viewer.ts';
-import { automationViewPermissions } from '../automations/model/automations.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../errors.ts';
+import { ofAnySession, viewerOfAnySession } from '../identity/organizations/enterprise-scope.ts';
 import { enterOrganization } from '../identity/organizations/use-organization.ts';
-import { ofAnySession, viewerOfAnySession } from '../sessions/enterprise-scope.ts';
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
 import { type ChangeWatches, type EntityChange, watchEntities } from './watch-entities.ts';
 

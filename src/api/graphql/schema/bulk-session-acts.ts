@@ -11,7 +11,7 @@ import {
   terminateSessions,
   unarchiveSessions,
 } from '../../../domain/sessions/bulk-acts.ts';
-import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { TagMode } from '../../../domain/sessions/tags.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { requestWorkspaceDeletion } from '../../../domain/execution/workspaces/request-deletion.ts';
-import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';

@@ -1,6 +1,6 @@
 import type { Count } from '../../../domain/nested-pages.ts';
 import { type PageRequest, pageOf } from '../../../domain/pages.ts';
-import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import {
   countSessionsAcross,
   listSessionsAcross,

@@ -1,4 +1,4 @@
-import { ofAnySession } from '../../../domain/sessions/enterprise-scope.ts';
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { logCursor } from '../../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageEntry } from '../../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';

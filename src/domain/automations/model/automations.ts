@@ -1,4 +1,4 @@
-import { permissionFor } from '../../../auth/permissions.ts';
+import { automationViewPermissions, permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission, type Owner, requireAnyPermission } from '../../../auth/viewer.ts';
 import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
 import type { Context } from '../../context.ts';
@@ -109,9 +109,6 @@ export async function listAutomations(
   );
   return list.toPage(rows);
 }
-
-/** The permissions of which any one suffices to view automations. */
-export const automationViewPermissions = [permissionFor.viewAutomations, permissionFor.changeAutomations] as const;
 
 /** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since its last success. */
 export interface AutomationFilter extends ListFilter {

@@ -1,3 +1,4 @@
+import { automationViewPermissions } from '../../../auth/permissions.ts';
 import { type ChangeSource, resourceTable } from '../../changes/change-source.ts';
 import { isWithin, type Maybe } from '../../changes/filters.ts';
 import { followOrganizations } from '../../changes/follow-organizations.ts';
@@ -8,7 +9,6 @@ import {
   watchEntities,
 } from '../../changes/watch-entities.ts';
 import type { Context } from '../../context.ts';
-import { automationViewPermissions } from '../model/automations.ts';
 import { type AutomationRun, type RunStatus, runColumns } from '../model/runs.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
-import { requireEnterprisePermission, type Viewer } from '../../auth/viewer.ts';
-import type { Context } from '../context.ts';
+import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission, type Viewer } from '../../../auth/viewer.ts';
+import type { Context } from '../../context.ts';
 
 // Organization permissions that an enterprise permission grants in every organization, on the enterprise's own paths.
 const grantedPermissions = {

@@ -6,6 +6,7 @@ import { countWaitingSessions, readQueuePositions } from '../../domain/execution
 import { readQueueReasons } from '../../domain/execution/runs/queue-reasons.ts';
 import { findServiceKeyAuthors, findServiceKeys } from '../../domain/identity/keys/find-service-keys.ts';
 import { findApiKeys } from '../../domain/identity/keys/key-record.ts';
+import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { findEnterprises } from '../../domain/identity/organizations/enterprises.ts';
 import { findMembersByIds } from '../../domain/identity/organizations/members.ts';
 import { findOrganizations } from '../../domain/identity/organizations/use-organization.ts';
@@ -20,7 +21,6 @@ import { findRolesByIds, findRolesByName } from '../../domain/identity/people/li
 import type { RoleRecord } from '../../domain/identity/people/roles.ts';
 import { type Count, type CountedList, countNested, listNested, type NestedList } from '../../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../domain/pages.ts';
-import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { findSessions } from '../../domain/sessions/find-session.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';

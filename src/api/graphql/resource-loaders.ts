@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { findAutomations, findRuns } from '../../domain/automations/model/automations.ts';
 import type { Context } from '../../domain/context.ts';
 import { readWorkspaceStates } from '../../domain/execution/workspaces/request-deletion.ts';
+import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import type { ScopedKey } from '../../domain/identity/organizations/scope.ts';
 import { findFolderPaths } from '../../domain/library/knowledge/folder-paths.ts';
 import { findFolders, findFoldersByPath } from '../../domain/library/knowledge/folders.ts';
@@ -9,7 +10,6 @@ import { findNotes, findNotesByMacro } from '../../domain/library/knowledge/note
 import { findPlaybooks, findPlaybooksByMacro } from '../../domain/library/playbooks/playbooks.ts';
 import { findSecrets, findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
 import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
-import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import { findWebhookDeliveries } from '../../domain/webhooks/deliveries.ts';

@@ -1,6 +1,6 @@
 import type { Context, Services } from '../../domain/context.ts';
-import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
 import { withViewer } from '../../domain/identity/organizations/enterprise-scope.ts';
+import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
 import { abortableResponse } from '../../http/abortable-response.ts';
 import { destroySocket } from '../../http/destroy-socket.ts';
 import { eventStream } from '../../http/event-stream.ts';

@@ -1,7 +1,7 @@
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { type AttachmentRecord, attachmentsOf } from '../../../domain/sessions/attachments/attachments.ts';
 import { attachmentLink } from '../../../domain/sessions/attachments/links.ts';
-import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { countedConnection } from './counted-connection.ts';

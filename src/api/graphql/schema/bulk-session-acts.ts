@@ -1,6 +1,7 @@
 import type { InputObjectRef } from '@pothos/core';
 import type { Context } from '../../../domain/context.ts';
 import { DomainError } from '../../../domain/errors.ts';
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { parseId, prefixedId } from '../../../domain/ids.ts';
 import {
   archiveSessions,
@@ -11,7 +12,6 @@ import {
   terminateSessions,
   unarchiveSessions,
 } from '../../../domain/sessions/bulk-acts.ts';
-import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { TagMode } from '../../../domain/sessions/tags.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';

@@ -1,6 +1,6 @@
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { answerQuestion } from '../../../domain/sessions/answer-question.ts';
-import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { MessageEntry } from '../../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';

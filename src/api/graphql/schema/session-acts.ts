@@ -1,5 +1,5 @@
-import { archiveSession, unarchiveSession } from '../../../domain/sessions/archive-session.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { archiveSession, unarchiveSession } from '../../../domain/sessions/archive-session.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { resumeSession, suspendSession } from '../../../domain/sessions/suspend-session.ts';
 import { addTags, removeTags, replaceTags } from '../../../domain/sessions/tags.ts';

@@ -1,6 +1,6 @@
 import type { EntityChange } from '../../../domain/changes/watch-entities.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { prefixedId } from '../../../domain/ids.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { watchChanges } from '../../../domain/sessions/watch-changes.ts';
 import { watchWaiting } from '../../../domain/sessions/watch-waiting.ts';

@@ -1,5 +1,5 @@
-import { createSession } from '../../../domain/sessions/create-session.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { createSession } from '../../../domain/sessions/create-session.ts';
 import type { MessageEntry } from '../../../domain/sessions/log.ts';
 import { sendMessage } from '../../../domain/sessions/messages.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requirePermission } from '../../../auth/viewer.ts';
-import { pageOf } from '../../../domain/pages.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { pageOf } from '../../../domain/pages.ts';
 import type { SessionInsights } from '../../../domain/sessions/insights.ts';
 import { childrenOf } from '../../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';

@@ -1,6 +1,6 @@
+import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { Count } from '../../../domain/nested-pages.ts';
 import { type PageRequest, pageOf } from '../../../domain/pages.ts';
-import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import {
   countSessionsAcross,
   listSessionsAcross,

@@ -1,5 +1,5 @@
-import { prefixedId } from '../../../domain/ids.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { prefixedId } from '../../../domain/ids.ts';
 import { findSession } from '../../../domain/sessions/find-session.ts';
 import { type LogListRequest, logOf, logRequest } from '../../../domain/sessions/list-log.ts';
 import { type SessionRecord, sessionUrl } from '../../../domain/sessions/session.ts';

@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi';
 import { permissionFor } from '../../../auth/permissions.ts';
 import type { Context } from '../../../domain/context.ts';
+import { throughEnterprise } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { enterOrganization, useOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { parseId } from '../../../domain/ids.ts';
 import { findChildren, type SessionWithChildren } from '../../../domain/sessions/children.ts';
-import { throughEnterprise } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { getSession, getSessionWithin, type SessionTarget } from '../../../domain/sessions/find-session.ts';
 import {
   type SendMessageInput,

@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 import { canonicalJson } from './idempotency.ts';
 
-/** The values of an input with null for each that is left out. */
+/** The values of an input with null for each omitted one. */
 export type WithNulls<T> = { [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
 
-/** The members of a checked input that the schema names, as a record is made of them: null for each that is left out. */
+/**
+ * Returns the members of a checked input that the schema names, as the values of a new record: null for each omitted
+ * one.
+ */
 export function withNulls<S extends z.ZodObject>(schema: S, input: z.output<S>): WithNulls<z.output<S>> {
   const values = input as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.keys(schema.shape).map((name) => [name, values[name] ?? null])) as WithNulls<
@@ -12,7 +15,10 @@ export function withNulls<S extends z.ZodObject>(schema: S, input: z.output<S>):
   >;
 }
 
-/** The members of a change that differ from the record's, in the record's order. What is left out, or undefined, stays. */
+/**
+ * Returns the members of a change that differ from the record's, in the record's order. An omitted (or undefined)
+ * member does not change.
+ */
 export function changedValues<T extends object, C extends { readonly [K in keyof T]?: T[K] | undefined }>(
   before: T,
   change: C,

@@ -52,7 +52,7 @@ export function textKey<M extends Model, F extends Field<M>>(model: M, member: F
   return {
     member,
     isPlain: false,
-    // The database lowers both sides: a cursor holds the text as it is.
+    // The database folds the case on both sides: a cursor contains the unchanged text.
     column: (row) => `lower("left"(${columnOf(model, row, member)}, ${orderedLength}))`,
     value: (placeholder) => `lower(${placeholder}::text)`,
     read: readTextCursor,

@@ -7,7 +7,7 @@ export interface SortedList {
   readonly name: string;
   /** The alias of the table with the columns of the sort key and the id. */
   readonly row: string;
-  /** Its sort key; by the time of creation when left out. */
+  /** Its sort key; by default the creation time. */
   readonly by?: SortKey;
   /** True: the oldest first, or the start of the alphabet. If omitted: the newest first, or the end of the alphabet. */
   readonly isOldestFirst?: boolean;

@@ -8,7 +8,7 @@ export const connectionSettings = `set time zone 'UTC'; set random_page_cost = 1
 
 /** Sizes and timeouts of the connections to a PostgreSQL server. */
 export interface ConnectionLimits {
-  /** Connections of one process, beside one that listens and two for heartbeats. */
+  /** Connections of one process, in addition to one that listens and two for heartbeats. */
   readonly poolSize: number;
   /** Time that a caller waits for a connection. */
   readonly connectMs: number;

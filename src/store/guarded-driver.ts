@@ -25,7 +25,7 @@ export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableE
       return fail(error);
     }
   };
-  // The hot path: a statement that succeeds costs one promise more, whatever is done about those that fail.
+  // The hot path: a statement that succeeds costs only one more promise, whatever the handling of failures.
   const guardStatement = <T>(run: () => Promise<T>): Promise<T> =>
     run().catch((error: unknown) => againAfterCollision(run, error).catch(fail));
   const guardBegun = (begun: Begun): Begun => ({

@@ -78,7 +78,7 @@ export class RetryingPool extends pg.Pool {
       } catch (error) {
         const { code = '' } = error as { code?: string };
         const now = performance.now();
-        // A failure that nothing has followed for so long says nothing about the present.
+        // An old failure without a later one says nothing about the present.
         if (this.#failingSince === null || now - this.#failedAt > this.#waitMs) this.#failingSince = now;
         this.#failedAt = now;
         const pause = Math.min(pauseMs.first * 2 ** attempt, pauseMs.max) * (1 + Math.random());

@@ -3,7 +3,7 @@ import { type Rows, tables } from './generated/tables.ts';
 
 /** A model of the Prisma schema. */
 export type Model = keyof Rows;
-/** A row of a model, as both drivers and the Prisma client give it. JSON is unknown: its shape is the domain's to say. */
+/** A row of a model, as both drivers and the Prisma client return it. JSON is unknown: the domain defines its shape. */
 export type Row<M extends Model> = Rows[M];
 /** A field of a model: a member of its rows. */
 export type Field<M extends Model> = keyof Rows[M] & string;
@@ -45,7 +45,7 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** An INSERT of a row. Fields that are left out, or undefined, take the defaults of their columns. */
+/** An INSERT of a row. Omitted or undefined fields get the defaults of their columns. */
 export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>): Statement {
   const fields = writtenFields(model, row);
   const columns = fields.map((field) => column(model, field).column);
@@ -56,7 +56,7 @@ export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>)
   };
 }
 
-/** An UPDATE of the row with this id. Fields that are left out, or undefined, stay. */
+/** An UPDATE of the row with this id. Omitted or undefined fields do not change. */
 export function updateStatement<M extends Model>(model: M, id: string, change: Partial<Row<M>>): Statement {
   const fields = writtenFields(model, change);
   const assignments = fields.map(

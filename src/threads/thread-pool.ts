@@ -127,8 +127,8 @@ export function createThreadPool<Answer>(options: ThreadPoolOptions): ThreadPool
 }
 
 /**
- * The URL of the thread program `name` (without ending) beside a module, whose `import.meta.url` is `moduleUrl`. The program
- * must be an entry in rolldown.config.mjs.
+ * Returns the URL of the thread program `name` (without extension) in the folder of a module, whose `import.meta.url`
+ * is `moduleUrl`. The program must be an entry in rolldown.config.mjs.
  */
 export function threadProgram(name: string, moduleUrl: string): URL {
   return new URL(`${name}${moduleUrl.endsWith('.ts') ? '.ts' : '.js'}`, moduleUrl);

@@ -25,7 +25,7 @@ const isUnanswered = `
            where r.session_id = s.id and e.seq > r.delivered_seq and e.message_type is not null
              and e.message_type <> 'agent_message' and not e.seq = any(r.answered_seqs))`;
 
-// An agent may work on beside its question; then its log grows, too.
+// An agent may continue to work while its question is open; then its log grows, too.
 const isAtWork = `
   coalesce((select e.created_at >= $1::timestamptz from log_entry e
              where e.session_id = s.id order by e.seq desc limit 1), false)`;

@@ -36,7 +36,7 @@ export function addTags(context: Context, input: TagsInput): Promise<SessionReco
   return change(context, input, 'add');
 }
 
-/** Removes tags from a session; those that it does not have are ignored. NOT_FOUND, FORBIDDEN, INVALID_INPUT. */
+/** Removes tags from a session, and ignores those that it does not have. Throws NOT_FOUND, FORBIDDEN, INVALID_INPUT. */
 export function removeTags(context: Context, input: TagsInput): Promise<SessionRecord> {
   return change(context, input, 'remove');
 }

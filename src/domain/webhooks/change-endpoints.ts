@@ -220,7 +220,10 @@ export async function rotateWebhookEndpointSecret(
   });
 }
 
-/** Deletes an endpoint with its deliveries and gives what it was: what is being sent may still arrive. NOT_FOUND, FORBIDDEN. */
+/**
+ * Deletes an endpoint with its deliveries and returns it; an attempt under way may still arrive. Throws NOT_FOUND,
+ * FORBIDDEN.
+ */
 export async function deleteWebhookEndpoint(
   context: Context,
   id: string,
@@ -236,14 +239,16 @@ export async function deleteWebhookEndpoint(
   return endpoint;
 }
 
-/** The endpoint of an id in any form, for an act that sends what sessions say to it. NOT_FOUND, FORBIDDEN. */
+/**
+ * Returns the endpoint of an id in any form, for an act that sends session events to it. Throws NOT_FOUND, FORBIDDEN.
+ */
 export async function getEndpointToChange(context: Context, id: string): Promise<WebhookEndpointRecord> {
   const endpoint = await getWebhookEndpoint(context, id);
   requirePermission(context.viewer, permissionFor.viewSession, endpoint.organizationId);
   return endpoint;
 }
 
-/** An endpoint, locked until the transaction ends. NOT_FOUND. */
+/** Locks an endpoint until the transaction ends. Throws NOT_FOUND. */
 export async function lockEndpoint(tx: Transaction, id: string): Promise<WebhookEndpointRecord> {
   const sql = `select ${webhookEndpointColumns} from webhook_endpoint w where w.id = $1 for update`;
   const [endpoint] = await tx.query<WebhookEndpointRecord>(sql, [id]);
@@ -252,7 +257,7 @@ export async function lockEndpoint(tx: Transaction, id: string): Promise<Webhook
 }
 
 function newSecret(context: Context, organizationId: string, id: string): { secret: string; sealed: string } {
-  // As Standard Webhooks writes it: 24 to 64 random bytes.
+  // The format of Standard Webhooks: 24 to 64 random bytes.
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   return { secret, sealed: context.keyring.seal(secret, webhookSecretAssociatedData(organizationId, id)) };
 }
@@ -281,7 +286,7 @@ async function auditEndpoint(
   { id: targetId, organizationId, url }: WebhookEndpointRecord,
   more: Record<string, string> = {},
 ): Promise<void> {
-  // The host alone: paths of such URLs are often secrets themselves.
+  // Only the host: paths of such URLs are often secrets themselves.
   const data = { host: new URL(url).host, ...more };
   await audit(context, tx, action, { organizationId, targetId, data });
   tx.afterCommit(() => context.notifier.notify('webhooks'));

@@ -8,16 +8,13 @@ export interface PullRequest<L extends TailedLog, C, B extends Batch<C>, T>
   readonly source: LogSource<L, C, B>;
   readonly log: L;
   readonly cursor: C;
-  /** Returns what the iterator gives of a batch. `isLast`: it ends after that. */
+  /** Returns the iterator's items of a batch. `isLast`: it ends after that. */
   readonly select: (batch: B) => { readonly items: readonly T[]; readonly isLast?: boolean };
 }
 
 /**
- * Returns the items of a log after a cursor, and new items as they are written. One batch is read when the one before has been
- * taken, so that a slow consumer holds no more than that. Ends on `return()`, and when the reader may not go on.
- *
- * This is not an async generator: the `return()` of a generator waits for the pending `next()`, and so keeps the subscription of
- * a client that has left until the next notification. Here `return()` ends the wait.
+ * Returns the items of a log after a cursor, and new items as they are written. Reads one batch after the previous one
+ * has been taken, so that a slow consumer holds no more than that. Ends on `return()`, and when the reader must stop.
  */
 export function pull<L extends TailedLog, C, B extends Batch<C>, T>(
   tailer: Tailer,
@@ -78,7 +75,7 @@ export function pull<L extends TailedLog, C, B extends Batch<C>, T>(
       await taken;
     }
   };
-  // Calls are queued: an iterator may be asked again before it has answered.
+  // Calls are queued: next() may be called again before the previous call has resolved.
   let queue: Promise<unknown> = Promise.resolve();
   return {
     next: () => {

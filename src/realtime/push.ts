@@ -1,7 +1,7 @@
 import type { Batch, TailedLog } from './log-source.ts';
 import type { Tail, TailReader } from './tail.ts';
 
-/** A batch with the results that were made of it: one reader makes a result, and the others that see the same reuse it. */
+/** A batch with its results: one reader makes a result, and the others with the same view reuse it. */
 export interface SharedBatch<C> extends Batch<C> {
   /** By the object that made them. */
   readonly results: Map<object, unknown>;
@@ -17,7 +17,10 @@ export abstract class PushReader<L extends TailedLog, C, B extends Batch<C>, R> 
   abstract mayTake(batch: B): boolean;
   abstract end(): void;
   abstract fail(error: unknown): void;
-  /** Returns the result for the n-th item of a batch. If a promise, which must not reject, it is asked again after that. */
+  /**
+   * Returns the result for the n-th item of a batch. If it is a promise, which must not reject, this is called again
+   * after it.
+   */
   protected abstract resultOf(batch: B, n: number): R | Promise<unknown>;
   /** Sends a result. False: nothing more may be sent until {@link resume}. */
   protected abstract send(result: R): boolean;

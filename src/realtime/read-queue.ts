@@ -143,7 +143,7 @@ export class ReadQueue {
   #deliver({ followers, limit }: SharedRequest, batch: Batch<unknown> | null): void {
     const { first, max } = this.source.limits;
     const { items, hasMore } = batch ?? { items: [], hasMore: false };
-    // Fewer than were asked for, though there are more: they are long.
+    // There are fewer than requested, because they are long, although more exist.
     const grown = items.length < limit ? Math.max(1, items.length) : limit * 2;
     const nextLimit = hasMore ? Math.min(grown, max) : first;
     for (const follower of followers) {

@@ -38,5 +38,5 @@ export interface TailerServices {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** A source of any type: a log, its cursors and its batches are only given to the source and the readers that they came from. */
+/** A source of any type: its logs, cursors and batches are only passed to that source and its readers. */
 export type AnySource = LogSource<TailedLog, unknown, Batch<unknown>>;

@@ -15,7 +15,7 @@ export interface Tailer {
     start: { readonly log: L; readonly cursor: C; readonly isIdle?: boolean },
     reader: TailReader<L, B>,
   ): Tail<C>;
-  /** Returns the log with a key, as it was given by its first reader; null if it has no readers. */
+  /** Returns the log with a key that its first reader opened; null if it has no readers. */
   find<L extends TailedLog, C, B extends Batch<C>>(source: LogSource<L, C, B>, key: string): L | null;
   /** Returns the number of readers. */
   count(): number;

@@ -3,23 +3,23 @@ import { badCursor, readCursor, writeCursor } from '../pages.ts';
 import type { ChangeSource, ChangeStore } from './change-source.ts';
 
 /**
- * The place of a reader of changes. Of each thing is known which transaction changed it last; all that lies at or before
- * (xid, id) has been read, in all organizations. Transactions may commit in another order than they began: what lies beyond is
- * kept in `seen`, by thing with its xid, until none can commit before it any more.
+ * The position of a reader of changes. The last transaction that changed each object is known; all changes at or before
+ * (xid, id) have been read, in all organizations. Transactions may commit in another order than they began: changes
+ * read beyond that are in `seen`, by object with their xid, until no earlier transaction can commit any more.
  */
 export interface ChangeCursor extends TransactionCursor {
   readonly seen: ReadonlyMap<string, bigint>;
 }
 
-/** The list in the cursors of places between two transactions, which are alike for all kinds of things. */
+/** The list name in cursors between two transactions, which are equal for all kinds of objects. */
 const anyList = 'changes';
 
-/** A cursor says what was reported ahead of a place only if it is no more than this: it would grow long. */
+/** Maximum number of changes beyond the position in a cursor, which would become long. */
 const maxAhead = 8;
 
 /**
- * The cursor of a place, with what was read ahead if that is little: more comes again. `name`: of the source. To be given only the
- * ids of what the client may know.
+ * Encodes the cursor of a position, with the changes read beyond it if they are few; others are read again. `name`: of
+ * the source. Pass only ids that the client may know.
  */
 export function encodeChangeCursor(name: string, { xid, id, seen }: ChangeCursor): string {
   const ahead = seen.size > maxAhead ? [] : [...seen].map(([each, at]) => `${each} ${at}`);
@@ -29,7 +29,7 @@ export function encodeChangeCursor(name: string, { xid, id, seen }: ChangeCursor
 
 const aheadPattern = new RegExp(`^[0-9a-z_]{1,64} \\d{1,18}(?:,[0-9a-z_]{1,64} \\d{1,18}){0,${maxAhead - 1}}$`);
 
-/** Reads a {@link encodeChangeCursor}; null: it is none of this source. */
+/** Decodes the text of {@link encodeChangeCursor}; null if it is not a cursor of this source. */
 export function decodeChangeCursor(name: string, text: string): ChangeCursor | null {
   if (text.length > 1_200) return null;
   const own = readCursor(name, 3, text) ?? readCursor(name, 2, text);
@@ -45,13 +45,13 @@ export function decodeChangeCursor(name: string, text: string): ChangeCursor | n
 
 /** Writes the cursors of one subscription. */
 export interface Cursors {
-  /** Notes that a thing was reported as a transaction has changed it. */
+  /** Records that an object was reported as a transaction has changed it. */
   report(id: string, xid: bigint): void;
-  /** The cursor of a place up to which everything has been read, with what was reported beyond it. */
+  /** Returns the cursor of a position up to which everything has been read, with the changes reported beyond it. */
   at(position: TransactionCursor): string;
 }
 
-/** See {@link Cursors}; `start`: where the subscription begins. */
+/** Creates {@link Cursors}; `start`: the position at which the subscription begins. */
 export function createCursors(name: string, start: ChangeCursor): Cursors {
   const ahead = new Map(start.seen.size > maxAhead ? [] : start.seen);
   return {
@@ -65,15 +65,15 @@ export function createCursors(name: string, start: ChangeCursor): Cursors {
   };
 }
 
-/** A cursor for all subscriptions to changes: every change that commits later comes after it. */
+/** Returns a cursor for all subscriptions to changes: every change that commits later comes after it. */
 export async function changesCursorNow(store: ChangeStore): Promise<string> {
   const [row] = await store.query<{ xmin: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as xmin', []);
   return encodeChangeCursor(anyList, { xid: BigInt(row?.xmin ?? 0), id: '', seen: new Map() });
 }
 
 /**
- * The place of a cursor that a client gave. BAD_CURSOR for what is no cursor of the source, for one that is later than the
- * transactions of this database, and for one so old that removals after it have been forgotten.
+ * Returns the position of a client's cursor. Throws BAD_CURSOR for a text that is not a cursor of the source, for one
+ * that is later than the transactions of this database, and for one so old that removals after it have been deleted.
  */
 export async function resolveChangeCursor(
   store: ChangeStore,

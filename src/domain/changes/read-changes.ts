@@ -3,33 +3,36 @@ import { isAfter, settledCursor, type TransactionCursor } from '../../realtime/t
 import type { ChangeCursor } from './change-cursor.ts';
 import type { ChangedKind, ChangeScope, ChangeSource, ChangeStore, ChangeTable } from './change-source.ts';
 
-/** A thing that has changed. */
+/** A changed object. */
 export interface ChangedEntity<R> {
   readonly kind: ChangedKind;
-  /** Bare. */
+  /** Unprefixed id. */
   readonly id: string;
-  /** Bare id of its organization, or of the enterprise for what belongs to it. */
+  /** Unprefixed id of its organization, or of the enterprise for an object of the enterprise. */
   readonly scopeId: string;
   readonly isRemoved: boolean;
   /** The transaction that changed it last. */
   readonly xid: bigint;
-  /** As it is now; null: it was removed. */
+  /** Its current record; null: it was removed. */
   readonly record: R | null;
-  /** All changes up to this one have been read, and all that lie at or before here. */
+  /** All changes up to this one, and all at or before this position, have been read. */
   readonly position: TransactionCursor;
 }
 
-/** Changed things, each once, in the order of their last changes. */
+/** Changed objects, without duplicates, in the order of their last changes. */
 export interface Changes<R> extends Batch<ChangeCursor> {
   readonly items: readonly ChangedEntity<R>[];
-  /** The bare ids of the places of the scope that exist. */
+  /** The unprefixed ids of the existing organizations of the scope, and of the enterprise. */
   readonly scopeIds: ReadonlySet<string>;
 }
 
-/** With so many seen, nothing more is read ahead of what may still commit before it: memory stays bounded. */
+/**
+ * Maximum number of seen changes: beyond it, only changes before which none can commit are read, so that memory is
+ * bounded.
+ */
 const maxSeen = 1_000;
 
-/** The place of a reader who wants what changes from now on. */
+/** Returns the position of a reader of all changes from now on. */
 export async function currentChangePosition(
   store: ChangeStore,
   { tables }: Pick<ChangeSource<unknown>, 'tables'>,
@@ -54,14 +57,14 @@ const scopeQuery = ({ withEnterprise = false }: ChangeScope): string =>
     where o.enterprise_id = $1 and o.deleted_at is null and ($2::text[] is null or o.id = any($2::text[]))
     ${withEnterprise ? 'union all select $1::text' : ''}`;
 
-/** The changes of a table in the place `scope.id`. */
+/** Returns the statement that reads the changes of a table in the scope `scope.id`. */
 const readTable = ({ kind, from, id, scopeId, where, isRemoved }: ChangeTable, more: readonly string[], end: string) =>
   `(select '${kind}' as kind, ${id} as id, ${scopeId} as scope_id, ${isRemoved} as is_removed, c.changed_xid from ${from}
      where ${[`${scopeId} = scope.id`, ...where, ...more].join(' and ')} ${end})`;
 
 interface ChangeRow {
   readonly xmin: string;
-  /** Of the first row alone; null: there are none. */
+  /** In the first row only; null: there are none. */
   readonly scopeIds: readonly string[] | null;
   /** Null: nothing has changed. */
   readonly changedId: string | null;
@@ -72,8 +75,8 @@ interface ChangeRow {
 }
 
 /**
- * The things that were made, changed or removed beyond a place, at most `limit`, in one statement: an index entry or a few of
- * each table and place, and then the things. It asks for no permission.
+ * Reads the objects that were created, changed or removed beyond a position, at most `limit`, in one statement: a few
+ * index entries of each table and scope, and then the objects. Does not check permissions.
  */
 export async function readChanges<R>(
   store: ChangeStore,
@@ -136,7 +139,7 @@ function nextCursor(from: ChangeCursor, rows: readonly FoundRow[], xmin: bigint,
 function toChanged<R>(row: FoundRow, position: ChangeCursor, xmin: bigint): ChangedEntity<R> {
   const { xmin: _xmin, scopeIds: _ids, changedId, changedKind, changedScopeId, changedXid, isRemoved, ...read } = row;
   const xid = BigInt(changedXid);
-  // Rows come in order: once one of them may still get company before it, all that cannot has been read.
+  // Rows come in order: before the first one that another transaction may still precede, everything has been read.
   const unsettled = xmin < position.xid ? position : { xid: xmin, id: '' };
   return {
     kind: changedKind,

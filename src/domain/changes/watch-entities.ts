@@ -13,30 +13,32 @@ import {
   type TrackedEntity,
 } from './tracked-entities.ts';
 
-/** A change for a subscriber. `record` null: it was removed, or is out of sight. */
+/** A change for a subscriber. `record` null: the object was removed, or is no longer visible. */
 export interface EntityChange<R> {
   readonly type: ChangeType;
   readonly cursor: string;
   readonly kind: ChangedKind;
-  /** Bare. */
+  /** Unprefixed id. */
   readonly id: string;
   readonly record: R | null;
 }
 
-/** A test of things against a filter. */
+/** A test of objects against a filter. */
 export interface EntityFilter<R> {
   isMatch(record: R): boolean;
-  /** False for a thing that the client cannot have had as one that matches. `xid`: the transaction that changed it last. */
+  /**
+   * False for an object that the client cannot have received as a match. `xid`: the transaction that changed it last.
+   */
   couldMatch(record: R, xid: bigint): boolean;
 }
 
-/** Things to follow, as the viewer may see them: each function is asked again for every read. */
+/** The objects to follow, as the viewer may see them: each function is called again for every read. */
 export interface WatchEntitiesRequest<R> {
   readonly source: ChangeSource<R>;
   readonly scopeNow: () => ChangeScope;
-  /** True if the viewer may view the things of a kind in an organization, or of the enterprise; both exist. */
+  /** True if the viewer may view the objects of a kind in an organization, or of the enterprise; both exist. */
   readonly mayView: (entity: { readonly kind: ChangedKind; readonly scopeId: string }) => boolean;
-  /** True if there is nothing left to follow; `exists` says it of an organization. */
+  /** True if there is nothing left to follow; `exists` tells if an organization exists. */
   readonly isOver: (exists: (scopeId: string) => boolean) => boolean;
   readonly filterNow: () => EntityFilter<R>;
   /** A cursor of such a subscription, or one of now; null: from now on. */
@@ -49,18 +51,22 @@ export interface ChangeWatches {
   readonly changes: ChangeLogSource;
 }
 
-/** A client has this long to read its list after it has subscribed; what is made later can only come from here. */
+/**
+ * Time that a client has to read its list after it has subscribed; objects created later can only come from the
+ * subscription.
+ */
 const listReadMs = 10_000;
 
 /**
- * The changes of things, by what they mean for a list with the filter: ADDED is the first report of a thing that matches, or one
- * that matches again; UPDATED each later one; LEFT a thing that does not match, which is reported once until it matches again, and
- * never if the client cannot have it: by a condition that never changes, or since it was made after the subscription and has not
- * been reported; REMOVED a thing that was deleted, or one that was reported and is out of sight, since its organization was
- * deleted or the viewer may no longer view it. Each change is delivered at least once, whatever rings are lost; changes close
- * together come as one, and a slow subscriber gets the latest of what it missed.
+ * Subscribes to changes of objects, by their effect on a list with the filter. ADDED is the first report of an object
+ * that matches, or one that matches again. UPDATED is each later one. LEFT is an object that does not match, which is
+ * reported once until it matches again, and never if the client cannot have it: by a condition that never changes, or
+ * because it was created after the subscription and has not been reported. REMOVED is an object that was deleted, or
+ * one that was reported and is no longer visible, because its organization was deleted or the viewer may no longer view
+ * it. Each change is delivered at least once, even if notifications are missed; changes in quick succession are merged,
+ * and a slow subscriber gets the latest state of the objects that it missed.
  *
- * Ends on `return()`, and when there is nothing left to follow. BAD_CURSOR before the first one.
+ * Ends on `return()`, and when there is nothing left to follow. Throws BAD_CURSOR before the first one.
  */
 export async function watchEntities<R>(
   context: Context,
@@ -84,13 +90,13 @@ export async function watchEntities<R>(
     log: first,
     cursor: start,
     currentLog: logNow,
-    // Each entity is checked by itself.
+    // Each entity is checked separately.
     mayTake: () => true,
     select(batch) {
-      // The key of the log names the source, and so what it reads.
+      // The key of the log names the source, and thus its records.
       const changes = batch as Changes<R>;
       const scope = scopeKey(scopeNow());
-      // Of organizations that came into sight the client reads its list now.
+      // The client reads its list of organizations that became visible now.
       if (scope !== scopeRead) tracked.moveHorizon(horizonNow());
       scopeRead = scope;
       const isVisible = (entity: { readonly kind: ChangedKind; readonly scopeId: string }) =>

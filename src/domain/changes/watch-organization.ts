@@ -12,9 +12,9 @@ import { enterOrganization } from '../identity/organizations/use-organization.ts
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
 import { type ChangeWatches, type EntityChange, watchEntities } from './watch-entities.ts';
 
-/** A viewer who holds one of these may view the things of a kind. */
+/** Permissions of which any one suffices to view the objects of a kind. */
 interface RequiredPermissions {
-  /** In the organization. Where `isShared`, it is enough for those of the enterprise itself too. */
+  /** In the organization. With `isShared`, it also suffices for the enterprise's own objects. */
   readonly ofOrganization: readonly OrganizationPermission[];
   readonly isShared?: boolean;
   readonly ofEnterprise?: EnterprisePermission;
@@ -50,7 +50,7 @@ const requiredPermissions: Readonly<Record<ChangedKind, RequiredPermissions>> = 
   },
 };
 
-/** The kinds of thing whose changes in an organization can be followed. */
+/** The kinds of objects whose changes in an organization can be followed. */
 export const changedKinds = Object.keys(requiredPermissions) as readonly ChangedKind[];
 
 /** A subscription to all changes of an organization. */
@@ -63,7 +63,7 @@ export interface OrganizationChangesRequest {
 }
 
 interface ChangedResource {
-  /** Null: it is no session. */
+  /** Null: it is not a session. */
   readonly isUnlisted: boolean | null;
 }
 
@@ -75,14 +75,15 @@ const sourceOf = (kinds: readonly ChangedKind[]): ChangeSource<ChangedResource> 
     joins: `left join session s on c.kind = 'session' and s.id = c.id`,
   },
   topics: ['organization', 'resources'],
-  // It decides only of what left a filter when that is reported, and nothing leaves but sessions that were reported.
+  // It only decides about reports of objects that left a filter, and only reported sessions leave.
   createdAt: () => new Date(0),
 });
 
 /**
- * The changes of what belongs to an organization, and of what belongs to the enterprise and is used in it, as
- * {@link watchEntities} reports them; the kinds that the viewer may not view are left out, as are unlisted sessions. FORBIDDEN for
- * a kind that is named, and where nothing is left; INVALID_INPUT for an empty list of kinds; ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
+ * Subscribes to the changes of an organization's objects, and of the enterprise's objects that it uses, as {@link
+ * watchEntities} reports them, without unlisted sessions and without kinds that the viewer may not view. Throws
+ * FORBIDDEN for a kind that the input names, and if no kind is left; INVALID_INPUT for an empty list of kinds;
+ * ORGANIZATION_NOT_USABLE, NOT_FOUND, BAD_CURSOR before the first one.
  */
 export async function watchOrganization(
   context: Context,
@@ -92,7 +93,7 @@ export async function watchOrganization(
   if (kinds?.length === 0) throw refuse(['types'], '"types" must not be empty. Leave it out to follow all types.');
   const { id } = await enterOrganization(ofAnySession(context, 'view'), organizationId);
   const { enterpriseId } = context.viewer;
-  // A permission on the enterprise's sessions is worth something for sessions alone.
+  // A permission on the enterprise's sessions grants something for sessions only.
   const viewerOf = (kind: ChangedKind): Viewer =>
     kind === 'session' ? viewerOfAnySession(context, 'view') : context.viewer;
   const mayView = (kind: ChangedKind, scopeId: string): boolean => {

@@ -3,19 +3,19 @@ import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 
 /**
- * A reader of what happens in the sessions of organizations: it reads their logs as they grow, each at its own pace, and where
- * it stands is in tables of its own. The words are SQL of this program, and never anybody's input.
+ * A consumer of the session events of organizations: it reads the logs as they grow, each consumer at its own pace, and
+ * its position is in its own tables. All SQL here is constant.
  */
 export interface FeedConsumer {
   readonly feedTable: string;
   readonly progressTable: string;
-  /** Whether an organization has somebody who wants to hear, of a feed aliased `f`. */
+  /** SQL condition: the organization of a feed aliased `f` has consumers. */
   readonly isWanted: string;
 }
 
 /**
- * Makes sure that the changes of an organization's sessions are read for a reader, from now on where nobody read them. What
- * happened while nobody wanted to hear is passed over, unless it is being read just now.
+ * Ensures that the changes of an organization's sessions are read for a consumer, from now on if they were not read
+ * before. Changes from before, when there were no consumers, are skipped, unless a read is under way.
  */
 export async function ensureFeed(tx: Transaction, consumer: FeedConsumer, organizationId: string): Promise<void> {
   const { feedTable, isWanted } = consumer;
@@ -24,7 +24,7 @@ export async function ensureFeed(tx: Transaction, consumer: FeedConsumer, organi
      on conflict (organization_id) do nothing`,
     [organizationId],
   );
-  // It waits for nobody, so that it can be done under any locks.
+  // Waits for no lock, so that it can run under any locks.
   await tx.query(
     `update ${feedTable} set changed_xid = pg_snapshot_xmin(pg_current_snapshot()), session_id = ''
       where organization_id in (select f.organization_id from ${feedTable} f
@@ -34,8 +34,8 @@ export async function ensureFeed(tx: Transaction, consumer: FeedConsumer, organi
 }
 
 /**
- * {@link ensureFeed}, and holds the reading up until the transaction ends: what is read next is read for those who want to hear
- * then. To be locked before anything that the reading locks.
+ * {@link ensureFeed}, and locks the feed until the transaction ends: the next read is for the consumers of that time.
+ * Lock it before any row that the read locks.
  */
 export async function beginFeed(tx: Transaction, consumer: FeedConsumer, organizationId: string): Promise<void> {
   await ensureFeed(tx, consumer, organizationId);
@@ -44,17 +44,18 @@ export async function beginFeed(tx: Transaction, consumer: FeedConsumer, organiz
   ]);
 }
 
-/** An organization whose sessions somebody wants to hear of. */
+/** An organization whose session events have consumers. */
 export interface Feed {
   readonly organizationId: string;
-  /** A session of it has changed since it was last read. */
+  /** True if a session of it has changed since the last read. */
   readonly isBehind: boolean;
 }
 
-// After a restore into another cluster what was read is another's: only what is to come there can be said.
+// After a restore into another cluster the stored position belongs to the old one: the position becomes the current
+// one.
 const changedXid = 'least(f.changed_xid, pg_snapshot_xmin(pg_current_snapshot()))';
 
-/** Every organization in which somebody wants to hear. */
+/** Lists every organization with consumers. */
 export async function listFeeds({ store }: Pick<Services, 'store'>, consumer: FeedConsumer): Promise<Feed[]> {
   return store.query<Feed>(
     `select f.organization_id as "organizationId", exists (
@@ -66,7 +67,7 @@ export async function listFeeds({ store }: Pick<Services, 'store'>, consumer: Fe
   );
 }
 
-/** Locks a feed. Returns the position up to which it was read; null when another process has it, or when there is none. */
+/** Locks a feed. Returns the position up to which it was read; null if another process has it, or if there is none. */
 export async function lockFeed(
   tx: Transaction,
   { feedTable }: FeedConsumer,

@@ -1,10 +1,10 @@
 import type { Services } from '../context.ts';
 import type { FeedConsumer } from './feeds.ts';
 
-/** Rows that are deleted at once. */
+/** Number of rows that are deleted at once. */
 const batchSize = 500;
 
-/** Deletes what a reader has of deleted organizations. May run in several processes at once. */
+/** Deletes a consumer's positions in deleted organizations. May run in several processes at once. */
 export async function forgetFeeds(
   { store }: Pick<Services, 'store'>,
   { feedTable, progressTable }: FeedConsumer,

@@ -4,37 +4,37 @@ import type { Services } from '../context.ts';
 import type { LogEntry } from '../sessions/log.ts';
 import { type FeedConsumer, lockFeed, moveFeed } from './feeds.ts';
 
-/** Sessions, and entries of each, that one transaction looks at. */
+/** Number of sessions, and of entries of each, that one transaction reads. */
 const batch = { sessions: 50, entries: 20 } as const;
 
-/** An entry of a log that is heard of. */
+/** An entry of a log that consumers receive. */
 export interface FeedEntry extends Pick<LogEntry, 'id' | 'sessionId' | 'seq' | 'kind' | 'data' | 'createdAt'> {
   readonly isUnlisted: boolean;
 }
 
-/** Those of an organization who want to hear. */
+/** The consumers of an organization. */
 export interface FeedHandler {
-  /** Nobody hears of what is older. */
+  /** Older entries are skipped. */
   readonly sinceAt: Date;
   /**
-   * Deals with entries, those of a session in the order of their numbers, and gives with how many of them from the first: the
-   * rest comes again.
+   * Handles entries, those of a session in the order of their numbers, and returns the number of handled ones from the
+   * first: the rest is read again.
    */
   handle(entries: readonly FeedEntry[]): Promise<number>;
 }
 
-/** A {@link FeedConsumer}, and what it does with what it reads. */
+/** A {@link FeedConsumer} with its handler. */
 export interface FeedProcessor extends FeedConsumer {
   /** The kinds of log entry that it reads. */
   readonly kinds: readonly string[];
-  /** Null: nobody wants to hear. */
+  /** Null: there are no consumers. */
   loadHandler(services: Services, tx: Transaction, organizationId: string): Promise<FeedHandler | null>;
 }
 
 interface ChangedSession {
   readonly id: string;
   readonly xid: string;
-  /** How far its log has been read; null: nothing of it was. */
+  /** The number up to which its log has been read; null: none of it. */
   readonly seq: number | null;
   readonly isUnlisted: boolean;
 }
@@ -64,7 +64,7 @@ export function readFeed(
 
     const counts = new Map<string, number>();
     for (const { sessionId } of entries) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
-    // The rest of a log that has more is read from the same position, as is what was left.
+    // The rest of a long log is read from the same position, and so are unhandled entries.
     if (count < entries.length || [...counts.values()].some((each) => each === batch.entries)) return start;
     const read = sessions.map(({ id, xid }): TransactionCursor => ({ xid: BigInt(xid), id }));
     const isFull = read.length === batch.sessions;

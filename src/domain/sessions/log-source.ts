@@ -73,7 +73,7 @@ export function createSessionLogSource(store: Store, check: LogCheck<TailedSessi
   };
 }
 
-/** Characters of one batch, though one entry may have more: what a slow subscriber holds in memory. */
+/** Maximum number of characters of one batch, which a slow subscriber holds in memory; a single entry may have more. */
 const maxCharacters = 512 * 1_024;
 
 /** Returns as many entries from the first as make a batch, at least one. */

@@ -32,7 +32,7 @@ export async function readLogsAt(
   positions: readonly LogPosition[],
   { messagesOnly, kinds }: EntryKinds,
 ): Promise<(LogRead | null)[]> {
-  // What is not wanted is left out, not switched off: the planner must see the partial index fit.
+  // Unused conditions are omitted, not switched off: the planner must see that the partial index fits.
   const ofKind = `${messagesOnly ? 'and e.message_type is not null' : ''} ${kinds ? 'and e.kind = any($4::text[])' : ''}`;
   const sql = `
     select wanted.n::int, s.organization_id as "organizationId", o.enterprise_id as "enterpriseId", p.*

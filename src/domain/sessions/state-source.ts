@@ -23,7 +23,7 @@ export interface StateBatch extends Batch<null> {
 /** Reads the states of sessions. */
 export type SessionStateSource = LogSource<SessionState, null, StateBatch>;
 
-// A viewer never changes: another one takes its place.
+// Viewers are immutable: a change creates a new viewer.
 const visibleOf = new WeakMap<Viewer, Pick<SessionState, 'visible' | 'visibleKey'>>();
 
 /** The state of a session by its unprefixed id, as a viewer may see it. */

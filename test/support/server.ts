@@ -116,7 +116,7 @@ export async function startRefused(env: Record<string, string>): Promise<{ code:
 /** Runs one of the service's commands, as `npm run NAME` does. */
 export async function runCommand(name: string, env: Record<string, string>, ...args: string[]) {
   await ensureBuilt();
-  const child = spawn(process.execPath, [`dist/${name}.js`, ...args], {
+  const child = spawn(process.execPath, [`dist/cli/${name}.js`, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

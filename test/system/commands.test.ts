@@ -54,7 +54,7 @@ it.each([{}, { BASE_URL: 'https://switchyard.example/' }])(
 const commands = [
   ['token', []],
   ['ip-access-list', []],
-  ['schedules-command', ['migrate', 'org-0']],
+  ['schedules', ['migrate', 'org-0']],
 ] as const;
 
 it.each(commands)('%s begins no database where there is none, and leaves nothing behind', async (name, args) => {

@@ -106,7 +106,7 @@ it('a stopped copy of an embedded installation starts in maintenance mode, once 
   copy = await startServer(copyEnv);
   expect(await (await fetch(`${copy.url}/readyz`)).text()).toContain('maintenance mode');
   await copy.stop();
-  const ended = await runCommand('maintenance-command', copyEnv, 'end');
+  const ended = await runCommand('maintenance', copyEnv, 'end');
   expect(ended).toMatchObject({ code: 0, stdout: 'Maintenance mode is off.\n' });
   copy = await startServer(copyEnv);
   expect(await (await fetch(`${copy.url}/readyz`)).text()).toBe('ready\n');
@@ -141,7 +141,7 @@ it('the command lists workspaces and deletes those of sessions that are over', a
   const server = await startServer(env);
   const id = await createAsking(server);
   if (isServer) {
-    const refused = await runCommand('workspaces-command', env, 'delete', id);
+    const refused = await runCommand('workspaces', env, 'delete', id);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('uses its workspace') });
   }
   await graphql(
@@ -155,13 +155,13 @@ it('the command lists workspaces and deletes those of sessions that are over', a
   await waitUntilEnded(as(server), id);
   if (!isServer) await server.stop();
   const host = { ...env, DATA_DIR: env.DATA_DIR };
-  const listed = await runCommand('workspaces-command', host, 'list');
+  const listed = await runCommand('workspaces', host, 'list');
   expect(listed.stdout).toMatch(new RegExp(`${id} +exit, over|${id}  exit, over`));
-  const deleted = await runCommand('workspaces-command', host, 'delete', '--over');
+  const deleted = await runCommand('workspaces', host, 'delete', '--over');
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
   const workspace = join(folder, 'original/sessions', id.replace('devin-', ''));
   await expect
-    .poll(() => runCommand('workspaces-command', host, 'list').then(({ stdout }) => stdout))
+    .poll(() => runCommand('workspaces', host, 'list').then(({ stdout }) => stdout))
     .toContain('0 workspaces');
   expect(() => readFileSync(join(workspace, 'ws/a.txt'))).toThrow('ENOENT');
   if (isServer) await server.stop();

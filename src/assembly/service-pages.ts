@@ -1,4 +1,4 @@
-import { UnavailableError } from '../domain/errors.ts';
+import { UnavailableError } from '../common/errors.ts';
 import { asRefusal } from '../domain/unavailable.ts';
 
 /** A plain-text answer of one line. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { DomainError } from '../common/errors.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Time for which a browser may grant lasting access after its user has entered the token. */

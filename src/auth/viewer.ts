@@ -1,4 +1,4 @@
-import { MissingPermissionError } from '../domain/errors.ts';
+import { MissingPermissionError } from '../common/errors.ts';
 import {
   type EnterprisePermission,
   enterprisePermissions,

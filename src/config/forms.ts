@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { parseUrl } from '../parse-url.ts';
+import { parseUrl } from '../common/parse-url.ts';
 
 /** An address whose scheme is one of `schemes`. */
 export const url = (schemes: readonly string[]) =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { DomainError, refuse } from '../common/errors.ts';
 import type { Transaction } from '../store/store.ts';
 import type { Context } from './context.ts';
-import { DomainError, refuse } from './errors.ts';
 
 /** Retention time of a key. */
 export const idempotencyRetentionMs = 24 * 60 * 60 * 1_000;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalidInput } from './errors.ts';
+import { invalidInput } from '../common/errors.ts';
 import { withLimits } from './value-limits.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Owner } from '../auth/viewer.ts';
-import { type Issue, invalidInput } from './errors.ts';
+import { type Issue, invalidInput } from '../common/errors.ts';
 import { isStorable } from './input.ts';
 import { maxSearchLength, textSearch } from './text-search.ts';
 

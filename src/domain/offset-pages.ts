@@ -1,4 +1,4 @@
-import { refuse } from './errors.ts';
+import { refuse } from '../common/errors.ts';
 import { type PageLimits, pageWindow } from './pages.ts';
 
 /** A page by offset, for API versions without cursors. */

@@ -1,4 +1,4 @@
-import { DomainError, refuse } from './errors.ts';
+import { DomainError, refuse } from '../common/errors.ts';
 
 /** The request of a page. Cursors are opaque to the caller. */
 export interface PageRequest {

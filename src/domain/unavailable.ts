@@ -1,5 +1,5 @@
+import { UnavailableError } from '../common/errors.ts';
 import { StoreUnavailableError } from '../store/unavailable.ts';
-import { UnavailableError } from './errors.ts';
 
 /** Seconds until a retry: most outages are a restart; a full disk needs an operator. */
 const retryAfterSeconds = { outage: 2, full: 30 } as const;

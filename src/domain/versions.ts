@@ -1,4 +1,4 @@
-import { refuse } from './errors.ts';
+import { refuse } from '../common/errors.ts';
 
 /**
  * A condition of a change: the version that the caller has read. Omitted or null: the change applies to any version.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseUrl } from '../parse-url.ts';
+import { parseUrl } from '../common/parse-url.ts';
 
 /** Refuses a request with an invalid path or `Host`. */
 export function refuseAddress(): Response {

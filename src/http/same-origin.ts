@@ -1,4 +1,4 @@
-import { parseUrl } from '../parse-url.ts';
+import { parseUrl } from '../common/parse-url.ts';
 
 /**
  * Returns true if a page of this service sent the request. Browsers send the header `Origin` with every POST, DELETE

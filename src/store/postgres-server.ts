@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { parseUrl } from '../parse-url.ts';
+import { parseUrl } from '../common/parse-url.ts';
 import { refuseTransactionPooler } from './pooler.ts';
 import { isUnavailable, readOnlyState } from './unavailable.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { RateLimitedError } from '../../src/domain/errors.ts';
+import { RateLimitedError } from '../../src/common/errors.ts';
 import { createGatedPatterns } from '../support/gated-patterns.ts';
 
 const test = (source: string, ...texts: string[]) => ({ pattern: { kind: 'regex', source } as const, texts });

@@ -8,7 +8,7 @@ import {
   organizationPermissions,
   type RolePermission,
 } from '../../src/auth/permissions.ts';
-import { errorCatalogue } from '../../src/domain/errors.ts';
+import { errorCatalogue } from '../../src/common/errors.ts';
 import { readText, root, treeFiles } from '../support/tree.ts';
 
 const pages = () => treeFiles().filter((path) => path.endsWith('.md'));
@@ -100,7 +100,7 @@ test('the table of contents of docs/graphql.md names every section, in order', (
   expect(listed, 'Add the section to the list at the top of docs/graphql.md.').toEqual(sections);
 });
 
-test('docs/errors.md lists exactly the error codes of src/domain/errors.ts', () => {
+test('docs/errors.md lists exactly the error codes of src/common/errors.ts', () => {
   const listed = [
     ...required('docs/errors.md', 'a table of the error codes').matchAll(/^\| *`([A-Z][A-Z_]+)` *\|/gm),
   ].map(([, code]) => code);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseUrl } from '../../src/parse-url.ts';
+import { parseUrl } from '../../src/common/parse-url.ts';
 import { readText, treeFiles } from '../support/tree.ts';
 
 it('parses addresses with letters beyond ASCII however often it is called', () => {
@@ -11,7 +11,7 @@ it('parses addresses with letters beyond ASCII however often it is called', () =
 });
 
 it('is used instead of URL.canParse', () => {
-  const files = treeFiles().filter((path) => /^src\/.*\.ts$/.test(path) && path !== 'src/parse-url.ts');
+  const files = treeFiles().filter((path) => /^src\/.*\.ts$/.test(path) && path !== 'src/common/parse-url.ts');
   expect(files.length).toBeGreaterThan(100);
   expect(files.filter((path) => readText(path).includes('canParse'))).toEqual([]);
 });

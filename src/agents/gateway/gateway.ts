@@ -4,7 +4,7 @@ import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, ty
 import { Agent as HttpsAgent } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { parseUrl } from '../../parse-url.ts';
+import { parseUrl } from '../../common/parse-url.ts';
 import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
 import { type Connections, watchConnections } from './connections.ts';

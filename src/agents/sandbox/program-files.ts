@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseUrl } from '../../parse-url.ts';
+import { parseUrl } from '../../common/parse-url.ts';
 
 /** Files of the host that a program needs, and symbolic links to them. */
 export interface NeededFiles {

@@ -1,7 +1,7 @@
 import { authenticateConsole, invalidKeyMessage, notSignedInMessage } from '../../auth/authenticate.ts';
 import { readToken } from '../../auth/tokens.ts';
+import { DomainError, RateLimitedError, UnavailableError } from '../../common/errors.ts';
 import type { Services } from '../../domain/context.ts';
-import { DomainError, RateLimitedError, UnavailableError } from '../../domain/errors.ts';
 import { endConsoleSession } from '../../domain/identity/keys/console-sessions.ts';
 import { confirmSignIn, type SignInInput, signIn } from '../../domain/identity/keys/sign-in.ts';
 import { asRefusal } from '../../domain/unavailable.ts';

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { invalidKeyMessage } from '../../auth/authenticate.ts';
-import { DomainError, RateLimitedError, UnavailableError } from '../../domain/errors.ts';
+import { DomainError, RateLimitedError, UnavailableError } from '../../common/errors.ts';
 import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';

@@ -8,7 +8,7 @@ import {
   notFound,
   retryAfterOf,
   UnavailableError,
-} from '../../domain/errors.ts';
+} from '../../common/errors.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
 import { enumName } from './enum-name.ts';
 import type { RequestErrorCode } from './error-codes.ts';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError } from '../../common/errors.ts';
 
 /**
  * Returns a function that converts a BAD_CURSOR into an error that names the header `Last-Event-ID`. The header takes

@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType } from 'graphql';
-import { parseUrl } from '../../parse-url.ts';
+import { parseUrl } from '../../common/parse-url.ts';
 import { refusingWith } from './dates.ts';
 
 /**

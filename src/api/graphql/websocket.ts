@@ -4,8 +4,8 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql'
 import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { LiveViewer, LiveViewers } from '../../auth/live-viewers.ts';
+import { DomainError, RateLimitedError } from '../../common/errors.ts';
 import type { Log } from '../../domain/context.ts';
-import { DomainError, RateLimitedError } from '../../domain/errors.ts';
 import type { OpenStreams } from '../../domain/limits/open-streams.ts';
 import { isOutage } from '../../domain/unavailable.ts';
 import type { Callers } from './callers.ts';

@@ -1,5 +1,5 @@
+import { DomainError, RateLimitedError } from '../../common/errors.ts';
 import type { Services } from '../../domain/context.ts';
-import { DomainError, RateLimitedError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { attachmentPath } from '../../domain/sessions/attachments/links.ts';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
+import type { ErrorCode } from '../../common/errors.ts';
+import { DomainError, notFound, retryAfterOf } from '../../common/errors.ts';
 import type { Services } from '../../domain/context.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import { DomainError, notFound, retryAfterOf } from '../../domain/errors.ts';
 import { type AttachmentRecord, getAttachment } from '../../domain/sessions/attachments/attachments.ts';
 import { attachmentLink, openAttachmentLink } from '../../domain/sessions/attachments/links.ts';
 import { asRefusal } from '../../domain/unavailable.ts';

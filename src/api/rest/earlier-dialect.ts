@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { DomainError, ErrorCode } from '../../domain/errors.ts';
+import type { DomainError, ErrorCode } from '../../common/errors.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { type Refusal, retryMembers } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { readToken } from '../../auth/tokens.ts';
 import type { Viewer } from '../../auth/viewer.ts';
+import { DomainError, RateLimitedError } from '../../common/errors.ts';
 import type { Context, Services } from '../../domain/context.ts';
-import { DomainError, RateLimitedError } from '../../domain/errors.ts';
 import { prefixedId } from '../../domain/ids.ts';
 import type { LegacyRoute } from '../../domain/legacy-usage.ts';
 import { authenticateLimited } from '../../domain/limits/authenticate-limited.ts';

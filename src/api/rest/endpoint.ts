@@ -1,6 +1,6 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
+import type { ErrorCode } from '../../common/errors.ts';
 import type { Context } from '../../domain/context.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { Deprecation, RouteName } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';

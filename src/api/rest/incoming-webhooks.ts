@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '../../common/errors.ts';
 import {
   type OpenedWebhook,
   openWebhook,
@@ -6,7 +7,6 @@ import {
 } from '../../domain/automations/triggers/open-webhook.ts';
 import { receiveWebhook, type WebhookOutcome } from '../../domain/automations/triggers/receive-webhook.ts';
 import type { Services } from '../../domain/context.ts';
-import { DomainError } from '../../domain/errors.ts';
 import { isStorable } from '../../domain/input.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';

@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError } from '../../common/errors.ts';
 import { invalidRequest, RequestError } from './refusal.ts';
 
 /**

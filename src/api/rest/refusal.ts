@@ -1,4 +1,4 @@
-import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../../domain/errors.ts';
+import { type DomainError, type ErrorCode, type Issue, retryAfterOf } from '../../common/errors.ts';
 
 /** One problem of one value of a request, as the `detail` of a 422 has it (docs/wire/v1.md#errors). */
 export interface WireIssue {

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { type Issue, invalidInput, notFound } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { type Issue, invalidInput, notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { oneOfConditions } from '../list-filter.ts';

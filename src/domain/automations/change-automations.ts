@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { refuse } from '../../common/errors.ts';
 import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf } from '../../auth/viewer.ts';
+import { DomainError, refuse } from '../../common/errors.ts';
 import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { DomainError, refuse } from '../errors.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput } from '../input.ts';

@@ -1,6 +1,6 @@
+import { notFound } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import { parseId } from '../ids.ts';
 
 /** The parts of a context that the command line has. */

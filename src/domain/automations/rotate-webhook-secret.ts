@@ -1,10 +1,10 @@
 import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { DomainError } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { requireStartPermissions } from './actions/require-permissions.ts';

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { notFound } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';

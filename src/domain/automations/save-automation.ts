@@ -1,11 +1,11 @@
 import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { notFound, refuse } from '../../common/errors.ts';
 import type { Store, Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { notFound, refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
 import { requireChangePermissions } from './actions/require-permissions.ts';

@@ -5,8 +5,8 @@ import {
   permissionFor,
 } from '../../auth/permissions.ts';
 import { hasPermission, missingPermission, type Viewer } from '../../auth/viewer.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { ofAnySession, viewerOfAnySession } from '../identity/organizations/enterprise-scope.ts';
 import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';

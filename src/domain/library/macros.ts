@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
-import { refuse } from '../errors.ts';
 import { type AuthorizedScope, lockScope } from '../identity/organizations/scope.ts';
 import { withLimits } from '../value-limits.ts';
 

@@ -1,6 +1,6 @@
 import { type AuthServices, authenticate } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
-import { DomainError, RateLimitedError } from '../errors.ts';
+import { DomainError, RateLimitedError } from '../../common/errors.ts';
 import type { Limits } from './limits.ts';
 import { networkOf } from './network.ts';
 

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { DomainError } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context, Log, Services } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import type { Maintenance, MaintenanceMode, MaintenanceReason } from '../maintenance-mode.ts';
 
 /** Interval at which a process in maintenance mode checks without a notification if the mode has ended. */

@@ -1,4 +1,4 @@
-import { refuse } from '../errors.ts';
+import { refuse } from '../../common/errors.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { wholeAcus } from '../input.ts';
 

@@ -1,5 +1,5 @@
+import { refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
-import { refuse } from '../errors.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { lockSession } from './change-session.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import type { CreateOptions } from '../idempotency.ts';
 import { parseInput, text } from '../input.ts';
 import { chooseOwner } from './as-user.ts';

@@ -1,7 +1,7 @@
 import type { OrganizationPermission } from '../../auth/permissions.ts';
 import { type Owner, ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { findMember } from '../identity/organizations/members.ts';
 import { parseId } from '../ids.ts';
 

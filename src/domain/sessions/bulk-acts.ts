@@ -1,7 +1,7 @@
 import { type OrganizationPermission, permissionFor } from '../../auth/permissions.ts';
 import { hasPermission, missingPermission, type Viewer } from '../../auth/viewer.ts';
+import { DomainError, refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { DomainError, refuse } from '../errors.ts';
 import { chooseOrganization } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { listNested } from '../nested-pages.ts';

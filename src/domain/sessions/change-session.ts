@@ -1,6 +1,6 @@
+import { notFound } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import { appendEntries, FencedError, type NewEntry } from './log.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { requireTransition } from './status.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentProfile, SandboxSettings } from '../../agents/agent.ts';
 import { isInside } from '../../agents/sandbox/program-files.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 
 /**
  * Checks that the agent of a session may choose this agent for a child session. Otherwise it could escape its sandbox,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { type Owner, ownerOf } from '../../auth/viewer.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { type CreateOptions, canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { defaultAgentOf } from '../identity/organizations/agents.ts';
 import { tagsOfNewSession } from '../identity/organizations/allowed-tags.ts';

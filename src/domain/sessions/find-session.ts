@@ -5,8 +5,8 @@ import {
   type RolePermission,
 } from '../../auth/permissions.ts';
 import { hasPermission, missingPermission, organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import { DomainError, notFound } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { DomainError, notFound } from '../errors.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
 import { parseId } from '../ids.ts';

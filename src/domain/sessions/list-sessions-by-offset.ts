@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { permissionFor } from '../../auth/permissions.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
 import { emailsOfAuthors } from '../identity/people/find-people.ts';

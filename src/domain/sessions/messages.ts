@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
+import { notFound } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import type { CreateOptions } from '../idempotency.ts';
 import { enterOrganization } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';

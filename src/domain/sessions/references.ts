@@ -1,6 +1,6 @@
+import { DomainError, type Issue } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { DomainError, type Issue } from '../errors.ts';
 import { agentIssues } from '../identity/organizations/agents.ts';
 import { type IdKind, parseId } from '../ids.ts';
 import { parseAttachmentReference } from './attachments/links.ts';

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
-import { invalidInput, refuse } from '../errors.ts';
+import { invalidInput, refuse } from '../../common/errors.ts';
 import { type Creators, filterIssues } from '../list-filter.ts';
 import { ownCreators } from './own-sessions.ts';
 import type { SessionOrigin } from './session.ts';

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf, requireEnterprisePermission } from '../../auth/viewer.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { type Creators, creatorsOf } from '../list-filter.ts';
 import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';

@@ -1,7 +1,7 @@
 import { findOwnerViewer } from '../../auth/owner-viewer.ts';
 import { permissionFor } from '../../auth/permissions.ts';
+import { DomainError } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { canonicalJson } from '../idempotency.ts';
 import type { ParentRun } from './admit-child.ts';
 import { requireChildAgent } from './child-agent.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { getSession } from './find-session.ts';
 import { readLogCursor } from './list-log.ts';
 import type { EventKind } from './log.ts';

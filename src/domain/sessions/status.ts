@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts';
+import { DomainError } from '../../common/errors.ts';
 
 /** The complete list of session statuses (docs/wire/status.md#values). */
 export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 'suspended', 'resuming'] as const;

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
+import { DomainError } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { changeSession, lockSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import type { NewEntry } from './log.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { refuse } from '../errors.ts';
 import { readTagRules, requireAllowed } from '../identity/organizations/allowed-tags.ts';
 import { parseInput } from '../input.ts';
 import { lockSession, notifySession } from './change-session.ts';

@@ -1,8 +1,8 @@
 import type { Owner } from '../../auth/viewer.ts';
+import { DomainError } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError } from '../errors.ts';
 import { type CreateOptions, checkIdempotencyKey, findReplay } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { attach } from './attachments/attach.ts';

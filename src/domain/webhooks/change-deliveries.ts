@@ -1,9 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireAnyPermission } from '../../auth/viewer.ts';
+import { DomainError, notFound } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { DomainError, notFound } from '../errors.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { getEndpointToChange, lockEndpoint } from './change-endpoints.ts';

@@ -1,4 +1,4 @@
-import { parseUrl } from '../../parse-url.ts';
+import { parseUrl } from '../../common/parse-url.ts';
 import { isWebhookAddress, literalAddress } from './addresses.ts';
 
 /** Maximum length of the URL of an endpoint, in characters. */

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { type Owner, requireAnyPermission } from '../../auth/viewer.ts';
+import { notFound } from '../../common/errors.ts';
 import { authorColumns, type Editor, editorColumns } from '../authors.ts';
 import type { Context } from '../context.ts';
-import { notFound } from '../errors.ts';
 import { findInOrganizations } from '../find-by-ids.ts';
 import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { DomainError } from '../../../src/common/errors.ts';
 import {
   conditionProblems,
   conditionsSchema,
@@ -10,7 +11,6 @@ import { type EventJson, valueAt } from '../../../src/domain/automations/trigger
 import { withEventMatcher } from '../../../src/domain/automations/triggers/match-events.ts';
 import { requirePatterns } from '../../../src/domain/automations/triggers/require-patterns.ts';
 import type { Services } from '../../../src/domain/context.ts';
-import type { DomainError } from '../../../src/domain/errors.ts';
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const patterns = createPatterns({ log, now: () => new Date(), limitMs: 60_000 });

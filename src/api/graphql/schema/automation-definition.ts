@@ -1,6 +1,6 @@
+import { DomainError, MissingPermissionError, refuse } from '../../../common/errors.ts';
 import type { Action } from '../../../domain/automations/model/definition.ts';
 import { recurringEvent, webhookEvent } from '../../../domain/automations/model/event-types.ts';
-import { DomainError, MissingPermissionError, refuse } from '../../../domain/errors.ts';
 import type { AutomationActionInput, AutomationTriggerInput } from './automation-definition-inputs.ts';
 
 type TriggerInput = typeof AutomationTriggerInput.$inferInput;

@@ -1,9 +1,9 @@
+import { errorCatalogue } from '../../../common/errors.ts';
 import { type Operator, operatorNames } from '../../../domain/automations/model/conditions.ts';
 import type { AutomationOptions, RunAs, Trigger } from '../../../domain/automations/model/definition.ts';
 import type { EventField } from '../../../domain/automations/model/event-types.ts';
 import type { MissedRuns } from '../../../domain/automations/model/missed-runs.ts';
 import type { RunStatus } from '../../../domain/automations/model/runs.ts';
-import { errorCatalogue } from '../../../domain/errors.ts';
 import { builder } from '../builder.ts';
 import { valuesOf } from './enums.ts';
 

@@ -1,6 +1,6 @@
+import { refuse } from '../../../common/errors.ts';
 import { type AutomationRecord, automationsOf, runsOf } from '../../../domain/automations/model/automations.ts';
 import { upcomingOccurrences } from '../../../domain/automations/schedule/upcoming-occurrences.ts';
-import { refuse } from '../../../domain/errors.ts';
 import { parseId, prefixedId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';

@@ -1,6 +1,6 @@
 import type { InputObjectRef } from '@pothos/core';
+import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
-import { DomainError } from '../../../domain/errors.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { parseId, prefixedId } from '../../../domain/ids.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ArgBuilder, InputRef } from '@pothos/core';
-import { refuse } from '../../../domain/errors.ts';
+import { refuse } from '../../../common/errors.ts';
 import { type IdKind, parseId } from '../../../domain/ids.ts';
 import type { Creators, ListFilter } from '../../../domain/list-filter.ts';
 import type { ListOrder } from '../../../domain/sorted-pages.ts';

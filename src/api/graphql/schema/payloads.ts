@@ -7,7 +7,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { type Issue, invalidInput, refuse } from '../../../domain/errors.ts';
+import { type Issue, invalidInput, refuse } from '../../../common/errors.ts';
 import { type CreateOptions, checkIdempotencyKey } from '../../../domain/idempotency.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';

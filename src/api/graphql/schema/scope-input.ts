@@ -1,4 +1,4 @@
-import { refuse } from '../../../domain/errors.ts';
+import { refuse } from '../../../common/errors.ts';
 import type { Scope } from '../../../domain/identity/organizations/scope.ts';
 import { builder } from '../builder.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError, refuse } from '../../../domain/errors.ts';
+import { DomainError, refuse } from '../../../common/errors.ts';
 import { globalId } from '../../../domain/ids.ts';
 import {
   createSecret,

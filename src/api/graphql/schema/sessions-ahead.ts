@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { DomainError } from '../../../domain/errors.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { findOrganization, type OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
 import { parseId } from '../../../domain/ids.ts';
 import type { NestedList } from '../../../domain/nested-pages.ts';

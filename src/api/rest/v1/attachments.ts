@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DomainError } from '../../../domain/errors.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { getAttachment } from '../../../domain/sessions/attachments/attachments.ts';
 import { createAttachment } from '../../../domain/sessions/attachments/create-attachment.ts';
 import { attachmentLink, attachmentPath } from '../../../domain/sessions/attachments/links.ts';

@@ -1,5 +1,5 @@
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
-import { refuse } from '../../../domain/errors.ts';
 import { onlyOrganizationId } from '../../../domain/identity/organizations/use-organization.ts';
 import type { Dialect } from '../dialect.ts';
 import { earlierDialect } from '../earlier-dialect.ts';

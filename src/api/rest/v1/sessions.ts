@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DomainError } from '../../../domain/errors.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { getOnlyOrganizationId } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { createSession } from '../../../domain/sessions/create-session.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
-import { DomainError } from '../../../domain/errors.ts';
 import type { Dialect } from '../dialect.ts';
 import { earlierDialect } from '../earlier-dialect.ts';
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import type { Permission } from '../../../auth/permissions.ts';
-import type { DomainError, ErrorCode } from '../../../domain/errors.ts';
+import type { DomainError, ErrorCode } from '../../../common/errors.ts';
 import type { Page } from '../../../domain/pages.ts';
 import type { Credentials, Dialect } from '../dialect.ts';
 import { integerParam, textParam } from '../query.ts';

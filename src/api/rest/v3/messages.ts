@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DomainError } from '../../../domain/errors.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { getSession } from '../../../domain/sessions/find-session.ts';
 import { listLog, logCursor } from '../../../domain/sessions/list-log.ts';

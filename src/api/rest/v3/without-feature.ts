@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { DomainError, notFound, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
-import { DomainError, notFound, refuse } from '../../../domain/errors.ts';
 import { useEnterpriseOrganization } from '../../../domain/identity/organizations/use-enterprise-organization.ts';
 import { useOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { pageWindow, toPage } from '../../../domain/pages.ts';

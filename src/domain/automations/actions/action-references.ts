@@ -1,6 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import { DomainError, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { getSessionFor } from '../../sessions/find-session.ts';
 import type { Action } from '../model/definition.ts';

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requirePermission } from '../../../auth/viewer.ts';
+import { DomainError } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import type { OrganizationRecord } from '../../identity/organizations/use-organization.ts';
 import { insertSession } from '../../sessions/create-session.ts';
 import { insertMessage } from '../../sessions/messages.ts';

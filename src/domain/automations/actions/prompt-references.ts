@@ -1,5 +1,5 @@
+import { DomainError, refuse } from '../../../common/errors.ts';
 import type { Store } from '../../../store/store.ts';
-import { DomainError, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { expandMacros, maxMacros } from '../../library/expand-macros.ts';
 import { environmentNameOf } from '../../secret-names.ts';

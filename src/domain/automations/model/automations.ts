@@ -1,8 +1,8 @@
 import { automationViewPermissions, permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission, type Owner, requireAnyPermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { findInOrganizations } from '../../find-by-ids.ts';
 import {
   type OrganizationRecord,

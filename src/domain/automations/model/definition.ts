@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refuse } from '../../errors.ts';
+import { refuse } from '../../../common/errors.ts';
 import { isStorable, text } from '../../input.ts';
 import { maxPromptLength, tagsSchema } from '../../sessions/create-session.ts';
 import { isTimeZone } from '../recurrence/time-zones.ts';

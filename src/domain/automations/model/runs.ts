@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../../common/errors.ts';
 
 /**
  * Status of a run. `queued`: it waits until fewer runs of the automation are active. `started`: it has a session.

@@ -1,5 +1,5 @@
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
 import type { OrganizationRecord } from '../../identity/organizations/use-organization.ts';
 import { type AutomationRecord, automationColumns } from '../model/automations.ts';
 import type { RunTrigger } from '../model/runs.ts';

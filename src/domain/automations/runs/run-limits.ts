@@ -1,5 +1,5 @@
+import type { ErrorCode } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
-import type { ErrorCode } from '../../errors.ts';
 import type { AutomationRecord } from '../model/automations.ts';
 import type { RunStatus } from '../model/runs.ts';
 

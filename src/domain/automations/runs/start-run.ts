@@ -1,9 +1,9 @@
 import { findOwnerViewer } from '../../../auth/owner-viewer.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requirePermission } from '../../../auth/viewer.ts';
+import { DomainError, type ErrorCode } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context, Services } from '../../context.ts';
-import { DomainError, type ErrorCode } from '../../errors.ts';
 import { executeActions } from '../actions/execute-actions.ts';
 import { requireActionPermissions } from '../actions/require-permissions.ts';
 import type { AutomationRecord } from '../model/automations.ts';

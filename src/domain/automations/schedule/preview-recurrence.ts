@@ -1,5 +1,5 @@
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { inTurn } from '../../turns.ts';
 import { isTimeZone } from '../recurrence/time-zones.ts';
 import { nextZonedOccurrences, parseZonedRecurrence, zonedRecurrenceProblem } from '../recurrence/zoned-recurrence.ts';

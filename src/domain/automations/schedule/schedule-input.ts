@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refuse } from '../../errors.ts';
+import { refuse } from '../../../common/errors.ts';
 import { text } from '../../input.ts';
 import { maxPromptLength, tagsSchema } from '../../sessions/create-session.ts';
 import type { Action, Trigger } from '../model/definition.ts';

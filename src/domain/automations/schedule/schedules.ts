@@ -1,6 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import { type DomainError, notFound, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { type DomainError, notFound, refuse } from '../../errors.ts';
 import { useOrganization } from '../../identity/organizations/use-organization.ts';
 import { parseId } from '../../ids.ts';
 import { type AutomationRecord, type AutomationRef, automationColumns } from '../model/automations.ts';

@@ -1,6 +1,6 @@
+import { RateLimitedError } from '../../../common/errors.ts';
 import { createThreadPool, ThreadError, threadProgram } from '../../../threads/thread-pool.ts';
 import type { Log } from '../../context.ts';
-import { RateLimitedError } from '../../errors.ts';
 import type { PatternAnswer, PatternQuestion, Patterns } from '../../patterns.ts';
 import { createSlowPatterns } from './slow-patterns.ts';
 

@@ -1,6 +1,6 @@
+import { refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { ensureFeed, type FeedConsumer } from '../../feeds/feeds.ts';
 import type { AutomationRecord } from '../model/automations.ts';
 import type { Trigger } from '../model/definition.ts';

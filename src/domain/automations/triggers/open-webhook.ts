@@ -1,5 +1,5 @@
+import { RateLimitedError } from '../../../common/errors.ts';
 import type { Services } from '../../context.ts';
-import { RateLimitedError } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { secretAssociatedData } from '../../library/secrets/secrets.ts';
 import type { Spending } from '../../limits/counter.ts';

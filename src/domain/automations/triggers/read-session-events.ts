@@ -1,7 +1,7 @@
+import { RateLimitedError } from '../../../common/errors.ts';
 import type { TransactionCursor } from '../../../realtime/transaction-cursor.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Services } from '../../context.ts';
-import { RateLimitedError } from '../../errors.ts';
 import { type FeedEntry, type FeedProcessor, readFeed } from '../../feeds/read-feed.ts';
 import type { Action, Trigger } from '../model/definition.ts';
 import { lockForRun, type RunCause } from '../runs/locked-automation.ts';

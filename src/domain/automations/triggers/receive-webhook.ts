@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Services } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { webhookEvent } from '../model/event-types.ts';
 import type { AutomationRun, RunTrigger } from '../model/runs.ts';
 import { type LockedAutomation, lockForRun } from '../runs/locked-automation.ts';

@@ -1,5 +1,5 @@
+import { invalidInput } from '../../../common/errors.ts';
 import type { Services } from '../../context.ts';
-import { invalidInput } from '../../errors.ts';
 import { operandProblem, patternOf } from '../model/conditions.ts';
 import type { Trigger } from '../model/definition.ts';
 import { describePattern } from './match-events.ts';

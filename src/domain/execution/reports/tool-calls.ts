@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { parseInput, text } from '../../input.ts';
 import { nestsDeeper } from '../../json-depth.ts';
 import { readSecrets } from '../../library/secrets/secrets.ts';

@@ -1,5 +1,5 @@
 import type { AgentProfile } from '../../../agents/agent.ts';
-import { parseUrl } from '../../../parse-url.ts';
+import { parseUrl } from '../../../common/parse-url.ts';
 import type { Context } from '../../context.ts';
 import { type OpenSecret, readSecrets, secretAssociatedData } from '../../library/secrets/secrets.ts';
 import { environmentNameOf } from '../../secret-names.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '../../../common/errors.ts';
 import type { Services } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 
 /**
  * Assigns the workspaces of former workers, of which a worker's data directory has copies, to this worker. Returns the

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { getSessionFor, type SessionTarget } from '../../sessions/find-session.ts';
 import type { SessionRecord } from '../../sessions/session.ts';
 import type { SessionStatus } from '../../sessions/status.ts';

@@ -1,7 +1,7 @@
 import { newConsoleCode } from '../../../auth/tokens.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { announceKeyChange } from './key-changes.ts';
 

@@ -1,6 +1,6 @@
 import { endOfKey } from '../../../auth/viewer.ts';
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 
 /**
  * Throws INVALID_INPUT at `name` for an expiry that is in the past, or after that of the caller's key; null: no expiry.

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { type ApiKeyKind, organizationsWith, ownerOf } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 

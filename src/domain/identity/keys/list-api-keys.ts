@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { type ApiKeyKind, requireEnterprisePermission, type Viewer } from '../../../auth/viewer.ts';
+import { DomainError, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, refuse } from '../../errors.ts';
 import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import {

@@ -1,8 +1,8 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { type ApiKeyKind, requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { type AuditAction, audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { announceKeyChange } from './key-changes.ts';
 import { type ApiKeyRecord, apiKeyColumns, getApiKey, type KeyPath } from './key-record.ts';
 

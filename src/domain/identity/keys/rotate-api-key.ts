@@ -1,10 +1,10 @@
 import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { newToken } from '../../../auth/tokens.ts';
 import { type ApiKeyKind, endOfKey, ownerOf } from '../../../auth/viewer.ts';
+import { DomainError, notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { type AuditAction, audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, notFound } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { newId } from '../../ids.ts';
 import { managesServiceUsersOf, requireManagingSome } from '../people/list-service-users.ts';

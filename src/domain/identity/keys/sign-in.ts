@@ -1,8 +1,8 @@
 import { findViewers, notSignedInMessage } from '../../../auth/authenticate.ts';
 import type { Viewer } from '../../../auth/viewer.ts';
+import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Services } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { authenticateLimited, countFailure } from '../../limits/authenticate-limited.ts';
 import { type ConsoleSession, createConsoleSession, redeemConsoleLink } from './console-sessions.ts';
 

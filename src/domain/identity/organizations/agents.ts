@@ -1,5 +1,5 @@
+import { DomainError, type Issue } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, type Issue } from '../../errors.ts';
 import type { OrganizationRecord } from './use-organization.ts';
 
 /** An agent profile as the APIs show it. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { notFound, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';

@@ -1,5 +1,5 @@
+import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { assignRoleIn } from '../people/role-assignments.ts';
 import { type CreateOrganizationInput, createOrganizationIn } from './organizations.ts';
 import type { OrganizationRecord } from './use-organization.ts';

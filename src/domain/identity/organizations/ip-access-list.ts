@@ -2,10 +2,10 @@ import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { isAddressAllowed, readIpRange } from '../../../auth/ip-ranges.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { DomainError, type Issue, invalidInput, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, type Issue, invalidInput, refuse } from '../../errors.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 
 /** Maximum number of ranges of an enterprise. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { newId, parseId } from '../../ids.ts';
 import { parseInput, text, wholeAcus } from '../../input.ts';

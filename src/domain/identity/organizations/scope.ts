@@ -8,9 +8,9 @@ import {
   requireEnterprisePermission,
   type Viewer,
 } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 import { type Bind, type NestedList, organizationOwners } from '../../nested-pages.ts';
 import { requireUsable, useOrganization } from './use-organization.ts';

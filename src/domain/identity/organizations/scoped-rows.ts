@@ -1,7 +1,7 @@
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { fieldsOf, type Row, selectFields, tableOf } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import {
   type AccessType,

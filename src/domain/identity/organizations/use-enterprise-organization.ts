@@ -1,7 +1,7 @@
 import type { EnterprisePermission } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { OrganizationPermission } from '../../../auth/permissions.ts';
 import { hasPermission, mayUseOrganization, requirePermission } from '../../../auth/viewer.ts';
+import { DomainError, notFound, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, notFound, refuse } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 

@@ -7,10 +7,10 @@ import {
   permissionFor,
 } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { DomainError, MissingPermissionError, notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, MissingPermissionError, notFound, refuse } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { newId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';

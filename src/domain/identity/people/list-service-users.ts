@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { organizationsWith, ownerOf, requireEnterprisePermission, requirePermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { notFound, refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { notFound, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { isStorable } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';

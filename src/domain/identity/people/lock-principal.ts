@@ -1,6 +1,6 @@
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
 /** A principal with roles, by an id in any form. */

@@ -1,10 +1,10 @@
 import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { DomainError, MissingPermissionError, notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { type AuditAction, audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
-import { DomainError, MissingPermissionError, notFound } from '../../errors.ts';
 import { newId, parseId } from '../../ids.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { columnOf, type LockedPrincipal, lockPrincipal, type RoleHolder } from './lock-principal.ts';

@@ -5,9 +5,9 @@ import {
   type RolePermission,
 } from '../../../auth/permissions.ts';
 import { hasPermission, type Viewer } from '../../../auth/viewer.ts';
+import { MissingPermissionError, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { MissingPermissionError, refuse } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 
 /** A named set of permissions. Built-in roles have a word as their id and belong to no enterprise. */

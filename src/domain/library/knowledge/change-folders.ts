@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ownerOf } from '../../../auth/viewer.ts';
+import { notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { toData } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import { changedBy, editorValues, setEditor } from '../../authors.ts';
 import type { Context } from '../../context.ts';
-import { notFound, refuse } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { type AuthorizedScope, lockScope, type Scope, useScope } from '../../identity/organizations/scope.ts';
 import { lockInScope } from '../../identity/organizations/scoped-rows.ts';

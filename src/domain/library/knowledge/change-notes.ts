@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { ownerOf } from '../../../auth/viewer.ts';
+import { notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { toData } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import { changedBy } from '../../authors.ts';
 import type { Context } from '../../context.ts';
-import { notFound, refuse } from '../../errors.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import {
   type AuthorizedScope,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
+import { notFound } from '../../../common/errors.ts';
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import {
   type AuthorizedScope,

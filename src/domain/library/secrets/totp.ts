@@ -1,4 +1,4 @@
-import { parseUrl } from '../../../parse-url.ts';
+import { parseUrl } from '../../../common/parse-url.ts';
 
 /** Returns the problem of a secret for one-time passwords, or null: it must be base32, or the URL of a QR code. */
 export function totpProblem(value: string): string | null {

@@ -1,6 +1,6 @@
+import { refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 import { attachmentLink, attachmentPath, parseAttachmentReference } from './links.ts';

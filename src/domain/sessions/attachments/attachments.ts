@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireAnyPermission, requirePermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import { findInOrganizations } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';

@@ -1,5 +1,5 @@
+import { DomainError, notFound } from '../../../common/errors.ts';
 import type { Context, Services } from '../../context.ts';
-import { DomainError, notFound } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
 

@@ -1,6 +1,6 @@
 import { openInside } from '../../../agents/safe-directory.ts';
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { claimIdempotencyKey } from '../../idempotency.ts';
 import type { ParentRun } from '../admit-child.ts';
 import { lockSession, notifySession } from '../change-session.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
+import { refuse } from '../../../common/errors.ts';
 import { FileTooLargeError } from '../../../store/files.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { sniffContentType } from './content-type.ts';

@@ -1,7 +1,7 @@
 import { findViewers } from '../../../auth/authenticate.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
+import { DomainError } from '../../../common/errors.ts';
 import type { Context, Services } from '../../context.ts';
-import { DomainError } from '../../errors.ts';
 import { type CreateOptions, claimIdempotencyKey, findReplay } from '../../idempotency.ts';
 import { chooseOrganization } from '../../identity/organizations/use-organization.ts';
 import { newId } from '../../ids.ts';

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { notFound } from '../../errors.ts';
 import {
   type AuthorizedScope,
   inLivingOrganization,

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { type Issue, invalidInput } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { type Issue, invalidInput } from '../../errors.ts';
 import {
   type Page,
   type PageLimits,

@@ -1,4 +1,4 @@
-import { type Issue, invalidInput } from '../../errors.ts';
+import { type Issue, invalidInput } from '../../../common/errors.ts';
 import { maxDays, type Period } from './cycles.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -1,5 +1,5 @@
+import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 
 /** The consumption of a session since it was last metered. */

@@ -1,5 +1,5 @@
+import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
-import { refuse } from '../../errors.ts';
 import { type MetricsRequest, type MetricsSource, metricsSource } from './metrics-source.ts';
 
 /** The active users of a window. */

@@ -2,7 +2,7 @@ import type { Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../../domain/context.ts';
 import type { Spending } from '../../domain/limits/counter.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';
-import type { Watches } from '../../domain/watches.ts';
+import type { Watches } from '../../domain/subscriptions/watches.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 /** The cost of an operation, once it is known. */

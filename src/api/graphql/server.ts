@@ -5,7 +5,7 @@ import { isAnyoneAllowed } from '../../auth/authenticate.ts';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../../domain/context.ts';
 import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
-import type { Watches } from '../../domain/watches.ts';
+import type { Watches } from '../../domain/subscriptions/watches.ts';
 import { abortableResponse } from '../../http/abortable-response.ts';
 import { isFromConsole } from '../../http/same-origin.ts';
 import {

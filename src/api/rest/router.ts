@@ -1,5 +1,5 @@
 import type { Services } from '../../domain/context.ts';
-import type { Watches } from '../../domain/watches.ts';
+import type { Watches } from '../../domain/subscriptions/watches.ts';
 import type { FastPathHandler } from '../../http/fast-path.ts';
 import { readFastPathRequest } from '../../http/fast-path-request.ts';
 import { createAttachments } from './attachments.ts';

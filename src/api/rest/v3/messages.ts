@@ -5,7 +5,7 @@ import { getSession } from '../../../domain/sessions/find-session.ts';
 import { listLog, logCursor } from '../../../domain/sessions/list-log.ts';
 import type { LogEntry, MessageType } from '../../../domain/sessions/log.ts';
 import { watchLog } from '../../../domain/sessions/watch.ts';
-import type { Watches } from '../../../domain/watches.ts';
+import type { Watches } from '../../../domain/subscriptions/watches.ts';
 import { type EventStreams, wantsEvents } from '../event-streams.ts';
 import { invalidRequest } from '../refusal.ts';
 import type { VersionApi } from '../version-api.ts';

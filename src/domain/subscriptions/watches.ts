@@ -1,12 +1,12 @@
-import { createTailer } from '../realtime/tailer.ts';
-import { createChangeLogSource } from './changes/change-log-source.ts';
-import type { ChangeWatches } from './changes/watch-entities.ts';
-import type { Services } from './context.ts';
-import { createSessionLogSource } from './sessions/log-source.ts';
-import { createSessionCheck } from './sessions/session-check.ts';
-import { createSessionStateSource } from './sessions/state-source.ts';
-import type { SessionWatches } from './sessions/watch.ts';
-import { isOutage } from './unavailable.ts';
+import { createTailer } from '../../realtime/tailer.ts';
+import { createChangeLogSource } from '../changes/change-log-source.ts';
+import type { ChangeWatches } from '../changes/watch-entities.ts';
+import type { Services } from '../context.ts';
+import { createSessionLogSource } from '../sessions/log-source.ts';
+import { createSessionCheck } from '../sessions/session-check.ts';
+import { createSessionStateSource } from '../sessions/state-source.ts';
+import type { SessionWatches } from '../sessions/watch.ts';
+import { isOutage } from '../unavailable.ts';
 
 /** Everything that subscriptions tail in this process. */
 export interface Watches extends SessionWatches, ChangeWatches {

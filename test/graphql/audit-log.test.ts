@@ -59,10 +59,11 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
   it('refuses a cursor of the other order', async () => {
     const { organizationId } = await makeOwn();
     const other = direction === 'ASC' ? 'DESC' : 'ASC';
-    const { page } = await readPage(test, enterpriseLog(`orderBy: { field: CREATED_AT, direction: ${other} }`), {
-      first: 1,
-    });
-    const { errors } = await readPage(test, list(organizationId), { after: page?.pageInfo.endCursor });
+    const reversed = enterpriseLog(`orderBy: { field: CREATED_AT, direction: ${other} }`);
+    const endCursor = () => readPage(test, reversed, { first: 1 }).then(({ page }) => page?.pageInfo.endCursor);
+    // An ascending reader waits for transactions of other tests' databases.
+    await expect.poll(endCursor, { timeout: 20_000, interval: 20 }).toEqual(expect.any(String));
+    const { errors } = await readPage(test, list(organizationId), { after: await endCursor() });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
   });
 });

@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts';
 
 /**
  * Time for which a cached key is trusted without a check of the epoch
- * (docs/decisions/0011-a-key-is-known-until-one-changes.md).
+ * (docs/decisions/0011-cache-api-keys-until-a-key-changes.md).
  */
 const trustedMs = 500;
 /** Time for which requests join an epoch read that is already running. After that they begin a new one. */

@@ -147,7 +147,7 @@ test('docs/security.md says of every permission which built-in roles hold it', (
   const all: RolePermission[] = [...enterprisePermissions, ...organizationPermissions, manageOwnSessions];
   const holders = (permission: RolePermission) =>
     builtInRoles.filter((role) => (role.permissions as readonly RolePermission[]).includes(permission));
-  expect(Object.fromEntries(rows), 'Mend the table of docs/security.md, or builtInRoles.').toEqual(
+  expect(Object.fromEntries(rows), 'Correct the table of docs/security.md, or builtInRoles.').toEqual(
     Object.fromEntries(all.map((permission) => [permission, holders(permission).map(({ id }) => id)])),
   );
 });

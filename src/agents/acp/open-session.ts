@@ -71,7 +71,7 @@ function usableMethods(opening: Opening): ResumeMethod[] {
     .filter((method) => can[method] && !opening.failedMethods.has(keyOf(opening, method)));
 }
 
-// Qwen Code advertises `session/resume` without having it (docs/agents.md#how-they-differ-in-acp), and a timeout costs a
+// Qwen Code advertises `session/resume` without having it (docs/agents.md#differences-in-acp), and a timeout costs a
 // minute: neither is tried again.
 function isForGood(error: unknown): boolean {
   return error instanceof AgentTimeout || (error instanceof AgentRefusal && error.code === methodNotFound);

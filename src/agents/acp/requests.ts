@@ -13,7 +13,7 @@ const maxDetailCharacters = 500;
 export const methodNotFound = -32_601;
 /** ACP's "authentication required", and HTTP statuses that Gemini CLI passes on unchanged. */
 const loginCodes = [-32_000, 401, 403];
-/** Words in which other agents say it, in the message of an "Internal error" (docs/agents.md#how-they-differ-in-acp). */
+/** Words in which other agents say it, in the message of an "Internal error" (docs/agents.md#differences-in-acp). */
 const loginPattern =
   /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
 

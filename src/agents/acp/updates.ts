@@ -164,7 +164,7 @@ const number = (value: unknown) => (typeof value === 'number' && Number.isFinite
 
 /**
  * Reads usage from `usage_update`, or from `usage` and `_meta.quota.token_count` of the answer to a prompt
- * (docs/agents.md#how-they-differ-in-acp). The types of the SDK lack the last two, but it passes them on.
+ * (docs/agents.md#differences-in-acp). The types of the SDK lack the last two, but it passes them on.
  */
 export function readUsage(raw: unknown): Usage {
   const { used, size, cost, usage, _meta } = raw as Record<string, Record<string, unknown> | undefined>;

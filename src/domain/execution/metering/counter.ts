@@ -37,7 +37,7 @@ export interface Counter {
 
 /**
  * A counter that has counted nothing. Once the gateway has counted, the agent's own figures do not count: they leave calls
- * out (docs/agents.md#how-they-differ-in-acp). An agent reports its cost as a total: only the increase counts.
+ * out (docs/agents.md#differences-in-acp). An agent reports its cost as a total: only the increase counts.
  */
 export function createCounter(now: () => number = () => performance.now()): Counter {
   const sum = { ...nothing };

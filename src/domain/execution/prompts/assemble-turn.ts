@@ -33,7 +33,7 @@ export interface TurnInput {
 }
 
 /**
- * Writes the files of a turn into the workspace and assembles its prompt (docs/agents.md#what-an-agent-is-told): a preface
+ * Writes the files of a turn into the workspace and assembles its prompt (docs/agents.md#what-an-agent-receives): a preface
  * of everything that is not the user's own, then the user's text unchanged.
  */
 export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {

@@ -1,4 +1,4 @@
-/** A change of the released schema that breaks clients and is made on purpose. */
+/** An intended change of the released schema that breaks clients. */
 export interface AcceptedBreak {
   /** Matches the message of the change. */
   readonly message: RegExp;
@@ -6,7 +6,7 @@ export interface AcceptedBreak {
 }
 
 /**
- * All of them, until the next release has the schema as it is then: before version 1 nobody depends on it. A break that is in no
- * line here fails the check of the released schema, and so does a line here without a break.
+ * All accepted breaks up to the next release, whose schema will include them; before version 1 nobody depends on the schema. The
+ * check of the released schema fails for a break without a line here, and for a line here without a break.
  */
 export const acceptedBreaks: readonly AcceptedBreak[] = [];

@@ -17,21 +17,21 @@ import type { Sandbox } from '../../src/agents/sandbox/sandbox.ts';
 import { scriptedCommand } from './programs.ts';
 import type { Script } from './scripted-agent.ts';
 
-/** A launched agent and everything that it reported. */
+/** A launched agent and all updates that it reported. */
 export interface LaunchedAgent {
   readonly agent: AgentProcess;
   readonly agents: Agents;
   readonly updates: AgentUpdate[];
   readonly workspaceDir: string;
-  /** The updates without tool and plan noise: what was said. */
+  /** The agent's messages, without updates of tools and plans. */
   messages(): string[];
-  /** How often an update was given before the one before it was done. */
+  /** The number of updates that arrived before the previous one was handled. */
   overlaps(): number;
-  /** Resolves with the first update, past or coming, of a type. */
+  /** Resolves with the first past or future update of a type. */
   next<T extends AgentUpdate['type']>(type: T): Promise<Extract<AgentUpdate, { type: T }>>;
 }
 
-/** Where agents of one test live; survives a relaunch, so that sessions can be taken up. */
+/** Creates the directories of an agent for one test. They survive a relaunch, so that sessions can be resumed. */
 export function makeDirs(): { workspaceDir: string; homeDir: string; runtimeDir: string; spoolDir: string } {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-agents-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -46,21 +46,21 @@ export function makeDirs(): { workspaceDir: string; homeDir: string; runtimeDir:
   return dirs;
 }
 
-/** How a launch may differ. */
+/** Options of a launch. */
 export interface LaunchOptions {
   readonly dirs?: ReturnType<typeof makeDirs>;
   readonly env?: Record<string, string>;
   readonly timeouts?: NonNullable<AgentsOptions['timeouts']>;
-  /** Left out: none. */
+  /** Default: no sandbox. */
   readonly isolation?: Sandbox;
   readonly safeLength?: (text: string) => number;
-  /** Those of an earlier launch. */
+  /** The agents of an earlier launch. */
   readonly agents?: Agents;
-  /** What every update waits for before it is taken. */
+  /** Delays the handling of every update until it resolves. */
   readonly gate?: Promise<unknown>;
 }
 
-/** Launches the demo agent, or a profile made from it, as a real child process; stopped at the test's end. */
+/** Launches the demo agent, or a profile derived from it, as a real child process; the test's end stops it. */
 export async function launchAgent(
   profile: Partial<AgentProfile> = {},
   options: LaunchOptions = {},
@@ -75,7 +75,7 @@ export async function launchAgent(
     options.agents ??
     (await createAgents({
       baseEnv,
-      // One of its own: an earlier launch of this test is no left-over.
+      // A separate id: an agent of an earlier launch in this test is not an orphan.
       workerId: `test-${randomUUID()}`,
       spoolDir: dirs.spoolDir,
       timeouts: options.timeouts ?? {},
@@ -133,17 +133,17 @@ export function launchScripted(
   return launchAgent({ command: scriptedCommand(file), ...profile }, { ...options, dirs });
 }
 
-/** One text block. */
+/** Returns one text block. */
 export const text = (body: string) => [{ type: 'text' as const, text: body }];
 
-/** A scripted agent whose session is open. */
+/** Launches a scripted agent and opens its session. */
 export async function launchOpened(...how: Parameters<typeof launchScripted>): ReturnType<typeof launchScripted> {
   const launched = await launchScripted(...how);
   await launched.agent.open(null);
   return launched;
 }
 
-/** The crash that something ends with; it must. */
+/** Returns the crash with which a promise must reject. */
 export async function crashOf(promise: Promise<unknown>): Promise<AgentCrash> {
   const error = await promise.then(
     () => null,

@@ -12,7 +12,7 @@ import { requireNoSecrets } from './leaks.ts';
 import { validateAgainstOpenApi } from './openapi-validation.ts';
 import { openTestStore } from './test-store.ts';
 
-/** A running Switchyard on a database of its own, in this process. */
+/** A running Switchyard in this process, with its own database. */
 export interface TestApp {
   readonly app: App;
   readonly url: string;
@@ -20,11 +20,11 @@ export interface TestApp {
   readonly adminToken: string;
   /** The first user's `apk_user_` key. */
   readonly v1Key: string;
-  /** Bare. */
+  /** Unprefixed. */
   readonly organizationId: string;
   readonly databaseUrl: string | null;
   readonly dataDir: string;
-  /** Another process' worth of Switchyard on the same database, with a directory of its own. */
+  /** Starts a second app on the same database, like another process, with its own data directory. */
   another(overrides?: Partial<Config>): Promise<TestApp>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ const say = (fields: object, message: string) => process.stderr.write(`${message
 const log = process.env.TEST_LOG ? { ...quiet, warn: say, error: say } : quiet;
 
 /**
- * Starts one. By default it has no worker, so that sessions stay `new` and their logs are the test's own to write; with
+ * Starts an app. By default it has no worker, so sessions stay `new` and the test writes their logs; with
  * `roles: ['api', 'worker']` the demo agent runs as a real child process.
  */
 export async function startApp(
@@ -52,7 +52,7 @@ export async function startApp(
 
 function testConfig(dataDir: string, databaseUrl: string | null, overrides: Partial<Config>): Config {
   const env = readConfig({ PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ROLES: 'api' });
-  // A test file sends as much in a minute as no caller does; those about limits set their own.
+  // A test file sends more requests per minute than any client; tests of the limits set their own.
   const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
   const secretKey = 'a secret key that is only for the tests';
   return { ...env, databaseUrl, secretKey, ...unlimited, ...overrides };
@@ -81,7 +81,7 @@ async function wrap(
       return wrap(other, { ...shared, dataDir }, firstStart, () => rm(dataDir, { recursive: true, force: true }));
     },
     async close() {
-      // Whatever a test has done: no token and no value of a secret may have been written down.
+      // No test may store a token or the value of a secret.
       const leaked = await requireNoSecrets(app.services.store).then(
         () => null,
         (error: unknown) => error,
@@ -94,7 +94,7 @@ async function wrap(
   };
 }
 
-/** Sends JSON and reads JSON. `token` null: no Authorization header. */
+/** Sends and receives JSON. `token` null: no Authorization header. */
 export async function call(
   test: Pick<TestApp, 'url'>,
   token: string | null,
@@ -110,7 +110,7 @@ export async function call(
   return { status, body: answer, headers: received };
 }
 
-// Whichever test asks: every code that an answer has is one that the schema lists.
+// In every test, each error code of a response must be in the schema.
 function requireKnownCodes(answer: any): void {
   const codes: unknown[] = (answer?.errors ?? []).map((error: any) => error.extensions?.code);
   const strange = codes.filter((code) => typeof code !== 'string' || !(code in requestErrorCodes));

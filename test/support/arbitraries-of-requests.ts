@@ -20,43 +20,43 @@ export interface Parameter {
   readonly required?: boolean;
 }
 
-/** A route of an OpenAPI document, its references resolved. */
+/** A route of an OpenAPI document, with its references resolved. */
 export interface Route {
   /** `GET /v1/sessions` */
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly query: readonly Parameter[];
-  /** Null where it takes no JSON. */
+  /** Null if it takes no JSON. */
   readonly body: JsonSchema | null;
   readonly isAllowed: (body: unknown) => boolean;
-  /** Of the same path. */
+  /** The methods served at the same path. */
   readonly servedMethods: readonly string[];
 }
 
-/** A request as it goes out, without its key. */
+/** A request as it is sent, without its key. */
 export interface Sent {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
-  /** By a real connection, instead of into the app. */
+  /** True: over a real connection instead of directly into the app. */
   readonly isOverSocket: boolean;
 }
 
-/** A request and what must be answered. */
+/** A request with its expected response. */
 export interface Attempt extends Sent {
-  /** When left out: anything but a failure of the server. */
+  /** Default: any status except a failure of the server. */
   readonly statuses?: readonly number[];
-  /** What a 422 must name: a place and the names in it. */
+  /** The path that a 422 must name, with its member names. */
   readonly names?: Path;
 }
 
-/** What fills a route where nothing is to be wrong. */
+/** Valid values for the parts of a route. */
 export interface Filling {
-  /** What a path parameter may be, as it is written; the first is the best. */
+  /** Valid values of a path parameter, URL-encoded; the first is used by default. */
   readonly ids: (name: string) => readonly string[];
-  /** Ids of other things. */
+  /** Ids of objects of other kinds. */
   readonly otherIds: readonly string[];
   readonly body: () => Record<string, unknown>;
 }
@@ -91,7 +91,7 @@ export function routesOf(document: any): Route[] {
 const json = { 'content-type': 'application/json' };
 const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
 
-/** A text inside an address. What is no Unicode is what such bytes are in it. */
+/** Encodes a text for a URL. Invalid Unicode is encoded like its bytes. */
 export function encoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : `${encodeURIComponent(text.toWellFormed())}%ED%A0%80`;
 }
@@ -104,14 +104,14 @@ function targetOf(
 ): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_all, name) => pathValues[name] ?? filling.ids(name)[0] ?? '');
   const needed = route.query.filter(({ name, required }) => required === true && !search.startsWith(`${name}=`));
-  // What must be given are days.
+  // All required parameters are dates.
   const query = [...needed.map(({ name }) => `${name}=2026-01-01`), ...(search === '' ? [] : [search])].join('&');
   return query === '' ? path : `${path}?${query}`;
 }
 
 const transport = fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
 
-/** The request of a route that is as good as it can be. */
+/** Returns a valid request for a route. */
 export function goodRequest(route: Route, filling: Filling): Sent {
   const body = route.body ? toJson(filling.body()) : null;
   const headers = body === null ? {} : json;
@@ -120,7 +120,7 @@ export function goodRequest(route: Route, filling: Filling): Sent {
 
 type Wrong = Partial<Omit<Attempt, 'isOverSocket'>>;
 
-/** Requests with one thing wrong, for which the answer is known: a refusal that says what it is. */
+/** Generates requests with one invalid part and a known response: a refusal that names it. */
 export function refusedRequests(route: Route, filling: Filling): fc.Arbitrary<Attempt> {
   const kinds: fc.WeightedArbitrary<Wrong>[] = [{ weight: 1, arbitrary: wrongMethods(route) }];
   const add = (weight: number, arbitrary: fc.Arbitrary<Wrong>) => kinds.push({ weight, arbitrary });
@@ -219,7 +219,7 @@ function wrongIds(route: Route, filling: Filling): fc.Arbitrary<Wrong> {
 
 const isSomething = (text: string) => !/^(?:\.|%2e|%09|%0a|%0d){0,3}$/i.test(text);
 
-// One that is empty, or tidied away, makes the address that of another route; deletions must not come to that.
+// An empty or normalized parameter results in another route's URL; a DELETE must never reach that.
 function textInPath(route: Route): fc.Arbitrary<string> {
   const raw = [
     '%',
@@ -245,12 +245,12 @@ function textInPath(route: Route): fc.Arbitrary<string> {
 
 function wrongMethods(route: Route): fc.Arbitrary<Wrong> {
   const others = ['POST', 'PUT', 'PATCH', 'PROPFIND', 'PURGE', 'REPORT'];
-  // Where another route has the same address for its ids, such a method is one of that.
+  // If the ids of another route match the same URL, the method belongs to that route.
   const unserved = others.filter((method) => !route.servedMethods.includes(method.toUpperCase()));
   return fc.constantFrom(...unserved).map((method) => ({ method, statuses: [400, 403, 404, 405, 422] }));
 }
 
-/** Requests of which anything may be anything: only a failure of the server is wrong, and a form that is not its own. */
+/** Generates requests with arbitrary parts: only a failure of the server, or a response in another version's form, is wrong. */
 export function wildRequests(route: Route, filling: Filling): fc.Arbitrary<Attempt> {
   const kinds: fc.WeightedArbitrary<Wrong>[] = [{ weight: 2, arbitrary: wildParts(route, filling) }];
   if (route.body) kinds.push({ weight: 4, arbitrary: wildMembers(route.body, filling) });
@@ -263,7 +263,7 @@ export function wildRequests(route: Route, filling: Filling): fc.Arbitrary<Attem
   });
 }
 
-/** One member is anything. */
+/** Makes one member an arbitrary value. */
 function wildMembers(schema: JsonSchema, filling: Filling): fc.Arbitrary<Wrong> {
   const paths = pathsIn(schema, filling.body());
   if (paths.length === 0) return fc.constant({});
@@ -274,7 +274,7 @@ function wildMembers(schema: JsonSchema, filling: Filling): fc.Arbitrary<Wrong> 
   }));
 }
 
-/** One query parameter is anything. */
+/** Makes one query parameter an arbitrary value. */
 function wildParameters(route: Route, filling: Filling): fc.Arbitrary<Wrong> {
   return fc.tuple(fc.constantFrom(...route.query), anyText).map(([{ name }, text]) => ({
     target: targetOf(route, filling, {}, `${name}=${encoded(text)}`),

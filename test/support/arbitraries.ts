@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A JSON schema, as far as our documents use it. */
+/** A JSON schema, with the keywords that our documents use. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -20,27 +20,27 @@ export interface JsonSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** Where a value stands in a body: names and indexes. */
+/** The path to a value in a body: names and indexes. */
 export type Path = readonly string[];
 
-/** In the place of a value: the member is left out. */
+/** Stands for a value whose member is omitted. */
 export const absent: unique symbol = Symbol('absent');
 
-/** A value inside `depth` arrays. */
+/** Nests a value in `depth` arrays. */
 export function nested(depth: number): unknown {
   let value: unknown = 'x';
   for (let n = 0; n < depth; n++) value = [value];
   return value;
 }
 
-// Assigned, "__proto__" would be the prototype; as JSON it is a member like any other.
+// An assignment to "__proto__" would set the prototype; in JSON it is an ordinary member.
 const poisoned: readonly unknown[] = [
   JSON.parse('{"__proto__":{"isAdmin":true}}'),
   JSON.parse('{"constructor":{"prototype":{"isAdmin":true}}}'),
   { toString: 1, hasOwnProperty: null },
 ];
 
-/** Texts that programs stumble over. */
+/** Texts that programs often handle wrongly. */
 export const roughTexts: readonly string[] = [
   '',
   ' ',
@@ -101,7 +101,7 @@ const roughNumbers: readonly number[] = [
   1e21,
   1e308,
   5e-324,
-  // Sent as 1e999: there is no other way to write it in JSON.
+  // Sent as 1e999: JSON has no other way to write it.
   Number.POSITIVE_INFINITY,
   Number.NEGATIVE_INFINITY,
 ];
@@ -121,14 +121,14 @@ const roughContainers: readonly unknown[] = [
   ...poisoned,
 ];
 
-/** Any text, most of them such as programs stumble over. */
+/** Generates any text, mostly texts that programs often handle wrongly. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...roughTexts) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }) },
 );
 
-/** Any JSON value, most of them such as programs stumble over. */
+/** Generates any JSON value, mostly values that programs often handle wrongly. */
 export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: anyText },
   { weight: 3, arbitrary: fc.constantFrom<unknown>(...roughNumbers) },
@@ -137,7 +137,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** A value as JSON, where an infinite number is one that is too large to be read. */
+/** Writes a value as JSON; an infinite number becomes a number that is too large to parse. */
 export function toJson(value: unknown): string {
   const mark = '\u0001number\u0001';
   const text = JSON.stringify(value, (_key, each) =>
@@ -146,7 +146,7 @@ export function toJson(value: unknown): string {
   return text.replaceAll(/"\\u0001number\\u0001(-?1)"/g, '$1e999');
 }
 
-/** Values that a schema allows, at its bounds too; what it says nothing of is anything. */
+/** Generates values that a schema allows, including its bounds; parts without a schema are arbitrary. */
 export function allowedBy(schema: JsonSchema): fc.Arbitrary<unknown> {
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices) return fc.oneof(...choices.map(allowedBy));
@@ -189,7 +189,7 @@ function allowedObject({ properties = {}, required = [], additionalProperties }:
   return fc.tuple(known, more).map(([own, others]) => ({ ...others, ...own }));
 }
 
-/** Every place of a value with a schema: its members, those that it lacks, and what is inside them. */
+/** Returns the path of every value with a schema: present and missing members, and everything inside them. */
 export function pathsIn(schema: JsonSchema, value: unknown, at: Path = []): Path[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, n) => [[...at, `${n}`], ...pathsIn(schema.items ?? {}, item, [...at, `${n}`])]);
@@ -205,7 +205,7 @@ export function pathsIn(schema: JsonSchema, value: unknown, at: Path = []): Path
   });
 }
 
-/** The value with another in one place; with {@link absent} there, without that. */
+/** Replaces the value at one path; {@link absent} removes it. */
 export function changed(value: unknown, [first, ...rest]: Path, to: unknown): unknown {
   if (first === undefined) return to;
   const isGone = rest.length === 0 && to === absent;

@@ -1,7 +1,7 @@
 import { newId, parseId } from '../../src/domain/ids.ts';
 import type { TestApp } from './app.ts';
 
-/** An entry as a test plants it; all that is left out is null, the time is now. Ids are bare. */
+/** An entry that a test inserts. Omitted members are null, and the time is now. Ids are unprefixed. */
 export interface SeededEntry {
   readonly action: string;
   readonly organizationId?: string | null;
@@ -13,7 +13,7 @@ export interface SeededEntry {
   readonly createdAt?: Date;
 }
 
-/** Writes entries, all in one statement, as if they had come by themselves; their bare ids in the same order. */
+/** Inserts entries in one statement, as if actions had written them; returns their unprefixed ids in the same order. */
 export async function seedAuditEntries(test: TestApp, entries: readonly SeededEntry[]): Promise<string[]> {
   const { enterpriseId } = test.app.installation;
   const rows = entries.map((entry) => ({

@@ -11,7 +11,7 @@ const session = `tags platform bypassApproval repos playbook { playbookId }
 const action = `__typename ... on StartSessionAction { prompt session { ${session} } }
   ... on MessageSessionAction { prompt targetSessionId targetSession { sessionId } autoCreate }
   ... on MonitorSessionAction { setupPrompt slackMonitorConfig }`;
-/** Everything that an automation is asked for. */
+/** The selection of all fields of an automation. */
 export const automationFields = `id automationId organization { organizationId } name isEnabled runAs { type user { userId } }
   triggers { ${trigger} } actions { ${action} }
   limits { maxAcuLimit invocations { maxPerWindow windowSeconds } } concurrency { maxConcurrentRuns maxQueueDepth } metadata
@@ -23,16 +23,16 @@ export const automationFields = `id automationId organization { organizationId }
   missedRuns jitterSeconds
   runs { totalCount nodes { startedAt sessionId session { title } } }`;
 
-/** A trigger of an RRULE. */
+/** Returns a trigger with an RRULE. */
 export const recurring = (rule: string, timeZone?: string) => ({
   schedule: { rule, ...(timeZone === undefined ? {} : { timeZone }) },
 });
 /** An action that starts a session. */
 export const startSession = { startSession: { prompt: 'Sweep the floor.' } };
-/** Daily at nine, a long time from now. */
+/** Daily at nine, starting in the distant future. */
 export const daily = 'DTSTART:20990301T090000\nRRULE:FREQ=DAILY';
 const plain = { name: 'Sweep', triggers: [recurring(daily)], actions: [startSession] };
-/** Every option that there is. */
+/** An input with every option. */
 export const automationOptions = {
   limits: { maxAcuLimit: 5, invocations: { maxPerWindow: 3, windowSeconds: 3_600 } },
   concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 0 },
@@ -52,7 +52,7 @@ export const automationOptions = {
   tools: { mcpServers: ['m'], slackChannels: ['c'], slackDmScope: 'all', isLinearEnabled: true },
 };
 
-/** Makes an automation as the payload has it: of what is given, and else a plain one. */
+/** Creates an automation and returns the payload; missing members have simple defaults. */
 export const createAutomation = (
   test: TestApp,
   input: Record<string, unknown>,
@@ -78,13 +78,13 @@ export const switchAutomation = (test: TestApp, automationId: string, isOn: bool
     token,
   );
 
-/** An organization of its own for automations. */
+/** Creates an organization for automations. */
 export async function makeAutomatic(test: TestApp) {
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'Automatic');
   return { organizationId, serviceUserId, token };
 }
 
-/** A user of an organization with just these permissions. */
+/** Creates a user of an organization with exactly these permissions. */
 export async function makeMember(test: TestApp, organizationId: string, ...permissions: string[]) {
   const { roleId } = await makeRole(test, 'ORGANIZATION', permissions);
   return makeUser(test, { organizationId, roleId });

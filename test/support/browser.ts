@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 
-/** A Chromium of this machine; null where there is none. */
+/** The path of an installed Chromium; null if there is none. */
 export const chromium =
   ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
 
 /** One page of a browser. */
 interface Page {
   open(url: string): Promise<void>;
-  /** What an expression gives in the page; a promise is waited for. */
+  /** Evaluates an expression in the page and returns its value; awaits a promise. */
   run<T>(expression: string): Promise<T>;
-  /** Until an expression gives something true; rejects after twenty seconds. */
+  /** Waits until an expression is truthy; rejects after twenty seconds. */
   waitFor(expression: string): Promise<void>;
-  /** Types into what has the focus. */
+  /** Types into the focused element. */
   type(text: string): Promise<void>;
-  /** What the page wrote of errors: refused loads, exceptions. */
+  /** The errors that the page logged: blocked loads and exceptions. */
   readonly consoleErrors: readonly string[];
   close(): Promise<void>;
 }
 
-/** Opens a browser without a window, with a profile of its own, by the protocol of its developer tools. */
+/** Opens a headless browser with its own profile, over the DevTools protocol. */
 export async function openPage(): Promise<Page> {
   const profile = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
   const options = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0'];

@@ -5,7 +5,7 @@ import { builtProgram, programs, programsDir } from './programs.ts';
 
 /** Builds the tests' own programs into {@link programsDir}. */
 export async function buildPrograms(): Promise<void> {
-  // Beside, then moved: agents of another run may be starting just now.
+  // Built in another directory, then moved: agents of another run may be starting.
   const fresh = `${programsDir}.${process.pid}`;
   await build({
     input: Object.fromEntries(programs.map((name) => [name, resolve(import.meta.dirname, `${name}.ts`)])),

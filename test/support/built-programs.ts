@@ -4,7 +4,7 @@ import type { Plugin } from 'vite';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** The modules that start programs and threads of the service's own. */
+/** The modules that start the service's own programs and threads. */
 export const starters: readonly string[] = [
   'agents/sandbox/own-code',
   'agents/profiles/ready',
@@ -14,9 +14,9 @@ export const starters: readonly string[] = [
 ];
 
 /**
- * The service under test starts its own programs and threads as they are built, as it does when it is built itself: its
- * sources' need a loader, which takes several times the CPU of all that an agent does in a test. So each of these modules is
- * told that it lies where it would lie in `dist/`, see rolldown.config.mjs; test/support/built.ts builds it.
+ * Makes the service under test start built programs and threads, as it does in production: their sources need a loader, which
+ * takes several times the CPU of everything that an agent does in a test. So `import.meta.url` of these modules becomes their
+ * path in `dist/`, see rolldown.config.mjs; test/support/built.ts builds it.
  */
 export const builtPrograms: Plugin = {
   name: 'built-programs',

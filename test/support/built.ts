@@ -6,17 +6,17 @@ import { promisify } from 'node:util';
 import { programs as ownPrograms, programsDir } from './programs.ts';
 
 const cache = 'node_modules/.cache/switchyard';
-/** Longer than a build takes: the process that held the lock has ended. */
+/** Longer than any build: a lock of this age belongs to a process that has ended. */
 const staleLockMs = 180_000;
 
-/** A part of what tests start or load by its path, which a run builds only for the files that need it. */
+/** A build that tests start or load by its path; a run builds it only for the files that need it. */
 interface BuiltPart {
   readonly name: string;
   isStale(): Promise<boolean>;
   compile(): Promise<void>;
 }
 
-/** The service as `npm start` runs it: it starts in half the time that its sources take. */
+/** The service as `npm start` runs it: it starts twice as fast as from its sources. */
 const service: BuiltPart = {
   name: 'service',
   isStale: async () => isOlder('dist/service.inputs', await listedInputs('service')),
@@ -24,14 +24,14 @@ const service: BuiltPart = {
     await bundle('service');
     if (!(await isOlder('dist/embedded', await templateInputs()))) return;
     await runProgram(process.execPath, 'dist/embedded-template.js').catch(async (error: unknown) => {
-      // Without the list the next run builds again.
+      // Without the list of sources, the next run builds again.
       await rm('dist/service.inputs');
       throw error;
     });
   },
 };
 
-/** The programs and threads that the service starts, and the tests' own. */
+/** The programs and threads of the service and of the tests. */
 const programs: BuiltPart = {
   name: 'programs',
   async isStale() {
@@ -45,7 +45,7 @@ const programs: BuiltPart = {
   },
 };
 
-/** The pages of the console. */
+/** The console. */
 const pages: BuiltPart = {
   name: 'console',
   async isStale() {
@@ -65,13 +65,13 @@ const ensure = (part: BuiltPart) => (): Promise<void> => {
   return making;
 };
 
-/** Builds the service in `dist/` if a source of it is newer; once for all processes that ask. */
+/** Builds the service in `dist/` if one of its sources is newer; once, even if several processes request it. */
 export const ensureBuilt = ensure(service);
 
-/** Builds the programs and threads that the service and the tests start if a source of them is newer. */
+/** Builds the programs and threads of the service and of the tests if one of their sources is newer. */
 export const ensurePrograms = ensure(programs);
 
-/** Builds the console in `dist/web/` if a source of it is newer. */
+/** Builds the console in `dist/web/` if one of its sources is newer. */
 export const ensureConsole = ensure(pages);
 
 async function make(part: BuiltPart): Promise<void> {
@@ -79,7 +79,7 @@ async function make(part: BuiltPart): Promise<void> {
   while (await part.isStale()) {
     if (await takeLock(lock)) {
       try {
-        // Another process may have built between the look and the lock.
+        // Another process may have built it between the check and the lock.
         if (await part.isStale()) await part.compile();
         return;
       } finally {
@@ -90,20 +90,20 @@ async function make(part: BuiltPart): Promise<void> {
   }
 }
 
-/** The sources that a build read, see rolldown.config.mjs; null: there is no build. */
+/** The sources that a build read, see rolldown.config.mjs; null if there is no build. */
 async function listedInputs(name: string): Promise<string[] | null> {
   const text = await readFile(`dist/${name}.inputs`, 'utf8').catch(() => null);
   return text === null ? null : text.split('\n');
 }
 
-/** What the databases are made from that `dist/embedded/` has. */
+/** The sources of the databases in `dist/embedded/`. */
 async function templateInputs(): Promise<string[]> {
   const migrations = await readdir('prisma/migrations', { recursive: true });
   const code = ['pglite-template', 'pglite', 'migrations'].map((name) => `src/store/${name}.ts`);
   return [...migrations.map((name) => join('prisma/migrations', name)), ...code, 'package-lock.json'];
 }
 
-/** Whether an output is missing, or a source is newer or has gone. */
+/** Returns true if an output is missing, or a source is newer or was deleted. */
 async function isOlder(output: string, inputs: readonly string[] | null): Promise<boolean> {
   if (inputs === null) return true;
   const builtAt = await modifiedAt(output, 0);
@@ -128,12 +128,12 @@ async function takeLock(lock: string): Promise<boolean> {
   return isMine;
 }
 
-// A build of rolldown.config.mjs.
+// A build by rolldown.config.mjs.
 const bundle = (name: string): Promise<void> =>
   runProgram('env', `BUILD=${name}`, process.execPath, 'node_modules/rolldown/bin/cli.mjs', '-c');
 
 async function runProgram(program: string, ...args: string[]): Promise<void> {
-  // Vite would build a console for development where NODE_ENV is Vitest's.
+  // With Vitest's NODE_ENV, Vite would build the console for development.
   const { NODE_ENV: _environment, ...env } = process.env;
   await promisify(execFile)(program, args, { env }).catch((error: { stdout?: string; stderr?: string }) => {
     throw new Error(`The build fails:\n${error.stdout}${error.stderr}`, { cause: error });

@@ -3,27 +3,27 @@ import { startApp, type TestApp } from './app.ts';
 import { connect, type Following, follow } from './sockets.ts';
 import { testDatabase } from './test-store.ts';
 
-/** The processes in which changes are followed: on PostgreSQL also another one than the one that writes. */
+/** The processes that follow changes: the writing one, and on PostgreSQL also another one. */
 export const readers: readonly string[] =
   testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
 
-/** The process that writes, and the one in which changes are followed. */
+/** The app that writes, and the app in which changes are followed. */
 export interface ReaderApps {
   readonly test: TestApp;
   readonly reader: TestApp;
 }
 
-/** Follows changes in the process of {@link ReaderApps.reader}. */
+/** Follows changes in {@link ReaderApps.reader}. */
 export interface ChangeReader {
-  /** The number of those that follow. */
+  /** The number of current followers. */
   active(): number;
-  /** Resolves when so many follow. */
+  /** Resolves when there are this many followers. */
   waitForActive(count: number): Promise<void>;
-  /** Starts a subscription; what changes after it resolves is delivered. */
+  /** Starts a subscription; once it resolves, every later change is delivered. */
   following(token: string, query: string, variables?: Record<string, unknown>): Promise<Following<any>>;
 }
 
-/** Starts the apps of a `describe` for one of {@link readers}. Each test begins when those that followed in the one before have left. */
+/** Starts the apps of a `describe` for one of {@link readers}. Each test begins when the followers of the previous one have left. */
 export function useReader(readerIs: string, assign: (apps: ReaderApps) => void): ChangeReader {
   let apps: ReaderApps;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import type { Halves } from './console.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What tests of the console in a browser lack here; null where nothing is missing. */
+/** The reason why console tests cannot run in a browser here; null if they can. */
 export const missing = chromium === null ? 'There is no Chromium here (apt-get install chromium).' : null;
 
 // biome-ignore lint/suspicious/noConsole: tests that are skipped must say what they need.
@@ -19,7 +19,7 @@ else await ensureConsole();
 
 let launched: Promise<Browser> | null = null;
 
-/** The browser of this machine: one for all files of a process, because its start costs seconds. `close` closes its windows. */
+/** The browser, one for all files of a process, because its start takes seconds. `close` closes its windows. */
 export async function openBrowser(): Promise<Browser> {
   launched ??= driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
   const browser = await launched;
@@ -37,19 +37,19 @@ export async function openBrowser(): Promise<Browser> {
 /** A window of the console. */
 export interface Window {
   readonly page: Page;
-  /** What the page complained of, but for answers that say that nobody is signed in. */
+  /** The errors that the page logged, except for responses to unauthenticated requests. */
   readonly consoleErrors: readonly string[];
-  /** Addresses that it asked of anybody else than the service. */
+  /** URLs of other hosts that it requested. */
   readonly foreign: readonly string[];
-  /** Keeps a picture of it, as `name-desktop-light.png`, where TEST_SCREENSHOTS names a directory. */
+  /** Saves a screenshot as `name-desktop-light.png` in the directory TEST_SCREENSHOTS, if set. */
   picture(name: string): Promise<void>;
-  /** Four pictures of the page as it stands: on a desktop and a phone, in both themes. */
+  /** Saves four screenshots of the current page: desktop and phone, in both themes. */
   pictures(name: string): Promise<void>;
-  /** What is seen in both themes, one after the other: the page that is shown changes its colours, and nothing else. */
+  /** Runs a check in each theme; the theme of the current page changes without a reload. */
   inThemes(body: (theme: string) => Promise<void>): Promise<void>;
 }
 
-/** The windows that pages are made for. */
+/** The supported window sizes. */
 const shapes = {
   desktop: { width: 1_280, height: 800 },
   phone: { width: 390, height: 844 },
@@ -58,17 +58,17 @@ const shapes = {
 const shapeOf = (width: number) =>
   Object.entries(shapes).find(([, shape]) => shape.width === width)?.[0] ?? String(width);
 
-/** How a window is. */
+/** Options of a window. */
 export interface WindowOptions {
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
 }
 
-// What measures itself has done so two frames later, and what stands in fields has its colours.
+// Two frames later, elements that measure themselves have done so, and fields have their colours.
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Opens a window that nobody has signed in with. */
+/** Opens a window in which nobody is signed in. */
 export async function openWindow(
   browser: Browser,
   test: Pick<TestApp, 'url'>,
@@ -140,17 +140,17 @@ export async function openSignedIn(
   return window;
 }
 
-/** The key under which the console keeps the page secret in `localStorage`. */
+/** The key of the page secret in `localStorage`. */
 export const secretKey = 'switchyard:page-secret';
 
-/** Both halves of the sign-in of a page's browser. */
+/** Returns both halves of the sign-in of a page's browser. */
 export async function halvesOf(page: Page): Promise<Required<Halves>> {
   const [cookie] = await page.context().cookies();
   const secret = await page.evaluate((key) => localStorage.getItem(key), secretKey);
   return { cookie: `${cookie?.name}=${cookie?.value}`, 'switchyard-page-secret': secret ?? '' };
 }
 
-/** Signs a page's browser in as the page of the sign-in does, and then tells no other tab. */
+/** Signs a page's browser in like the sign-in page, but notifies no other tab. */
 export async function signInAlone(page: Page, token: string): Promise<void> {
   const status = await page.evaluate(
     async ([key, signInToken]) => {
@@ -171,7 +171,7 @@ export async function signInAlone(page: Page, token: string): Promise<void> {
   if (status !== 200) throw new Error(`Signing in answered ${status}.`);
 }
 
-/** Holds back what a page says on its sockets, from when it is loaded next until the function that it gives is called. */
+/** Delays messages that a page sends on its sockets, from its next load until the returned function is called. */
 export async function holdSockets(page: Page): Promise<() => void> {
   let resume: () => void = () => undefined;
   const resumed = new Promise<void>((resolve) => {
@@ -187,7 +187,7 @@ export async function holdSockets(page: Page): Promise<() => void> {
   return resume;
 }
 
-/** Chooses from one of the lists that are found by typing. */
+/** Chooses an option of a combobox by typing it. */
 export async function pick(page: Page, field: string, choice: string): Promise<void> {
   await page.getByRole('combobox', { name: field, exact: true }).click();
   await page.keyboard.type(choice);
@@ -195,9 +195,9 @@ export async function pick(page: Page, field: string, choice: string): Promise<v
   await page.getByRole('listbox').getByRole('option').filter(named).click();
 }
 
-/** What axe finds on a page that keeps somebody out: its rules for WCAG 2 A and AA, serious and critical. */
+/** Returns the accessibility violations that axe finds: serious and critical ones of WCAG 2 A and AA. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // Not by a script element: the policy of the pages would not let it run.
+  // Not with a script element: the page's policy would block it.
   const isThere = await page.evaluate(() => 'axe' in globalThis);
   if (!isThere) await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));
   return page.evaluate(async () => {

@@ -3,16 +3,16 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { call, type TestApp } from './app.ts';
 
-/** The header that a page of the console sends with every request. */
+/** The header that the console sends with every request. */
 export const fromConsole = { 'switchyard-client': 'console' };
 
-/** The two halves of a browser's sign-in, as the headers of a request. A test leaves one out to see what the other is worth. */
+/** The two halves of a browser's sign-in, as request headers. A test omits one to see what the other one allows. */
 export interface Halves {
   readonly cookie: string;
   readonly 'switchyard-page-secret'?: string;
 }
 
-/** Sends as a page of the console would, from the service's own origin. */
+/** Sends a request like a page of the console, from the service's own origin. */
 export function send(
   test: Pick<TestApp, 'url'>,
   method: string,
@@ -23,7 +23,7 @@ export function send(
   return call(test, null, method, path, body, { origin: test.url, ...fromConsole, ...headers });
 }
 
-/** Both halves of a sign-in with a token or a link. `headers`: sent as well, such as the halves of the sign-in before. */
+/** Returns both halves of a sign-in with a token or a link. `headers`: additional headers, such as those of the previous sign-in. */
 export async function signIn(
   test: Pick<TestApp, 'url'>,
   credential: string | { readonly link: string | null },
@@ -36,7 +36,7 @@ export async function signIn(
   return { cookie: cookie.split(';')[0] as string, 'switchyard-page-secret': answer.body.pageSecret };
 }
 
-/** Asks GraphQL as a page of the console would. */
+/** Sends a GraphQL request like a page of the console. */
 export async function ask(
   test: Pick<TestApp, 'url'>,
   halves: Halves,
@@ -49,7 +49,7 @@ export async function ask(
   return { status, data: body?.data, errors: body?.errors };
 }
 
-/** A socket opened by a page of an origin, with the halves of a sign-in and no token. */
+/** Opens a socket like a page of an origin, with the halves of a sign-in and no token. */
 export async function openSocket(test: Pick<TestApp, 'url'>, halves: Halves, origin: string | null) {
   const { cookie, 'switchyard-page-secret': pageSecret } = halves;
   const headers = { cookie, ...(origin === null ? {} : { origin }) };

@@ -15,11 +15,11 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 
-/** Names of the lists of introspection, as @cost describes them. */
+/** The names of the introspection lists, as @cost describes them. */
 const introspectionLists = /^(?:types|directives|fields|args|inputFields|interfaces|enumValues|possibleTypes)$/;
 
 /**
- * The points of an operation as a client would count them, from the directives of the printed schema alone: it knows nothing of the
+ * The points of an operation as a client would count them, only from the directives of the printed schema, without the
  * service's own rules.
  */
 export function costByDirectives(
@@ -105,7 +105,7 @@ export function costByDirectives(
   return Math.max(1, ofSet(operation.selectionSet, root ?? undefined));
 }
 
-/** The arguments of a field's directive, with the defaults of its definition; null where the field does not have it. */
+/** Returns the arguments of a field's directive, with the defaults of its definition; null if the field does not have it. */
 function directiveOf(
   schema: GraphQLSchema,
   { directives }: FieldDefinitionNode,

@@ -1,11 +1,11 @@
 import { newId } from '../../src/domain/ids.ts';
 
-/** A statement on the database of the processes. */
+/** Runs a statement on the processes' database. */
 export type Query = (sql: string, values: readonly unknown[]) => Promise<Record<string, any>[]>;
 
 const stamp = (at: Date) => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
 
-/** Writes automations that are due daily from a moment on, spread evenly over so many seconds after it. */
+/** Inserts automations that are due daily from a given time, spread evenly over this many seconds after it. */
 export async function seedDueAutomations(
   query: Query,
   {
@@ -34,18 +34,18 @@ export async function seedDueAutomations(
   );
 }
 
-/** How often the automations of a crowd have fired. Times are in ms after each one was due. */
+/** The runs of all these automations. Times are in ms after each one was due. */
 export interface Tally {
   readonly runs: number;
   readonly sessions: number;
-  /** Automations with exactly one run and exactly one session, whose next time is a day later. */
+  /** Automations with exactly one run and one session, whose next occurrence is a day later. */
   readonly once: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
 
-/** Counts what has come of a crowd. */
+/** Counts the runs and sessions of these automations. */
 export async function tally(query: Query): Promise<Tally> {
   const [row] = await query(
     `with started as (

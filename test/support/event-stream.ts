@@ -1,17 +1,17 @@
 import { onTestFinished } from 'vitest';
 
-/** An operation answered as server-sent events. */
+/** An operation whose results arrive as server-sent events. */
 export interface EventStream {
   readonly response: Response;
-  /** The payloads of the next `count` `next` events. Rejects when the stream ends before. */
+  /** Resolves with the payloads of the next `count` `next` events. Rejects when the stream ends before. */
   take(count: number): Promise<any[]>;
-  /** Resolves when the stream has ended, with the payloads that were left. */
+  /** Resolves with the remaining payloads when the stream has ended. */
   rest(): Promise<any[]>;
-  /** Leaves, as a client does that closes its connection. */
+  /** Closes the connection like a client that leaves. */
   abort(): void;
 }
 
-/** Sends an operation that asks for server-sent events (distinct connections mode of graphql-sse). */
+/** Sends an operation and requests server-sent events (distinct connections mode of graphql-sse). */
 export async function openStream(
   url: string,
   token: string,

@@ -3,8 +3,8 @@ import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Writes the paths of the test files that failed to the file that `FAILED_TEST_FILES` names, one a line. It writes nothing after
- * an error outside of all tests, because running files again cannot show that such an error is gone.
+ * Writes the paths of the failed test files to the file `FAILED_TEST_FILES`, one per line. Writes nothing after an error
+ * outside of all tests, because running files again cannot show that such an error is gone.
  */
 export class FailedFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {

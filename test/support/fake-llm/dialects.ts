@@ -1,20 +1,20 @@
 import type { Conversation, OfferedTool, Reply, Schema } from './script.ts';
 
-/** Tokens of one call, by a rule of thumb that is the same on both sides of a test. */
+/** Counts the tokens of one call by a rule that both sides of a test share. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
 }
 
-/** One provider's API: what its requests say, and how it answers. */
+/** One provider's API: the format of its requests and responses. */
 export interface Dialect {
   readonly name: 'openai-chat' | 'openai-responses' | 'anthropic' | 'gemini';
   readonly isMine: (path: string) => boolean;
-  /** Where the caller's key stands. */
+  /** The header with the caller's key. */
   readonly readKey: (headers: Headers, url: URL) => string | null;
   readonly isStreamed: (body: any, path: string) => boolean;
   readonly parse: (body: any, path: string) => Conversation;
-  /** The parts of a streamed answer, `event` where the API names it. */
+  /** The events of a streamed response; `event` if the API names them. */
   readonly stream: (reply: Reply, tokens: Tokens, model: string) => readonly { event?: string; data: unknown }[];
   readonly complete: (reply: Reply, tokens: Tokens, model: string) => unknown;
 }
@@ -26,7 +26,7 @@ const textOf = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : ((content ?? []) as { text?: string }[]).map(({ text }) => text ?? '').join('\n');
-/** Words come in pieces, as models stream them; a piece may cut a word. */
+/** Splits a text into chunks like a model that streams; a chunk may end inside a word. */
 const piecesOf = (text: string) => text.match(/[\s\S]{1,7}/g) ?? [];
 
 const chatChunk = (model: string, rest: object) => ({
@@ -131,7 +131,7 @@ const responsesComplete = (reply: Reply, { input, output }: Tokens, model: strin
   },
 });
 
-// Codex puts the tools of an MCP server into a namespace of its own.
+// Codex puts the tools of an MCP server into a separate namespace.
 const responsesTools = ({ type, name, tools, ...rest }: any): OfferedTool[] => {
   if (type === 'function') return [toolOf({ name, ...rest })];
   return type === 'namespace'
@@ -216,7 +216,7 @@ const anthropic: Dialect = {
       const results = parts.filter(({ type }: any) => type === 'tool_result');
       const text = textOf(parts.filter(({ type }: any) => type === 'text'));
       const answers = results.map((part: any): Turn => ({ role: 'tool', text: textOf(part.content) }));
-      // What an agent adds to the answers of its tools is not the user's.
+      // Text that an agent adds to the results of its tools is not the user's.
       return results.length > 0 ? answers : [{ role, text }];
     }),
     tools: (body.tools ?? []).map((tool: any) => ({ name: tool.name, schema: tool.input_schema ?? {} })),
@@ -294,7 +294,7 @@ const gemini: Dialect = {
     geminiAnswer([...(text ? [{ text }] : []), ...geminiCall(call)], 'STOP', tokens, model),
 };
 
-/** All that the fake model speaks. */
+/** All APIs that the fake model supports. */
 export const dialects: readonly Dialect[] = [openaiChat, openaiResponses, anthropic, gemini];
 
 function toolOf({ name, parameters }: { name: string; parameters?: Schema }): OfferedTool {

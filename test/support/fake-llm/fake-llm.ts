@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { type Dialect, dialects, type Tokens } from './dialects.ts';
 import { type Conversation, replyTo } from './script.ts';
 
-/** One call that the fake model answered, or refused. */
+/** One call that the fake model answered or refused. */
 export interface LlmCall extends Tokens {
   readonly dialect: Dialect['name'];
   readonly key: string | null;
@@ -12,25 +12,25 @@ export interface LlmCall extends Tokens {
   readonly conversation: Conversation;
 }
 
-/** A model on loopback that does what the user's words say. See {@link replyTo} for them. */
+/** A model on loopback that follows the commands in the user's messages, see {@link replyTo}. */
 export interface FakeLlm {
-  /** Without a path. */
+  /** The URL without a path. */
   readonly url: string;
   readonly calls: readonly LlmCall[];
-  /** Resolves once an answer is kept back under this name. */
+  /** Resolves once an answer waits under this name. */
   waitForHold(name: string): Promise<void>;
-  /** Lets all answers under this name go, those to come too. */
+  /** Releases all answers under this name, including later ones. */
   release(name: string): void;
   close(): Promise<void>;
 }
 
-/** Starts one. `apiKey`: any other key is answered with 401, as providers do. */
+/** Starts a fake model. `apiKey`: any other key gets 401, as with providers. */
 export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<FakeLlm> {
   const calls: LlmCall[] = [];
   const holds = createHolds();
   const server = createServer((request, response) => {
     answer(request, response, apiKey, holds, calls).catch((error: unknown) => {
-      // A 400 is not tried again, and agents pass its message on.
+      // Agents do not retry after a 400, and report its message.
       if (!response.headersSent)
         send(response, 400, { error: { message: String(error), type: 'invalid_request_error' } });
       response.end();
@@ -57,7 +57,7 @@ async function answer(
   calls: LlmCall[],
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
-  // Some try a WebSocket first.
+  // Some agents try a WebSocket first.
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const dialect = dialects.find(({ isMine }) => isMine(url.pathname));
   if (!dialect) return send(response, 404, { error: { message: `The fake model has no ${url.pathname}.` } });

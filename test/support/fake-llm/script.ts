@@ -1,12 +1,12 @@
-/** A tool as a request offers it. */
+/** A tool in a request. */
 export interface OfferedTool {
   readonly name: string;
   readonly schema: Schema;
-  /** Named in the call too, where there is one. */
+  /** The namespace, which the call must name too, if there is one. */
   readonly namespace?: string;
 }
 
-/** As much of JSON Schema as tools' arguments need. Gemini writes the types in capitals. */
+/** The part of JSON Schema that tool arguments need. Gemini writes types in upper case. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -14,17 +14,17 @@ export interface Schema {
   readonly enum?: readonly unknown[];
 }
 
-/** What every API's request says, in one form. */
+/** The request of any API in one form. */
 export interface Conversation {
   readonly model: string;
-  /** In order. `tool` is the answer to one call; what is said to the model apart from the user's words is left out. */
+  /** In order. `tool` is the result of one call; text for the model that is not the user's is omitted. */
   readonly turns: readonly { readonly role: 'user' | 'assistant' | 'tool'; readonly text: string }[];
   readonly tools: readonly OfferedTool[];
-  /** The shape that the answer must have, where one is asked for. */
+  /** The schema that the answer must satisfy, if the request has one. */
   readonly answerSchema: Schema | null;
 }
 
-/** What the model answers: words, and then perhaps one call of a tool. */
+/** The model's answer: text, and optionally a call of one tool. */
 export interface Reply {
   readonly text: string;
   readonly call: {
@@ -32,26 +32,26 @@ export interface Reply {
     readonly namespace?: string | undefined;
     readonly args: Record<string, unknown>;
   } | null;
-  /** The name under which this answer is kept back until the test lets it go. */
+  /** The name under which this answer waits until the test releases it. */
   readonly hold: string | null;
 }
 
-/** What agents call their tools. */
+/** The agents' names for common tools. */
 const toolNames = {
   write: /^(write|write_file|create_file)$/i,
   shell: /^(bash|shell|run_shell_command|shell_command|exec_command|local_shell)$/i,
 } as const;
 
 /**
- * What the model answers. It does the lines `do: …` at the end of the user's last message, one after another; how far it is
- * it sees from the answers of tools since. So it needs no memory, and goes on after an agent was killed:
- * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (a name's end is enough),
+ * Returns the model's answer. The model runs the lines `do: …` at the end of the user's last message, in sequence; the number
+ * of tool results after that message shows how many are done. So it needs no memory, and continues after an agent was killed:
+ * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (the end of a name is enough),
  * `do: hold NAME`.
  */
 export function replyTo(conversation: Conversation): Reply {
   const nothing = { text: '', call: null, hold: null };
   if (conversation.answerSchema) return { ...nothing, text: JSON.stringify(fill(conversation.answerSchema, {})) };
-  // Requests beside the work, for a title or a summary, offer no tools.
+  // Additional requests, for a title or a summary, offer no tools.
   if (conversation.tools.length === 0) return { ...nothing, text: 'A title of the fake model' };
   const at = conversation.turns.findLastIndex(({ role }) => role === 'user');
   const steps = stepsOf(conversation.turns[at]?.text ?? '');
@@ -62,7 +62,7 @@ export function replyTo(conversation: Conversation): Reply {
   return { text: answer.say.join('\n'), call: callOf(answer, conversation.tools), hold: answer.hold };
 }
 
-// Only those at the end: what stands before (a digest, a message that was interrupted) is done already or comes again.
+// Only the lines at the end: earlier ones (a digest, an interrupted message) are done or come again.
 function stepsOf(text: string): RegExpMatchArray[] {
   const lines = text.split('\n');
   const before = lines.findLastIndex((line) => line.trim() !== '' && !line.startsWith('do: '));
@@ -80,7 +80,7 @@ interface Answer {
 
 const emptyAnswer = (): Answer => ({ say: [], hold: null, act: null });
 
-// A call of a tool ends an answer; what stands behind the last one is the last answer.
+// A tool call ends an answer; text after the last call is the last answer.
 function collect(answers: Answer[], [, verb = '', rest = '']: RegExpMatchArray): Answer[] {
   const answer = answers.at(-1) as Answer;
   if (verb === 'say') answer.say.push(rest);
@@ -99,7 +99,7 @@ function callOf({ act }: Pick<Answer, 'act'>, tools: readonly OfferedTool[]): Re
     case 'write': {
       const tool = tools.find(({ name }) => toolNames.write.test(name));
       if (tool) return { name: tool.name, args: fill(tool.schema, { path: first, content: rest }) };
-      // Codex has none for it.
+      // Codex has no such tool.
       return callOf({ act: { verb: 'shell', rest: `echo '${rest}' > ${first}` } }, tools);
     }
     case 'shell': {
@@ -127,7 +127,7 @@ function requireTool(
 
 type Values = { path?: string; content?: string; command?: string };
 
-/** Arguments for a schema: the values where their names fit, and anything valid for what else is required. */
+/** Returns arguments for a schema: the values whose names fit, and valid values for other required members. */
 function fill(schema: Schema, values: Values): Record<string, unknown> {
   const properties = Object.entries(schema.properties ?? {});
   const filled = properties.flatMap(([name, property]): [string, unknown][] => {

@@ -3,19 +3,19 @@ import { createPatterns } from '../../src/domain/automations/triggers/create-pat
 import type { Patterns } from '../../src/domain/patterns.ts';
 import type { TestApp } from './app.ts';
 
-/** Patterns run by a real thread that answers only while its gate is open. */
+/** Patterns that a real thread checks, which answers only while its gate is open. */
 export interface GatedPatterns {
   readonly patterns: Patterns;
   open(): void;
-  /** How many questions the thread has got. */
+  /** The number of questions that the thread has received. */
   requestCount(): number;
-  /** Resolves when the thread has got so many questions. */
+  /** Resolves when the thread has received this many questions. */
   waitForRequests(count: number): Promise<void>;
 }
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Creates patterns with a gate, which is shut at first; `limitMs` is their time limit. */
+/** Creates patterns whose gate is closed at first; `limitMs` is their time limit. */
 export function createGatedPatterns(limitMs = 60_000, now = () => new Date()): GatedPatterns {
   const gate = new Int32Array(new SharedArrayBuffer(8));
   const program = new URL('gated-pattern-thread.ts', import.meta.url);
@@ -33,7 +33,7 @@ export function createGatedPatterns(limitMs = 60_000, now = () => new Date()): G
   };
 }
 
-/** Gives an app {@link createGatedPatterns}. */
+/** Makes an app use {@link createGatedPatterns}. */
 export function gatePatterns({ app }: Pick<TestApp, 'app'>, limitMs?: number): GatedPatterns {
   const gated = createGatedPatterns(limitMs, () => app.services.now());
   (app.services as { patterns: Patterns }).patterns = gated.patterns;

@@ -1,8 +1,8 @@
 import { findPostgresBinaries, howToGetPostgres, startPostgresCluster } from './postgres-cluster.ts';
 
 /**
- * Gives the workers of the project `postgres` a server: the one of TEST_POSTGRES_URL, else a private one for this run.
- * Returns what vitest calls at the end.
+ * Provides a server for the workers of the project `postgres`: TEST_POSTGRES_URL, or a private server for this run. Returns
+ * the teardown function for vitest.
  */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.TEST_POSTGRES_URL) return undefined;

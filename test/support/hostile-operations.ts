@@ -3,16 +3,16 @@ import type { SentOperation } from './transports.ts';
 const times = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 
-// Each fragment holds all others: as many ways through them as they have orders.
+// Each fragment contains all others: the number of paths is the number of their permutations.
 const cycles = `{ ...F0 } ${times(60, (n) => `fragment F${n} on Query { ${times(20, (m) => `...F${(n + m + 1) % 60}`)} }`)}`;
 
-// Each fragment holds the next one twice.
+// Each fragment contains the next one twice.
 const doubling = `{ ...F0 } ${times(60, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F60 on Query { __typename }`;
 
 const typeBomb = (depth: number): string =>
   depth === 0 ? 'name' : `fields { type { ${typeBomb(depth - 1)} } } possibleTypes { ${typeBomb(depth - 1)} }`;
 
-/** Operations that mean harm, by what they are. */
+/** Hostile operations by kind. */
 export const hostileOperations: Readonly<Record<string, SentOperation>> = {
   'fields 10,000 deep': { query: `${'{a'.repeat(10_000)}${'}'.repeat(10_000)}` },
   'a value 10,000 deep': { query: `{ session(id: ${'['.repeat(10_000)}${']'.repeat(10_000)}) { title } }` },
@@ -51,7 +51,7 @@ export const hostileOperations: Readonly<Record<string, SentOperation>> = {
   'an unknown document’s id of 100,000 letters': { documentId: 'x'.repeat(100_000) },
 };
 
-/** An operation as JSON. What is deep is written here: `JSON.stringify` would not get to its end. */
+/** Writes an operation as JSON. Deep values are written here, because `JSON.stringify` would overflow the stack. */
 export function hostileText(operation: SentOperation, wrap: (json: string) => string = (json) => json): string {
   return wrap(JSON.stringify(operation)).replace('"@deep"', `${'['.repeat(50_000)}${']'.repeat(50_000)}`);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** An answer, read to its end. */
+/** A complete response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
@@ -11,8 +11,8 @@ export interface HttpAnswer {
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends one request, whose body is JSON when there is any, and reads the answer. Redirects are not followed, and nothing is
- * compressed. Tests send tens of thousands of requests, of which `fetch` takes more CPU than the service does for many.
+ * Sends one request with an optional JSON body, and reads the response. It follows no redirects and requests no compression.
+ * Tests send tens of thousands of requests, for many of which `fetch` needs more CPU than the service.
  */
 export async function exchangeJson(
   url: string,
@@ -21,7 +21,7 @@ export async function exchangeJson(
   body?: unknown,
 ): Promise<HttpAnswer> {
   const payload = body === undefined ? null : JSON.stringify(body);
-  // Said for every method: Node says it by itself for some only.
+  // Set for every method: Node sets it for some methods only.
   const described =
     payload === null
       ? {}

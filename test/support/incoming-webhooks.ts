@@ -2,12 +2,12 @@ import { parseId } from '../../src/domain/ids.ts';
 import { call, type TestApp } from './app.ts';
 import { createAutomation, makeAutomatic } from './automations.ts';
 
-/** A trigger of incoming webhooks, with one condition if any. */
+/** Returns a trigger for incoming webhooks, with an optional condition. */
 export const incoming = (conditions?: object) => ({
   incomingWebhook: conditions === undefined ? {} : { conditions: { any: [{ all: [conditions] }] } },
 });
 
-/** An automation with a webhook, and how to call it. */
+/** An automation with a webhook, and functions that call it. */
 export async function makeWebhook(test: TestApp, input: Record<string, unknown> = {}) {
   const { token, organizationId } = await makeAutomatic(test);
   const { automation, webhookSecret } = await createAutomation(test, { triggers: [incoming()], ...input }, token);
@@ -23,7 +23,7 @@ export async function makeWebhook(test: TestApp, input: Record<string, unknown> 
   return { token, organizationId, automationId, secret: webhookSecret as string, path, send, runs };
 }
 
-/** The answer of a webhook: to a delivery that it takes, or a problem. */
+/** The response of a webhook: an accepted delivery, or a problem. */
 interface WebhookAnswer {
   readonly run_id?: string | null;
   readonly status: string | number;
@@ -33,7 +33,7 @@ interface WebhookAnswer {
   readonly instance?: string;
 }
 
-/** Posts to a path of a webhook. */
+/** Posts to a webhook's path. */
 export async function postTo(
   test: Pick<TestApp, 'url'>,
   path: string,
@@ -48,7 +48,7 @@ export async function postTo(
   return { status: response.status, headers: response.headers, body: (await response.json()) as WebhookAnswer };
 }
 
-/** The prompt of a session, by its id in any form. */
+/** Returns the prompt of a session by its id in any form. */
 export const promptOf = async (test: TestApp, sessionId: string) => {
   const [row] = await test.app.services.store.query<{ prompt: string }>('select prompt from session where id = $1', [
     parseId('session', sessionId),

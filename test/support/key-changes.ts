@@ -3,10 +3,10 @@ import type { App } from '../../src/app.ts';
 const ofKeys =
   /^\s*(?:update|delete from|insert into) (?:api_key|user_account|service_user|organization|role|role_assignment|enterprise)\b/;
 
-/** Whether a statement is one that signing in may take, or not: what is known of keys is asked for now and then. */
+/** Returns true for a statement of the authentication that may run at any time: the check for changed keys. */
 export const isOfSigningIn = (sql: string): boolean => sql.includes('key_epoch');
 
-/** What a test changes of keys in the database itself is told as the service tells of its own acts. */
+/** Announces changes of keys that a test makes directly in the database, like the service announces its own. */
 export function notifyKeyChanges({ services: { store, keyCache } }: App): void {
   const { execute } = store;
   store.execute = async <Row>(sql: string, values?: readonly unknown[]) => {

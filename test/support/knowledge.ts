@@ -3,7 +3,7 @@ import type { Scope } from '../../src/domain/identity/organizations/scope.ts';
 import { createFolder } from '../../src/domain/library/knowledge/change-folders.ts';
 import { call, type TestApp } from './app.ts';
 
-/** Makes the folders of a path such as `Backend/Databases`, none of which are there yet; the bare id of the last. */
+/** Creates the folders of a path such as `Backend/Databases`, none of which exist; returns the unprefixed id of the last. */
 export async function makeFolders(context: Context, scope: Scope, path: string): Promise<string> {
   let parentId: string | null = null;
   for (const name of path.split('/')) parentId = (await createFolder(context, scope, { name, parentId })).id;
@@ -11,7 +11,7 @@ export async function makeFolders(context: Context, scope: Scope, path: string):
   return parentId;
 }
 
-/** What an organization's audit log says of some kind of thing, oldest first; null: what the enterprise's own says. */
+/** Returns the audit log entries of an organization about one kind of object, oldest first; null: of the enterprise's own log. */
 export async function readAuditActions(
   test: TestApp,
   organizationId: string | null,
@@ -24,7 +24,7 @@ export async function readAuditActions(
   );
 }
 
-/** The ids of a version 3 list in its order, read to its end; `afterPage` runs between two pages. */
+/** Returns all ids of a version 3 list in its order; `afterPage` runs between two pages. */
 export async function readIds(
   test: TestApp,
   list: { readonly token: string; readonly path: string; readonly id: string },

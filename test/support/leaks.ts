@@ -1,13 +1,13 @@
 import type { Store } from '../../src/store/store.ts';
 
-/** What the values of all secrets in tests contain, so that they are found wherever they should not be. */
+/** A text that the values of all test secrets contain, so that leaks can be found. */
 export const secretCanary = 'c4n4ry';
 
-// A whole token, of any kind: the part that is shown and stored is much shorter. In the middle of a word it is none: what is
-// sealed is base64url, and long enough that chance writes a prefix. Then the values of secrets.
+// A complete token of any kind: the prefix that is displayed and stored is much shorter. Not inside a word: encrypted values
+// are long base64url texts, which may contain a prefix by chance. Also the values of secrets.
 const forbidden = `(?:^|[^A-Za-z0-9_-])(apk_user_|apk_|cog_)[A-Za-z0-9]{32}|${secretCanary}`;
 
-/** Rejects when a row of any table, as text, holds a token or the value of a secret. */
+/** Rejects if the text of any table row contains a token or the value of a secret. */
 export async function requireNoSecrets(store: Store): Promise<void> {
   const tables = await store.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables

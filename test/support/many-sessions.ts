@@ -2,7 +2,7 @@ import { newId, parseId } from '../../src/domain/ids.ts';
 import type { TestApp } from './app.ts';
 import { say } from './sessions.ts';
 
-/** Ended sessions of an organization, three of the same time every 2 ms, the first made `agoMs` ago; their bare ids, newest first. */
+/** Creates ended sessions, three with the same time every 2 ms, the first `agoMs` ago; returns unprefixed ids, newest first. */
 export async function makeManySessions(
   test: TestApp,
   organizationId: string,
@@ -16,7 +16,7 @@ export async function makeManySessions(
        from unnest($1::text[]) with ordinality as i(id, n)`,
     [ids, parseId('organization', organizationId), new Date(Date.now() - agoMs)],
   );
-  // Newest first, and of the same millisecond the greater id.
+  // Newest first; within a millisecond the greater id first.
   const rows = await test.app.services.store.query<{ id: string }>(
     'select id from session where id = any($1::text[]) order by created_at desc, id desc',
     [ids],
@@ -24,7 +24,7 @@ export async function makeManySessions(
   return rows.map(({ id }) => id);
 }
 
-/** Agent messages `m0`, `m1` … in a session's log, behind what is there. */
+/** Appends agent messages `m0`, `m1` … to a session's log. */
 export async function sayMany(test: TestApp, sessionId: string, count: number): Promise<void> {
   for (let from = 0; from < count; from += 500) {
     await say(test, sessionId, ...Array.from({ length: Math.min(500, count - from) }, (_, n) => `m${from + n}`));

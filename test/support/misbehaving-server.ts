@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What is done to a connection once it has sent something. */
+/** Runs on a connection when its first data arrives. */
 export type Misbehavior = (socket: Socket) => void;
 
-/** A server that does to each connection what it likes, until the test ends; how many it has had. */
+/** Starts a server that misbehaves on each connection until the test ends; counts its connections. */
 export async function startMisbehavingServer(
   misbehave: Misbehavior,
 ): Promise<{ url: string; connections: () => number }> {

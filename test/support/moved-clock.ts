@@ -1,5 +1,5 @@
-// Loaded before a server: its clock goes wrong by as many ms as a file says, at once, as when somebody sets it. Timers, which
-// go by another clock, do not.
+// Loaded before a server: shifts its clock at once by the number of ms in a file, as if somebody set it. Timers do not
+// change, because they use another clock.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.MOVED_CLOCK ?? '';

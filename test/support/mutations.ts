@@ -1,6 +1,6 @@
 import { graphql, type TestApp } from './app.ts';
 
-/** What each mutation's payload is asked for. */
+/** The selection of each mutation's payload. */
 const selections = {
   createSession: `wasReplayed session {
     id sessionId title tags status isArchived isUnlisted origin agent snapshotId maxAcuLimit structuredOutputSchema url
@@ -13,14 +13,14 @@ const selections = {
   createServiceUser: 'serviceUser { serviceUserId name expiresAt }',
 } as const;
 
-/** The document of a mutation: its input is the variable `input`. */
+/** Returns the document of a mutation; its input is the variable `input`. */
 export const mutationDocument = (field: string, selection: string): string =>
   `mutation($input: ${field[0]?.toUpperCase()}${field.slice(1)}Input!) { ${field}(input: $input) { ${selection} } }`;
 
 /** A mutation of the schema. */
 export type MutationName = keyof typeof selections;
 
-/** Runs a mutation; `payload` is null when it was an error rather than a payload. */
+/** Runs a mutation; `payload` is null if the result was an error. */
 export async function mutate(
   test: Pick<TestApp, 'url'>,
   token: string,

@@ -1,7 +1,7 @@
 import type { Driver } from '../../src/store/driver.ts';
 import type { Adapter, Begun } from '../../src/store/transaction-scope.ts';
 
-/** A statement on its way to the database, and what sent it: the Prisma client, or SQL of ours. */
+/** A statement before it is sent, and its source: the Prisma client, or our own SQL. */
 export interface SentStatement {
   readonly by: 'prisma' | 'sql';
   readonly sql: string;
@@ -9,10 +9,10 @@ export interface SentStatement {
   readonly isInTransaction: boolean;
 }
 
-/** Called with each statement, before it is sent. */
+/** Called with each statement before it is sent. */
 export type StatementListener = (statement: SentStatement) => void;
 
-/** A driver that reports each statement except those of migrations and of `urgentQuery`, heartbeats. */
+/** Wraps a driver to report each statement, except those of migrations and of `urgentQuery` (heartbeats). */
 export function observeDriver(driver: Driver, listener: StatementListener): Driver {
   const { adapter } = driver;
   const observeSql = <T extends Pick<Driver, 'query'>>(target: T, isInTransaction: boolean): T['query'] => {

@@ -4,18 +4,18 @@ import { type Gateway, type GatewayOptions, openGateway } from '../../src/agents
 import { behindGateway } from './provider.ts';
 import { connectRaw, type Wire } from './raw-http.ts';
 
-/** A gateway of a test, closed at its end. */
+/** A gateway that closes at the end of its test. */
 export interface OpenGateway {
   readonly gateway: Gateway;
   readonly usages: Extract<AgentUpdate, { type: 'usage' }>[];
-  /** Resolves with the first usage that is told. */
+  /** Resolves with the first reported usage. */
   readonly firstUsage: Promise<unknown>;
-  /** The header line with the key of the run. */
+  /** The header line with the run's key. */
   readonly auth: string;
   connect(): Wire;
 }
 
-/** Opens a gateway before the provider at `url`. */
+/** Opens a gateway to the provider at `url`. */
 export async function openTestGateway(
   url: string,
   options: Partial<GatewayOptions> = {},

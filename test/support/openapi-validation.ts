@@ -4,17 +4,17 @@ import { gunzip } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { App } from '../../src/app.ts';
 
-/** What is kept of a body for a look at it; longer ones are passed on unseen. */
+/** The maximum size of a validated body; longer ones pass without validation. */
 const maxBytes = 4 * 1_024 * 1_024;
 const versions = ['v1', 'v2', 'v3'];
 
-/** Read from the first app that is asked: but for their address the documents of all are the same, and dear to compile. */
+/** Read from the first app: the documents of all apps are equal except for their URLs, and expensive to compile. */
 let described: Promise<readonly DescribedOperation[]> | null = null;
 
 /**
- * Holds every answer of an app to its OpenAPI document, both ways: the status and the content type must be described, the
- * body must be as described and have no property beside; and the body of a request that was taken must be one that the
- * document allows. Paths that are not described (aliases) and streams of events pass.
+ * Validates every response of an app against its OpenAPI document: status and content type must be described, and the body must
+ * match without additional properties. The body of an accepted request must match too. Undescribed paths (aliases) and event
+ * streams pass.
  */
 export function validateAgainstOpenApi(app: App): { requireNone(): Promise<void> } {
   const differences = new Set<string>();
@@ -63,8 +63,8 @@ export function validateAgainstOpenApi(app: App): { requireNone(): Promise<void>
     if (!isOfVersion(new URL(request.url).pathname)) return fetch(request, address);
     const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
     const isSmall = isJson(request.headers.get('content-type')) && length < maxBytes;
-    // Only what is there as a whole: a body that comes slowly, or never ends, is the server's to wait for.
-    // It may break off while the door is at something else: that is the door's to answer.
+    // Only for a complete body: a slow or endless body is for the server to handle.
+    // The body may fail while the API does other work: the API must answer that.
     const sent = isSmall
       ? request
           .clone()
@@ -86,7 +86,7 @@ export function validateAgainstOpenApi(app: App): { requireNone(): Promise<void>
 const isOfVersion = (path: string) => /^\/v\d/.test(path);
 const isJson = (type: string | null | undefined) => /^application\/json/.test(type ?? '');
 
-/** What will have been read of a body, by whoever reads it. */
+/** Returns the chunks of a body that are read, by any reader. */
 function tap(incoming: IncomingMessage): readonly Buffer[] {
   const read: Buffer[] = [];
   const on = incoming.on.bind(incoming);
@@ -97,7 +97,7 @@ function tap(incoming: IncomingMessage): readonly Buffer[] {
   return read;
 }
 
-// Read as it goes by, at the pace of the client; what a client does not take to its end is not looked at.
+// Copies the body at the client's pace; a body that the client does not read to its end is not validated.
 function teeBody(response: Response, onBody: (body: Buffer) => void): Response {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -129,7 +129,7 @@ function findOperation(described: readonly DescribedOperation[], request: Reques
 
 async function readDocuments(get: (path: string) => Promise<Response>): Promise<readonly DescribedOperation[]> {
   const documents = versions.map(async (name) => describeAll(name, await (await get(`/openapi/${name}.json`)).json()));
-  // `/sessions/insights` before `/sessions/{devin_id}`.
+  // `/sessions/insights` comes before `/sessions/{devin_id}`.
   return (await Promise.all(documents)).flat().toSorted((a, b) => a.parameters - b.parameters);
 }
 
@@ -186,7 +186,7 @@ function describeAll(name: string, document: Json): DescribedOperation[] {
 
 const pointer = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-// Objects have no properties but those described. Of an intersection only the whole is closed.
+// Objects have only the described properties. Of an intersection only the outer schema is closed.
 function closed(node: Json, name: string): Json {
   if (Array.isArray(node)) return node.map((each) => closed(each, name));
   if (node === null || typeof node !== 'object') return node;

@@ -1,13 +1,13 @@
-/** Somebody who sends the examples of a page, one after the other: for the "…" that is printed, the newest id of that kind. */
+/** A reader who sends the examples of a page in order, and replaces each printed "…" by the newest id of that kind. */
 export class PageReader {
   private readonly ids: Map<string, string>;
 
-  /** Begins with a bare organization. */
+  /** Starts with the id of an organization, unprefixed. */
   constructor(organizationId: string) {
     this.ids = new Map([['org', `org-${organizationId}`]]);
   }
 
-  /** A text of the page, with ids where it has "…". */
+  /** Returns a text of the page with ids in place of "…". */
   fill(text: string): string {
     return text.replaceAll(/([a-z-]+)-…|(whsec)_…/g, (printed, kind: string = 'whsec') => {
       const id = this.ids.get(kind);
@@ -16,7 +16,7 @@ export class PageReader {
     });
   }
 
-  /** Remembers the ids of an answer. */
+  /** Remembers the ids of a response. */
   see(answer: unknown): void {
     for (const [id, kind] of JSON.stringify(answer).matchAll(/(?<=")([a-z][a-z-]*)-[0-9a-f]{32}(?=")/g)) {
       this.ids.set(kind as string, id);

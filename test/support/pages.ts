@@ -1,16 +1,16 @@
 import { graphql, type TestApp } from './app.ts';
 
-/** A Relay connection of `{ id }` nodes as paging tests read it. */
+/** A Relay connection of `{ id }` nodes, as paging tests read it. */
 export interface ReadPage {
   edges: { cursor: string; node: { id: string } }[];
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
 }
 
-/** A list somewhere in the API. `field` holds PAGE where first, after, last and before go. */
+/** A list of the API. `field` contains PAGE in place of first, after, last and before. */
 export interface List {
   readonly token: string;
   readonly field: string;
-  /** From the data to the connection. */
+  /** Returns the connection in the data. */
   readonly at: (data: any) => ReadPage;
   readonly variables?: Record<string, unknown>;
   readonly declared?: string;
@@ -19,7 +19,7 @@ export interface List {
 const selection =
   '{ edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }';
 
-/** One page, or the errors. */
+/** Reads one page; returns it or the errors. */
 export async function readPage(
   test: Pick<TestApp, 'url'>,
   list: List,
@@ -32,7 +32,7 @@ export async function readPage(
   return { page: data && !errors ? list.at(data) : null, errors };
 }
 
-/** Reads a list to its end in pages, from either side, and gives the ids in the list's own order. */
+/** Reads a list completely in pages from either end; returns the ids in the list's order. */
 export async function readAll(
   test: Pick<TestApp, 'url'>,
   list: List,

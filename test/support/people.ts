@@ -2,7 +2,7 @@ import { graphql, type TestApp } from './app.ts';
 import { mutationDocument } from './mutations.ts';
 import { globalIdOf, makeKey } from './principals.ts';
 
-/** Runs a mutation; gives its payload, or the code and message of the error that came instead. */
+/** Runs a mutation; returns its payload, or the code and message of its error. */
 export async function runMutation(
   test: TestApp,
   field: string,
@@ -15,12 +15,12 @@ export async function runMutation(
   return errors ? { error: errors[0].extensions.code, message: errors[0].message } : data[field];
 }
 
-/** What a role is asked for. */
+/** The selection of a role. */
 export const roleFields = 'role { id roleId name scope isBuiltIn permissions }';
 
 let roles = 0;
 
-/** A custom role of these permissions. */
+/** Creates a custom role with these permissions. */
 export async function makeRole(
   test: TestApp,
   scope: 'ENTERPRISE' | 'ORGANIZATION',
@@ -33,7 +33,7 @@ export async function makeRole(
   return made.role;
 }
 
-/** A service user of the enterprise with a custom role of just these permissions. */
+/** Creates a service user of the enterprise with a custom role of exactly these permissions. */
 export async function makeManager(
   test: TestApp,
   ...permissions: string[]
@@ -45,7 +45,7 @@ export async function makeManager(
   return { serviceUserId, roleId, token: await makeKey(test, { kind: 'SERVICE_USER', serviceUserId }) };
 }
 
-/** The places and roles of a user that a viewer sees, newest first: `[organizationId, roleId]`. */
+/** Returns the role assignments of a user that a viewer sees, newest first: `[organizationId, roleId]`. */
 export async function rolesOf(
   test: TestApp,
   userId: string,

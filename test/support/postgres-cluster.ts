@@ -7,18 +7,18 @@ import { delimiter, dirname, join } from 'node:path';
 /** The oldest major version that the service supports. */
 const oldestSupported = 15;
 
-/** What to tell somebody whose machine has no PostgreSQL. */
+/** The advice for machines without PostgreSQL. */
 export const howToGetPostgres = `install PostgreSQL ${oldestSupported} or newer (Debian: apt-get install postgresql; macOS: brew install postgresql), or set TEST_POSTGRES_URL to a server on which the tests may create databases`;
 
 /** A running private PostgreSQL. */
 export interface PostgresCluster {
-  /** Superuser's address of the database `postgres`; tests create their own databases beside it. */
+  /** The superuser's URL of the database `postgres`; tests create their own databases on the same server. */
   readonly url: string;
-  /** The same by a socket in its folder: both ends of a statement take half the CPU that they take over TCP. */
+  /** The URL for the socket in its folder: each statement takes half as much CPU as over TCP. */
   readonly socketUrl: string;
-  /** Ends all connections and starts the server again, with the same files and port. */
+  /** Ends all connections and restarts the server with the same files and port. */
   restart(): Promise<void>;
-  /** Makes a standby a server of its own, as a failover does. */
+  /** Promotes a standby, as in a failover. */
   promote(): Promise<void>;
   /** Stops the server and removes its files. May be called twice. */
   stop(): Promise<void>;
@@ -26,13 +26,13 @@ export interface PostgresCluster {
 
 /** Options of {@link startPostgresCluster}. */
 export interface ClusterOptions {
-  /** `name=value`, above those of the tests. */
+  /** Settings as `name=value`, which override those of the tests. */
   readonly settings?: readonly string[];
-  /** The {@link PostgresCluster.url} of a running server whose standby it is. */
+  /** The {@link PostgresCluster.url} of the running primary of a standby. */
   readonly standbyOf?: string;
 }
 
-/** The folder of the newest installed PostgreSQL server that is new enough; null when there is none. */
+/** Returns the folder of the newest supported PostgreSQL server; null if there is none. */
 export function findPostgresBinaries(): string | null {
   const found = candidateFolders()
     .filter((folder) => ['initdb', 'pg_ctl', 'postgres'].every((program) => existsSync(join(folder, program))))
@@ -43,9 +43,9 @@ export function findPostgresBinaries(): string | null {
 }
 
 /**
- * Starts a PostgreSQL of our own on a free port of 127.0.0.1, with its files in a new temporary folder. It trusts
- * everybody on this machine and does not sync to disk: nothing but tests may live in it. It stops with `stop()`, and also
- * when this process ends in any other way, `kill -9` included.
+ * Starts a private PostgreSQL on a free port of 127.0.0.1 with its files in a new temporary folder. It trusts everybody on
+ * this machine and does not sync to disk, so only tests may use it. It stops with `stop()`, and also when this process ends in
+ * any other way, `kill -9` included.
  */
 export async function startPostgresCluster(
   binaries: string,
@@ -56,7 +56,7 @@ export async function startPostgresCluster(
   if (owner) chownSync(folder, owner.uid, owner.gid);
   const port = await freePort();
   const more = settings.map((setting) => `-c ${setting}`).join(' ');
-  // A session of its own, so that Ctrl-C in the terminal reaches vitest first and the server stops after the tests.
+  // In its own session: Ctrl-C in the terminal reaches vitest first, and the server stops after the tests.
   const supervisor = spawn('sh', ['-c', supervisorScript, 'sh', binaries, folder, String(port), more, standbyOf], {
     cwd: folder,
     detached: true,
@@ -92,8 +92,8 @@ export async function startPostgresCluster(
 }
 
 /**
- * The server's keeper: starts it, says "ready", and waits for its standard input to close, which the kernel does for it
- * when the test process is gone. `-N` and `fsync=off`: the files need not outlive the tests.
+ * The server's supervisor: starts it, writes "ready", and waits until its standard input closes; the kernel closes that when
+ * the test process ends. `-N` and `fsync=off`: the files are temporary.
  */
 const supervisorScript = `
 bin=$1 dir=$2 port=$3 more=$4 primary=$5
@@ -112,7 +112,7 @@ cat >/dev/null
 "$bin/pg_ctl" stop -w -m immediate -D "$dir/data" >/dev/null 2>&1
 `;
 
-/** Resolves when the keeper says so; throws with the end of the server's own log when it gives up. */
+/** Resolves when the supervisor is ready; throws with the end of the server's log if it fails. */
 async function ready(supervisor: ChildProcess): Promise<void> {
   let stderrText = '';
   supervisor.stderr?.on('data', (data: Buffer) => {
@@ -127,7 +127,7 @@ async function ready(supervisor: ChildProcess): Promise<void> {
     throw new Error(`PostgreSQL for the tests did not start: ${output}. Its log ends:\n${stderrText}`);
 }
 
-/** The server refuses to run as root: whom to become instead, when we are root. */
+/** The server refuses to run as root: returns the user to switch to if this process runs as root. */
 function unprivilegedOwner(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   for (const user of ['postgres', 'nobody']) {
@@ -135,7 +135,7 @@ function unprivilegedOwner(): { uid: number; gid: number } | null {
       const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, user], { stdio: 'pipe' })));
       if (uid && gid) return { uid, gid };
     } catch {
-      // No such user here: the next one.
+      // Tries the next user if this one does not exist.
     }
   }
   throw new Error('PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody.');

@@ -5,7 +5,7 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 
-/** Runs statements on a database, each in a transaction of its own. */
+/** Runs statements on a database, each in a separate transaction. */
 export async function onDatabase<Row extends object>(url: string, ...statements: string[]): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -18,7 +18,7 @@ export async function onDatabase<Row extends object>(url: string, ...statements:
   }
 }
 
-/** Dumps a database and restores it into a new one on the server of `adminUrl`. Returns the address of the copy. */
+/** Dumps a database and restores it into a new one on the server of `adminUrl`. Returns the URL of the copy. */
 export async function copyDatabase(sourceUrl: string, adminUrl: string): Promise<string> {
   const name = `copy_${randomBytes(8).toString('hex')}`;
   await onDatabase(adminUrl, `create database ${name}`);
@@ -31,7 +31,7 @@ export async function copyDatabase(sourceUrl: string, adminUrl: string): Promise
   return url.href;
 }
 
-/** Makes a cluster use up transaction numbers. */
+/** Makes a cluster consume transaction ids. */
 export async function useTransactions(url: string, count: number): Promise<void> {
   await onDatabase(url, `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`);
 }

@@ -9,11 +9,11 @@ async function run(test: TestApp, field: string, made: string, input: Record<str
   return payload;
 }
 
-/** A scope as inputs have it; null: the enterprise. */
+/** Returns a scope as inputs have it; null: the enterprise. */
 export const scopeOf = (organizationId: unknown) =>
   organizationId === null ? { enterprise: true } : { organizationId };
 
-/** The input of `createApiKey` of what a key is made from, with all members side by side. A SERVICE key is an org_admin. */
+/** Returns the input of `createApiKey` from a flat list of members. A SERVICE key is an org_admin. */
 export function keyInput({ kind, ...input }: Record<string, unknown>): Record<string, unknown> {
   const { organizationId, userId, serviceUserId, roleId = 'org_admin', ...rest } = input;
   const kinds: Record<string, object> = {
@@ -25,13 +25,13 @@ export function keyInput({ kind, ...input }: Record<string, unknown>): Record<st
   return { name: 'key', ...rest, kind: kinds[String(kind)] };
 }
 
-/** The input of `assignRole` and `unassignRole` with all members side by side; without an organization: on the enterprise. */
+/** Returns the input of `assignRole` and `unassignRole` from a flat list of members; without an organization: on the enterprise. */
 export function roleInput({ userId, serviceUserId, organizationId = null, ...rest }: Record<string, unknown>) {
   const principal = userId === undefined ? { serviceUserId } : { userId };
   return { ...rest, principal, scope: scopeOf(organizationId) };
 }
 
-/** Makes a key as the administrator, from a {@link keyInput}, and gives its token. */
+/** Creates a key as the administrator from a {@link keyInput}, and returns its token. */
 export async function makeKey(test: TestApp, input: Record<string, unknown>): Promise<string> {
   return (await run(test, 'createApiKey', 'token', keyInput(input))).token;
 }
@@ -40,17 +40,17 @@ let users = 0;
 
 const organizations = new Map<string, string>();
 
-/** Notes the organization that whose token it is was made in. */
+/** Records the organization of a token's owner. */
 export const recordOrganization = (token: string, organizationId: string) => organizations.set(token, organizationId);
 
-/** The organization that a user or service user of the test was made in, by its token, for inputs that must name one. */
+/** Returns the organization of a test user or service user by its token, for inputs that must name one. */
 export const organizationOfToken = (token: string): string | undefined => organizations.get(token);
 
-/** {@link organizationOfToken} as a scope. */
+/** Returns {@link organizationOfToken} as a scope. */
 export const homeScope = (token: string) => scopeOf(organizationOfToken(token));
 
 /**
- * A user of its own with a personal access token; by default an org_member of the first organization. `organizationId` null:
+ * Creates a user with a personal access token; by default an org_member of the first organization. `organizationId` null:
  * with a role on the enterprise.
  */
 export async function makeUser(
@@ -68,8 +68,8 @@ export async function makeUser(
   return { userId: user.userId, email, token };
 }
 
-/** The Relay global id of a bare id (docs/wire/ids.md#reading). */
+/** Returns the Relay global id of an unprefixed id (docs/wire/ids.md#reading). */
 export const globalIdOf = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
 
-/** An id that nothing has, next to one that something has. */
+/** Returns an unused id that is close to a used one. */
 export const otherId = (id: string) => id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
-// An ACP agent, a program of its own, that looks around for tests: each prompt is the body of an asynchronous function, whose
-// result it says as JSON. It stays when its stdin ends, so that the next rung of the stop ladder shows.
+// An ACP agent in a separate program, for tests of the sandbox: each prompt is the body of an asynchronous function, whose
+// result it reports as JSON. It continues after its stdin ends, so that the next step of the stop sequence is visible.
 
 const require = createRequire(import.meta.url);
 const AsyncFunction = (async () => undefined).constructor as new (

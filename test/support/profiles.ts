@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An AGENTS_CONFIG file whose default is the demo agent with other settings (the file's own names), and with further agents. */
+/** Writes an AGENTS_CONFIG file whose default is the demo agent with changed settings (named as in the file), and with more agents. */
 export async function writeProfiles(
   settings: Record<string, unknown>,
   ...others: Record<string, unknown>[]

@@ -1,8 +1,8 @@
-/** Always the same samples. `PROPERTY_SEED` gives others. */
+/** The fixed seed of the samples; `PROPERTY_SEED` sets another. */
 export const seed: number = Number(process.env.PROPERTY_SEED ?? 20_261_121);
 
-/** How many times as many samples as by default: `PROPERTY_RUNS=10` searches for what the default runs do not find. */
+/** Multiplies the number of samples: `PROPERTY_RUNS=10` searches for problems that the default runs do not find. */
 export const factor: number = Number(process.env.PROPERTY_RUNS ?? 1);
 
-/** Parameters of a property that holds for `count` samples. Each run takes other samples; fast-check names the seed of a failure. */
+/** Returns the parameters of a property for `count` samples. Each property takes other samples; fast-check reports a failure's seed. */
 export const runs = (count: number): { numRuns: number } => ({ numRuns: Math.max(1, Math.round(count * factor)) });

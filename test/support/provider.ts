@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { ProviderSettings } from '../../src/agents/agent.ts';
 
-/** The key of the providers of tests. */
+/** The key of test providers. */
 export const providerKey = 'sk-c4n4ry-of-the-provider';
 
-/** What a provider was asked. */
+/** A request that a provider received. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -15,16 +15,16 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** How a provider of a test answers: `body` whole, or in pieces, each a write of its own. */
+/** The response of a test provider: a complete `body`, or chunks that are written separately. */
 export interface ProviderAnswer {
   readonly status?: number;
   readonly type?: string;
   readonly body: string | readonly string[];
-  /** Never ends. */
+  /** Never ends the response. */
   readonly isEndless?: boolean;
 }
 
-/** A provider's address on loopback that answers every request alike, until the test ends. */
+/** Starts a provider on loopback that answers every request alike until the test ends; returns its URL. */
 export async function startProvider(answer: ProviderAnswer): Promise<{ url: string; seen: SeenRequest[] }> {
   const seen: SeenRequest[] = [];
   const server = createServer(async (incoming, outgoing) => {
@@ -46,7 +46,7 @@ export async function startProvider(answer: ProviderAnswer): Promise<{ url: stri
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-/** A profile's provider, with a gateway before it. */
+/** Returns the provider of a profile with a gateway to it. */
 export function behindGateway(baseUrl: string, api: 'openai' | 'anthropic' | 'gemini' = 'openai') {
   return {
     variables: ['MODEL_KEY'],

@@ -9,7 +9,7 @@ import type { Script } from './scripted-agent.ts';
 
 type Target = Pick<TestApp, 'url' | 'adminToken'>;
 
-/** A question as GraphQL shows it. */
+/** A question in GraphQL. */
 export interface PendingQuestion {
   readonly questionId: string;
   readonly body: string;
@@ -17,7 +17,7 @@ export interface PendingQuestion {
   readonly options: readonly { readonly optionId: string; readonly name: string; readonly kind: string | null }[];
 }
 
-/** Reads the question that a session waits with; null for none. */
+/** Reads the open question of a session; null if there is none. */
 export async function readPendingQuestion(test: Target, id: string): Promise<PendingQuestion | null> {
   const { data } = await graphql(
     test,
@@ -29,7 +29,7 @@ export async function readPendingQuestion(test: Target, id: string): Promise<Pen
   return data.session.pendingQuestion;
 }
 
-/** Resolves with the question of a session once its words hold these. */
+/** Resolves with the question of a session once its text contains this text. */
 export async function waitForQuestion(test: Target, id: string, text: string): Promise<PendingQuestion> {
   let question: PendingQuestion | null = null;
   await expect
@@ -41,7 +41,7 @@ export async function waitForQuestion(test: Target, id: string, text: string): P
   return question as unknown as PendingQuestion;
 }
 
-/** Answers a question by GraphQL; gives the payload, or the code of the error. */
+/** Answers a question over GraphQL; returns the payload, or the code of the error. */
 export async function answerQuestion(
   test: Target,
   sessionId: string,
@@ -61,7 +61,7 @@ export async function answerQuestion(
   return errors ? { error: errors[0].extensions.code } : data.answerQuestion;
 }
 
-/** Messages of users with what they answer, and the permissions of a session: who answered what. */
+/** Users' messages with the questions that they answer, and the permissions of a session with their answerers. */
 export async function readAnswers(test: Target, id: string): Promise<{ messages: any[]; permissions: any[] }> {
   const { data } = await graphql(
     test,
@@ -88,8 +88,8 @@ const seededOptions = [
 ];
 
 /**
- * Writes a question of an agent into a session of a service without workers, as a worker does that has claimed it. Gives the
- * question's id, and what asks another in the same turn.
+ * Writes an agent's question into a session of a service without workers, like a worker that has claimed it. Returns the
+ * question's id, and a function that asks another question in the same turn.
  */
 export async function seedQuestion(
   test: TestApp,
@@ -114,7 +114,7 @@ export async function seedQuestion(
   return { questionId: await ask(body), ask };
 }
 
-/** A request for a permission, for {@link Script}. */
+/** Returns a request for a permission, for {@link Script}. */
 export const permissionFor = (title: string) => ({
   method: 'session/request_permission',
   params: {
@@ -129,12 +129,12 @@ export const permissionFor = (title: string) => ({
 
 const end = { write: [{ result: { stopReason: 'end_turn' } }] };
 
-/** An agent that asks for these permissions, one after the other, and says what came of each. */
+/** Returns an agent that requests these permissions one after the other, and reports each result. */
 export const askingInTurn = (...titles: readonly string[]): Script => ({
   'session/prompt': [...titles.map((title) => ({ ask: permissionFor(title) })), end],
 });
 
-/** An agent that asks for two permissions at once. */
+/** Returns an agent that requests two permissions at once. */
 export const askingAtOnce = (first: string, second: string): Script => ({
   'session/prompt': [
     { write: [JSON.stringify({ jsonrpc: '2.0', id: 'first', ...permissionFor(first) })] },

@@ -1,19 +1,19 @@
 import type { Store } from '../../src/store/store.ts';
 
-/** Sessions to put into the queue, as copies of a session that exists. */
+/** Sessions for the queue, copied from an existing session. */
 export interface QueuedCopies {
-  /** The session that is copied. */
+  /** The session to copy. */
   readonly of: string;
   readonly organizationId: string;
   readonly principalId: string;
   readonly count: number;
-  /** The first letters of the copies' ids; they end with a number from 1. */
+  /** The prefix of the copies' ids; the rest is a number from 1. */
   readonly prefix: string;
-  /** When the first one was queued; each further one is a millisecond younger. */
+  /** The queue time of the first one; each further one is a millisecond later. */
   readonly queuedAt: Date;
 }
 
-/** Puts many sessions into the queue in three statements. */
+/** Puts many sessions into the queue with three statements. */
 export async function seedQueue(store: Store, copies: QueuedCopies): Promise<void> {
   const { of, organizationId, principalId, count, prefix, queuedAt } = copies;
   await store.transact(async (tx) => {

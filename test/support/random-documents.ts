@@ -19,16 +19,16 @@ export interface RandomDocument {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What documents are made with. */
+/** The material for documents. */
 export interface RandomDocumentOptions {
   readonly schema: GraphQLSchema;
-  /** Global ids, good and bad. */
+  /** Valid and invalid global ids. */
   readonly ids: readonly string[];
-  /** Fields that answer differently each time, as `Query.rateLimit`. */
+  /** Fields with a different value each time, such as `Query.rateLimit`. */
   readonly without: ReadonlySet<string>;
 }
 
-/** Numbers from 0 to below 1, always the same for a seed. */
+/** Random numbers from 0 to below 1, the same for the same seed. */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -40,8 +40,8 @@ function randomFrom(seed: number): () => number {
 }
 
 /**
- * A valid query, the same for the same seed: fields of all depths, with aliases, fragments of both kinds, `@skip` and
- * `@include`, variables, and arguments of which some are refused when it runs.
+ * Creates a valid query, the same for the same seed: fields of all depths, with aliases, fragments of both kinds, `@skip` and
+ * `@include`, variables, and arguments, some of which are refused at run time.
  */
 export function randomDocument({ schema, ids, without }: RandomDocumentOptions, seed: number): RandomDocument {
   const random = randomFrom(seed);
@@ -102,7 +102,7 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
     const args = argumentsOf(field);
     if (args === null) return '';
     budget--;
-    // Whatever has arguments has a name of its own: fields of one name must have the same ones.
+    // Fields with arguments get unique aliases: fields with one response name must have equal arguments.
     const alias = field.args.length > 0 || random() < 0.1 ? `a${names++}: ` : '';
     return `${alias}${field.name}${args}${condition()}${isLeafType(type) ? '' : ` ${selection(type, depth - 1)}`}`;
   };
@@ -114,7 +114,7 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
       for (let n = 0; n < wanted && budget > 0; n++) parts.push(fieldOf(type.name, pick(fields), depth));
     }
     const inner = isAbstractType(type) ? [...schema.getPossibleTypes(type)] : [];
-    // Each has its own fields of the same names, so that these are renamed, or of the same type anyway.
+    // Either each type has its own fields under the same names, which need aliases, or the types are equal anyway.
     if (inner.length > 0 && budget > 0) {
       const member = pick(inner);
       parts.push(`... on ${member.name} { __typename${member.getFields().id ? ' id' : ''} }`);
@@ -133,7 +133,7 @@ export function randomDocument({ schema, ids, without }: RandomDocumentOptions, 
   const fields = Object.values(root.getFields());
   const parts: string[] = [];
   while (parts.length < 3 && budget > 0) {
-    // Most begins at an organization: that is where most is.
+    // Mostly starts at an organization, which has most of the fields.
     const field = random() < 0.5 ? fields.find(({ name }) => name === 'organization') : pick(fields);
     const part = field ? fieldOf('Query', field, 5) : '';
     if (part !== '') parts.push(part);

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request as it stands on the wire. */
+/** A request on the wire. */
 export interface WireRequest {
   readonly line: string;
-  /** In their order; names in lower case. */
+  /** In order; names in lower case. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
-  /** True if its end has come. */
+  /** True if the request is complete. */
   readonly isComplete: boolean;
 }
 
 /**
- * Reads all requests that stand one behind the other in what a connection brought, as the strictest server would: each line
- * ends with CRLF, one length or "chunked", and no body without either. Throws for anything else.
+ * Reads all pipelined requests from a connection's data like the strictest server: each line ends with CRLF, a body needs either
+ * one length or "chunked". Throws for anything else.
  */
 export function readRequests(bytes: Buffer): WireRequest[] {
   const found: WireRequest[] = [];
@@ -61,15 +61,15 @@ function readBody(text: string, framing: readonly [string, string] | undefined) 
   }
 }
 
-/** One end of a connection, byte for byte. */
+/** One end of a connection, at the byte level. */
 export interface Wire {
   readonly socket: Socket;
-  /** What has come so far. */
+  /** The data so far. */
   received(): Buffer;
   send(text: string | Buffer): void;
-  /** Resolves with all that has come once it matches. Rejects when the connection closes before. */
+  /** Resolves with all data once it matches. Rejects when the connection closes before. */
   waitFor(pattern: RegExp): Promise<string>;
-  /** Resolves with all that came when the connection is closed. Never rejects. */
+  /** Resolves with all data when the connection is closed. Never rejects. */
   readonly closed: Promise<string>;
 }
 
@@ -102,29 +102,29 @@ function wireOf(socket: Socket): Wire {
   };
 }
 
-/** A connection to a port of the loopback, or a unix socket; ended with the test. */
+/** Connects to a port on loopback or to a unix socket; the test's end closes it. */
 export function connectRaw(at: number | string): Wire {
   const socket = typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at);
   onTestFinished(() => void socket.destroy());
   return wireOf(socket);
 }
 
-/** A provider that speaks raw bytes. */
+/** A provider at the byte level. */
 export interface RawProvider {
   readonly url: string;
-  /** Its connections, in the order in which they came. */
+  /** Its connections in the order of their arrival. */
   readonly wires: readonly Wire[];
-  /** Every request on every connection. Throws when one of them carries anything else. */
+  /** Returns every request of every connection. Throws if one of them has other data. */
   requests(): WireRequest[];
-  /** Resolves with the connection of this number, from 0, once it is there. */
+  /** Resolves with the connection with this index once it exists. */
   wire(index: number): Promise<Wire>;
   close(): void;
 }
 
-/** A response with a JSON body. It keeps the connection open, so that a second request on it would be seen. */
+/** Returns a response with a JSON body. It keeps the connection open, so that a second request on it would be noticed. */
 export const okResponse = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
 
-/** {@link openRawProvider} until the end of the test. */
+/** Runs {@link openRawProvider} until the end of the test. */
 export async function startRawProvider(answer?: (wire: Wire) => void): Promise<RawProvider> {
   const provider = await openRawProvider(answer);
   onTestFinished(() => provider.close());
@@ -132,8 +132,8 @@ export async function startRawProvider(answer?: (wire: Wire) => void): Promise<R
 }
 
 /**
- * A provider that calls `answer` with each connection once its first request has come whole; by default it sends
- * {@link okResponse}. It never closes a connection by itself.
+ * Opens a provider that calls `answer` for each connection after its first complete request; by default it sends
+ * {@link okResponse}. It never closes a connection itself.
  */
 export async function openRawProvider(
   answer: (wire: Wire) => void = (wire) => wire.send(okResponse),

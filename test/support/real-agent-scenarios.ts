@@ -10,10 +10,10 @@ import { readEvents, waitForSession, waitUntilEnded } from './session-waits.ts';
 import { createSession } from './sessions.ts';
 
 const apiKey = 'provider-key-c4n4ry';
-/** For one test: an agent's start takes seconds, and on a busy machine many. */
+/** The timeout of one test: an agent starts in seconds, on a busy machine in many. */
 const patienceMs = 600_000;
 
-/** Sleeps for long, and makes a file once it does: a shell that has just forked is no sleep yet. */
+/** Sleeps for long and creates a file when it starts: a shell that has just forked does not sleep yet. */
 const sleepAndSignal = 'sleep 600 & until grep -q sleep /proc/$!/comm; do true; done; touch begun; wait;';
 
 const walls = ['no sandbox', 'bubblewrap', 'bubblewrap without a network'] as const;
@@ -23,7 +23,7 @@ const schema = { type: 'object', required: ['files'], properties: { files: { typ
 const noSandbox = await whyNoSandbox();
 if (noSandbox !== null) process.stderr.write(`Real agents run without a sandbox only. ${noSandbox}\n`);
 
-/** What every agent must do, through the HTTP API, with a model that does what the user's words say. */
+/** Tests the behaviour that every agent must have, through the HTTP API, with a model that follows the user's commands. */
 export function describeRealAgent(agent: RealAgent): void {
   const { id: name, program } = agent;
   describe.skipIf(program === null)(name, () => {
@@ -59,7 +59,7 @@ export function describeRealAgent(agent: RealAgent): void {
       (await read(id)).messages.map((each: { type: string; message: string }) => `${each.type}: ${each.message}`);
     const pathOf = (id: string, file: string) => join(test.dataDir, 'sessions', id, 'ws', file);
     const fileOf = (id: string, file: string) => readFileSync(pathOf(id, file), 'utf8').trim();
-    /** What the model was asked since, beside titles and the like. */
+    /** The later requests to the model, without titles and the like. */
     const workSince = (count: number) => llm.calls.slice(count).filter((each) => each.conversation.tools.length > 0);
 
     it.for(noSandbox === null ? [...walls] : walls.slice(0, 1))(
@@ -135,7 +135,7 @@ export function describeRealAgent(agent: RealAgent): void {
         if (agent.showsOutput) expect(tools).toContainEqual(copied);
         const work = workSince(callsBefore);
         expect(work.map(({ status, key }) => `${status} ${key}`)).toEqual(work.map(() => `200 ${apiKey}`));
-        // It still knows what it did before it was killed.
+        // It still knows what it did before the kill.
         expect(
           work
             .at(-1)
@@ -205,7 +205,7 @@ export function describeRealAgent(agent: RealAgent): void {
   });
 }
 
-/** What the gateway counted, as it was written down for the session's ACUs. */
+/** Returns the usage that the gateway counted and stored for the session's ACUs. */
 async function readLedger(test: TestApp, id: string): Promise<any> {
   const [row] = await test.app.services.store.query<any>(
     `select sum(llm_calls)::int as calls, sum(input_tokens)::int as input, sum(output_tokens)::int as output
@@ -220,7 +220,7 @@ function sumOf(calls: readonly LlmCall[]): { calls: number; input: number; outpu
   return { calls: calls.length, input: sum('input'), output: sum('output') };
 }
 
-/** What the log has of tools that ended well. */
+/** Returns the log entries of successful tools. */
 async function readTools(test: TestApp, id: string): Promise<any[]> {
   const { data } = await graphql(
     test,
@@ -232,7 +232,7 @@ async function readTools(test: TestApp, id: string): Promise<any[]> {
   return data.session.events.nodes.filter((each: { toolStatus: string }) => each.toolStatus === 'COMPLETED');
 }
 
-/** Resolves once there is a file of this name in the folder. */
+/** Resolves once the folder contains a file with this name. */
 function waitForFile(folder: string, name: string): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(folder, check);

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findByEnvironment } from '../../src/agents/process-identity.ts';
 
-/** A third-party agent, made to speak to a model of the test's. */
+/** A third-party agent that is configured to use the test's model. */
 export interface RealAgent {
   readonly id: 'opencode' | 'gemini' | 'codex' | 'claude';
-  /** Null: it is not installed here. */
+  /** Null if it is not installed here. */
   readonly program: readonly string[] | null;
-  /** Whether it reports what a command printed; Gemini CLI does not. */
+  /** True if it reports the output of commands; Gemini CLI does not. */
   readonly showsOutput: boolean;
-  /** Whether it reports what it changed in files; Codex changes them by commands here. */
+  /** True if it reports its changes to files; Codex changes them with commands here. */
   readonly showsDiffs: boolean;
-  /** What its profile adds, in the words of AGENTS_CONFIG, for a model at `url` that takes `apiKey`. */
+  /** Additional members of its profile in AGENTS_CONFIG, for a model at `url` that accepts `apiKey`. */
   profile(url: string, apiKey: string): object;
-  /** The same with the gateway between them, which has the key of a file. */
+  /** The same members with a gateway to the model, which reads the key from a file. */
   behindGateway(url: string, keyFile: string): object;
 }
 
@@ -24,13 +24,13 @@ function find(variable: string, path: string): string | null {
   const program = process.env[variable] ?? installed(path);
   if (existsSync(program)) return program;
   const missing = `There is no ${program}: run "npm ci" in test/real-agents, or set ${variable}.`;
-  // On CI a silently missing agent would look like success; where its package does not run it can only be missing.
+  // On CI a silently missing agent would look like success; where its package does not run, it is always missing.
   if (process.env.CI && process.platform === 'linux' && process.arch === 'x64') throw new Error(missing);
   process.stderr.write(`Skipping the tests of a real agent. ${missing}\n`);
   return null;
 }
 
-// It asks before it writes or runs anything, so that the way of a permission is gone too.
+// It asks before it writes or runs anything, so that permissions are tested too.
 const opencodeEnv = (baseURL: string, apiKey: string) => ({
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_CONFIG_CONTENT: JSON.stringify({
@@ -52,7 +52,7 @@ const opencodeEnv = (baseURL: string, apiKey: string) => ({
   }),
 });
 
-/** opencode, with a provider of its configuration. */
+/** opencode, with a provider in its configuration. */
 export function findOpencode(): RealAgent {
   const program = find('OPENCODE_PROGRAM', 'opencode-linux-x64/bin/opencode');
   return {
@@ -85,14 +85,14 @@ export function findGemini(): RealAgent {
   };
 }
 
-// Their packages are large: whoever wants to see them run says where their programs are.
+// Their packages are large: set their paths to run them.
 function findOptional(variable: string): readonly string[] | null {
   const program = process.env[variable];
   if (program === undefined) process.stderr.write(`Skipping the tests of a real agent: ${variable} is not set.\n`);
   return program === undefined ? null : [process.execPath, realpathSync(program)];
 }
 
-/** Codex. With a model that it does not know it offers the model plain tools. */
+/** Codex. For an unknown model, it offers plain tools. */
 export function findCodex(): RealAgent {
   const settings = (url: string) => JSON.stringify({ model: 'fake-m', openai_base_url: url });
   return {
@@ -123,7 +123,7 @@ export function findClaude(): RealAgent {
   };
 }
 
-/** An AGENTS_CONFIG file with these profiles of one agent, each with an id; the first is the default. Needs its program. */
+/** Writes an AGENTS_CONFIG file with these profiles of one agent, each with an id; the first is the default. Needs its program. */
 export function writeRealProfiles(agent: RealAgent, profiles: readonly object[]): string {
   const agents = profiles.map((profile) => ({
     extends: agent.id,
@@ -136,13 +136,13 @@ export function writeRealProfiles(agent: RealAgent, profiles: readonly object[])
   return path;
 }
 
-/** What runs of a session: process ids with their command lines. */
+/** Returns the processes of a session: process ids with their command lines. */
 export function processesOf(sessionId: string): { pid: number; command: string }[] {
   return findByEnvironment({ SWITCHYARD_RUN: sessionId }).flatMap((pid) => {
     try {
       return [{ pid, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() }];
     } catch {
-      // It has gone meanwhile.
+      // It has ended meanwhile.
       return [];
     }
   });

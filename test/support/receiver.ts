@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Something that was posted. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -16,13 +16,13 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** How each is answered from now on; 204 until it is said. */
+  /** Sets the response to later requests; 204 by default. */
   answer(how: (response: ServerResponse, received: Received) => void): void;
-  /** Resolves with everything that came, once it is enough. */
+  /** Resolves with all requests once they satisfy the condition. */
   waitFor(isEnough: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
 }
 
-/** Starts one. */
+/** Starts a receiver. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const checks = new Set<() => void>();

@@ -1,7 +1,7 @@
 import { graphql, type TestApp } from './app.ts';
 import { readEvents } from './session-waits.ts';
 
-/** What a session has to show. */
+/** The results of a session. */
 export async function readSession(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<any> {
   const { data, errors } = await graphql(
     test,
@@ -15,7 +15,7 @@ export async function readSession(test: Pick<TestApp, 'url' | 'adminToken'>, id:
   return data.session;
 }
 
-/** The outputs of a session's tool calls by their titles, as they ended. */
+/** Returns the outputs of a session's finished tool calls by title. */
 export async function readCalls(
   test: Pick<TestApp, 'url' | 'adminToken'>,
   id: string,

@@ -11,17 +11,17 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** What a request read: its answer, the rows of each table with those thrown away, and its statements. */
+/** The reads of a request: its response, the rows per table including discarded ones, and its statements. */
 export interface RowsRead<T> {
   readonly answer: T;
   readonly read: Readonly<Record<string, number>>;
-  /** Among them what the service asks for of itself meanwhile. */
+  /** Includes the statements of the service's own background work. */
   readonly statements: readonly string[];
-  /** Blocks of 8 KiB that were looked at, indexes too. */
+  /** The number of 8 KiB blocks that were read, including indexes. */
   readonly blocks: number;
 }
 
-/** Runs a request, and explains every read that it made. */
+/** Runs a request, and explains all of its reads. */
 export async function rowsRead<T>(test: Pick<TestApp, 'app'>, request: () => Promise<T>): Promise<RowsRead<T>> {
   const { store } = test.app.services;
   const seen: [string, readonly unknown[]][] = [];
@@ -43,7 +43,7 @@ export async function rowsRead<T>(test: Pick<TestApp, 'app'>, request: () => Pro
     if (!row?.['QUERY PLAN'][0]) throw new Error(`No plan was given for ${sql}`);
     const { Plan: plan } = row['QUERY PLAN'][0];
     add(plan);
-    // Those of the top of a plan are those of all of it.
+    // The blocks of a plan's root include those of its children.
     blocks += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
   }
   return { answer, read, statements: seen.map(([sql]) => sql), blocks };

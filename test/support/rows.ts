@@ -15,7 +15,7 @@ const tables = [
   'audit_entry',
 ] as const;
 
-/** How many rows every table has that a mutation writes to: the same before and after one that is refused. */
+/** Counts the rows of every table that a mutation writes to: a refused mutation must not change them. */
 export async function countRows(test: Pick<TestApp, 'app'>): Promise<Record<(typeof tables)[number], number>> {
   const columns = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`).join(', ');
   const [row] = await test.app.services.store.query<Record<(typeof tables)[number], number>>(`select ${columns}`);

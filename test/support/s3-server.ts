@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** As much of S3 as files need, in memory: one bucket, path style. */
+/** The part of S3 that files need, in memory: one bucket, path style. */
 export interface S3Server {
   readonly endpoint: string;
-  /** Bucket and key, and what is there. */
+  /** The stored objects by bucket and key. */
   readonly objects: Map<string, Buffer>;
   /** Method and path of every request, in order. */
   readonly requests: string[];
-  /** Keeps the next object that is sent waiting: `reached` once it is here, and stored after `release`. */
+  /** Holds the next uploaded object: `reached` resolves once it has arrived, and `release` stores it. */
   holdNext(): { readonly reached: Promise<void>; release(): void };
   close(): void;
 }
 
-/** Starts one that takes every signed request. */
+/** Starts a server that accepts every signed request. */
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
@@ -59,7 +59,7 @@ async function answer(
   const isSigned = /^AWS4-HMAC-SHA256 Credential=test-access-key\//.test(request.headers.authorization ?? '');
   if (!isSigned) return fail(response, 403, 'AccessDenied');
   if (request.method === 'PUT') {
-    // Real ones take no object whose length they are not told.
+    // Real servers accept no object without a length.
     if (request.headers['content-length'] === undefined) return fail(response, 411, 'MissingContentLength');
     objects.set(path, Buffer.concat(chunks));
     response.writeHead(200, { etag: '"x"' }).end();

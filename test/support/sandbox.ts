@@ -9,14 +9,14 @@ import { builtProgram } from './programs.ts';
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
-/** An isolation as a worker opens it, with a directory of its own. */
+/** A sandbox as a worker opens it, with its own directory. */
 export async function openIsolation(hidden: readonly string[] = []): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return createSandbox({ choice: 'auto', directory, path: process.env.PATH ?? '', hidden, log: quiet });
 }
 
-/** Why there is no sandbox on this machine; null: there is one. */
+/** The reason why there is no sandbox on this machine; null: there is one. */
 export async function whyNoSandbox(): Promise<string | null> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   try {
@@ -30,7 +30,7 @@ export async function whyNoSandbox(): Promise<string | null> {
   }
 }
 
-/** A sandbox of bubblewrap with other settings. */
+/** Creates a bubblewrap sandbox with other settings. */
 export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSettings {
   const defaults = {
     driver: 'bwrap',
@@ -44,9 +44,9 @@ export function sandbox(settings: Partial<SandboxSettings> = {}): SandboxSetting
   return { ...defaults, ...settings };
 }
 
-/** An agent that looks around: see probe-agent.ts. */
+/** An agent that explores its surroundings: see probe-agent.ts. */
 export interface Probe extends LaunchedAgent {
-  /** Runs the body of an asynchronous function inside, which has `require`; gives its result, or `{failed: code}`. */
+  /** Runs the body of an asynchronous function inside, which has `require`; returns its result, or `{failed: code}`. */
   inspect(body: string): Promise<any>;
 }
 

@@ -4,7 +4,7 @@ export interface Scanned {
   readonly line: number;
 }
 
-/** The names and the comments of a file of code. Strings and regular expressions are in neither. */
+/** The names and comments of a file of code, without those in strings and regular expressions. */
 export interface ScannedCode {
   readonly names: readonly Scanned[];
   readonly comments: readonly Scanned[];
@@ -13,9 +13,9 @@ export interface ScannedCode {
 const token =
   /(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<name>[A-Za-z_$][\w$]*)|\d[\w.]*|\s+|[\s\S]/y;
 const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
-/** The rest of a template up to its end or to an expression. */
+/** The rest of a template, up to its end or to an expression. */
 const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y;
-/** Text between the tags of JSX, which has none of the marks of code. */
+/** The text between JSX tags, which contains no code. */
 const jsxText = />[^<>{};=()]*[A-Z ][^<>{};=()]*(?=[<{])/y;
 const beforeRegex = /^(?:[(,=:[!&|?{};+]|return|typeof|case|of|in|)$/;
 
@@ -23,7 +23,7 @@ const beforeRegex = /^(?:[(,=:[!&|?{};+]|return|typeof|case|of|in|)$/;
 export function scanCode(code: string, isJsx: boolean): ScannedCode {
   const names: Scanned[] = [];
   const comments: Scanned[] = [];
-  // For each open template, the depth of braces at which its expression ends.
+  // The depth of braces at which the current expression of each open template ends.
   const templates: number[] = [];
   let [depth, at, line, lineEnd, last] = [0, 0, 1, code.indexOf('\n'), ''];
   const match = (pattern: RegExp): RegExpExecArray | null => {
@@ -59,7 +59,7 @@ export function scanCode(code: string, isJsx: boolean): ScannedCode {
   return { names, comments: joinLines(comments, code.split('\n')) };
 }
 
-/** Joins `//` comments that are on consecutive lines of their own. */
+/** Joins `//` comments on consecutive lines of their own. */
 function joinLines(comments: readonly Scanned[], lines: readonly string[]): Scanned[] {
   const joined: { text: string; line: number; end: number; isAlone: boolean }[] = [];
   for (const { text, line } of comments) {

@@ -1,16 +1,16 @@
 import { diff } from '@graphql-inspector/core';
 import { buildSchema, type GraphQLSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 
-/** How a deprecation must read: what to use instead, and the day after which it may be gone. */
+/** The form of a deprecation: what to use instead, and the day after which the member may be removed. */
 const deprecationForm = /^Use .+\. Removed after (\d{4}-\d{2}-\d{2})\.$/;
 
 interface Deprecated {
-  /** `Session.title`, `Query.session.id` for an argument, `SessionStatus.NEW` for a value: as changes name them. */
+  /** The coordinate in the form that changes use: `Session.title`, `Query.session.id` for an argument, `SessionStatus.NEW` for a value. */
   readonly path: string;
   readonly reason: string;
 }
 
-/** All that is deprecated in a schema. */
+/** Returns all deprecations in a schema. */
 function deprecations(schema: GraphQLSchema): Deprecated[] {
   return Object.values(schema.getTypeMap()).flatMap((type): Deprecated[] => {
     if (type.name.startsWith('__')) return [];
@@ -28,14 +28,14 @@ function deprecations(schema: GraphQLSchema): Deprecated[] {
   });
 }
 
-/** The deprecations that do not say what to use instead and until when it is there. */
+/** Returns the deprecations that do not state the replacement and the day of removal. */
 export function badDeprecations(sdl: string): string[] {
   return deprecations(buildSchema(sdl))
     .filter(({ reason }) => !deprecationForm.test(reason))
     .map(({ path, reason }) => `${path}: "${reason}" must read "Use …. Removed after YYYY-MM-DD."`);
 }
 
-/** The deprecations whose reason names no member of the schema to use instead, or one that is deprecated itself. */
+/** Returns the deprecations whose reason names no member of the schema as a replacement, or a deprecated one. */
 export function danglingDeprecations(sdl: string): string[] {
   const schema = buildSchema(sdl);
   const all = deprecations(schema);
@@ -55,8 +55,8 @@ export function danglingDeprecations(sdl: string): string[] {
 }
 
 /**
- * The changes that break who uses the released schema, but for the removal of what the release itself said would be gone by
- * `today`, a date as YYYY-MM-DD.
+ * Returns the changes that break clients of the released schema, except removals that the release announced for
+ * `today`, a date as YYYY-MM-DD, or before.
  */
 export async function breakingChanges(released: string, current: string, today: string): Promise<string[]> {
   const before = buildSchema(released);

@@ -1,10 +1,10 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-// An ACP agent, a program of its own, that follows a script, also where the protocol forbids it. It speaks raw JSON-RPC: the SDK would not let it
-// misbehave. It reads the script, from the file that its argument names.
+// An ACP agent in a separate program that follows a script, even where the protocol forbids it. It speaks raw JSON-RPC, because
+// the SDK would not let it misbehave. The script is in the file that its argument names.
 
-/** A line: text as it is, else `{update}`, a message with a `method`, or the `{result}` or `{error}` of the request. */
+/** A line: plain text, or `{update}`, a message with a `method`, or the `{result}` or `{error}` of the request. */
 type Line =
   | string
   | { update: object; sessionId?: string }
@@ -13,18 +13,18 @@ type Line =
   | { error: unknown };
 
 type Step =
-  /** Lines that reach the client in one piece. */
+  /** Sends lines to the client in one chunk. */
   | { write: Line[] }
-  /** A request to the client; says what it answered. */
+  /** Sends a request to the client, and reports its response. */
   | { ask: { method: string; params: unknown } }
   | { wait: 'cancel' }
   | { sleepMs: number }
-  /** Starts a child in a session of its own; says its process id. */
+  /** Starts a child in a separate session, and reports its process id. */
   | { spawn: 'escaped' }
   | { exit: number }
   | { stderr: string };
 
-/** What it does for each method, in order. Without a script it opens a session `s1`, and leaves all else unanswered. */
+/** The steps for each method, in order. Without a script it opens a session `s1` and answers nothing else. */
 export type Script = Record<string, Step[]>;
 
 const script: Script = JSON.parse(readFileSync(process.argv[2] as string, 'utf8'));
@@ -52,7 +52,7 @@ function line(each: Line, id: number | undefined): string {
   return JSON.stringify('method' in each ? { jsonrpc: '2.0', ...each } : { jsonrpc: '2.0', id, ...each });
 }
 
-// Synchronous, so that it is out before an exit; a pipe may take only a part at once.
+// Synchronous, so that it is written before an exit; a pipe may take only a part at once.
 function put(text: string): void {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
@@ -88,7 +88,7 @@ function say(text: string): void {
   put(`${line({ update }, undefined)}\n`);
 }
 
-// A child in a session of its own, as agents' shells are: no signal to the group reaches it.
+// A child in a separate session, like agents' shells: signals to the process group do not reach it.
 async function spawnEscaped(): Promise<void> {
   const { spawn } = await import('node:child_process');
   const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { detached: true, stdio: 'inherit' });

@@ -5,17 +5,17 @@ import { onTestFinished } from 'vitest';
 import { freePort } from './server.ts';
 import { createDatabase, testDatabase } from './test-store.ts';
 
-/** The SECRET_KEY of {@link makeServerEnv} on PostgreSQL. The embedded database has one of its own in DATA_DIR. */
+/** The SECRET_KEY of {@link makeServerEnv} on PostgreSQL. The embedded database has its own in DATA_DIR. */
 export const serverSecretKey = 'the same secret key at every start';
 
-/** A directory that is deleted after the test. */
+/** Creates a directory that is deleted after the test. */
 export function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-restart-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** The variables of a server process with a database of its own, on the database that the tests run on. */
+/** Returns the variables of a server process with its own database, on the database system of the test run. */
 export async function makeServerEnv(): Promise<Record<string, string>> {
   const database =
     testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: serverSecretKey } : {};

@@ -5,29 +5,29 @@ import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
 import { oneThread } from './one-thread.ts';
 
-/** A Switchyard as its users start it: a process of its own. */
+/** A Switchyard in a separate process, as users start it. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** What it printed, stdout and stderr. */
+  /** Its output so far, stdout and stderr. */
   output(): string;
-  /** `kill -9`; resolves when it has gone. */
+  /** Kills it with SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
-  /** SIGTERM; gives the exit code. */
+  /** Stops it with SIGTERM; returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** A fixed administrator's token for servers that are started again and again. */
+/** A fixed administrator's token, for servers that are restarted. */
 export const bootstrapToken = `cog_${'a1B2'.repeat(10)}`;
 
-/** How many ports each process of the tests has to itself, from the first of its own on. */
+/** The number of ports reserved for each test process, starting with its first one. */
 const portsEach = 500;
 const firstPort = 12_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 20) * portsEach;
 let nextPortOffset = Math.floor(Math.random() * portsEach);
 
 /**
- * A port on which nobody listens. A server that is killed and started again must find it free still: so it is none of those
- * that the system gives to connections, and none of another process of the tests.
+ * Returns an unused port. A server that is killed and restarted must find it free again, so it is outside of the range that the
+ * system gives to connections, and no other test process uses it.
  */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < portsEach; tried++) {
@@ -45,10 +45,10 @@ export async function freePort(): Promise<number> {
   throw new Error(`All ports from ${firstPort} to ${firstPort + portsEach - 1} are taken.`);
 }
 
-/** Open files that a process inherits beside its standard streams, by the numbers that they have there. */
+/** Open files that a process inherits in addition to its standard streams, by descriptor number. */
 export type Inherited = Readonly<Record<number, number>>;
 
-/** `stdio` of a process that inherits files. */
+/** Returns the `stdio` of a process that inherits files. */
 export function stdioWith(inherited: Inherited): StdioOptions {
   const numbers = Object.keys(inherited).map(Number);
   const stdio: ('ignore' | 'pipe' | number)[] = Array(Math.max(3, ...numbers.map((each) => each + 1))).fill('ignore');
@@ -79,7 +79,7 @@ async function spawnServer(
   return { child, output: () => text };
 }
 
-/** Starts a server and waits until it listens. Rejects with what it printed when it ends before. */
+/** Starts a server and waits until it listens. Rejects with its output if it ends before. */
 export async function startServer(env: Record<string, string>, inherited: Inherited = {}): Promise<ServerProcess> {
   const { child, output } = await spawnServer(env, inherited);
   const url = await new Promise<string>((resolve, reject) => {
@@ -106,14 +106,14 @@ export async function startServer(env: Record<string, string>, inherited: Inheri
   };
 }
 
-/** Starts a server that is expected to refuse; gives its exit code and what it printed. */
+/** Starts a server that is expected to fail; returns its exit code and its output. */
 export async function startRefused(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const { child, output } = await spawnServer(env);
   const [code] = (await once(child, 'exit')) as [number | null];
   return { code, output: output() };
 }
 
-/** Runs one of the service's commands, as `npm run NAME` does. */
+/** Runs one of the service's commands, like `npm run NAME`. */
 export async function runCommand(name: string, env: Record<string, string>, ...args: string[]) {
   await ensureBuilt();
   const child = spawn(process.execPath, [`dist/cli/${name}.js`, ...args], {

@@ -3,7 +3,7 @@ import { connect, follow } from './sockets.ts';
 
 const sessionUpdated = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status statusDetail title } }';
 
-/** Resolves with the session once it is as wanted, by subscription: no sleeping, no polling. */
+/** Resolves with the session once it matches, by subscription: no sleeping, no polling. */
 export async function waitForSession(
   test: Pick<TestApp, 'url' | 'adminToken'>,
   id: string,
@@ -28,7 +28,7 @@ export const waitUntilEnded = (test: Pick<TestApp, 'url' | 'adminToken'>, id: st
 export const waitUntilWaiting = (test: Pick<TestApp, 'url' | 'adminToken'>, id: string) =>
   waitForSession(test, id, ({ statusDetail }) => statusDetail?.startsWith('WAITING') === true);
 
-/** A session's messages, `type: body`, oldest first. */
+/** Returns a session's messages as `type: body`, oldest first. */
 export async function readMessages(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<string[]> {
   const { data } = await graphql(
     test,
@@ -41,7 +41,7 @@ export async function readMessages(test: Pick<TestApp, 'url' | 'adminToken'>, id
 
 const toAcpName = (value: string | null | undefined) => value?.toLowerCase() ?? value;
 
-/** A session's events with what tells them apart; the phases and reasons of turns and the states of tools in the words of ACP. */
+/** Returns a session's events with their distinguishing fields; phases and reasons of turns and states of tools as ACP names them. */
 export async function readEvents(test: Pick<TestApp, 'url' | 'adminToken'>, id: string): Promise<any[]> {
   const { data } = await graphql(
     test,

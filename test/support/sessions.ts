@@ -3,7 +3,7 @@ import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { graphql, type TestApp } from './app.ts';
 import { keyInput, organizationOfToken, recordOrganization } from './principals.ts';
 
-/** Starts a session by GraphQL and gives its bare id. */
+/** Starts a session over GraphQL and returns its unprefixed id. */
 export async function createSession(
   test: TestApp,
   input: Record<string, unknown> = {},
@@ -26,13 +26,13 @@ export async function createSession(
   return id;
 }
 
-/** The REST id of the first organization that a key may use: of a new service the one that it began with. */
+/** Returns the REST id of the first organization that a key may use; in a new service, the initial one. */
 export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: string): Promise<string> {
   const { data } = await graphql(target, token, '{ organizations(first: 1) { nodes { organizationId } } }');
   return data.organizations.nodes[0].organizationId;
 }
 
-/** Writes agent messages into a session's log, as a worker does, and rings. */
+/** Writes agent messages into a session's log and notifies, like a worker. */
 export async function say(test: TestApp, sessionId: string, ...messages: string[]): Promise<void> {
   const { store, notifier, now } = test.app.services;
   const entries = messages.map((body): NewEntry => ({ kind: 'MESSAGE', messageType: 'agent_message', body }));
@@ -40,7 +40,7 @@ export async function say(test: TestApp, sessionId: string, ...messages: string[
   notifier.notify(`session:${sessionId}`);
 }
 
-/** An organization of its own with a service user's token that is org_admin there. */
+/** Creates an organization with the token of a service user that is org_admin there. */
 export async function makeOrganization(
   test: TestApp,
   name: string,

@@ -6,16 +6,16 @@ import type { SentOperation, SentResult } from './transports.ts';
 export interface Reservation {
   readonly token: string;
   readonly response: Response;
-  /** Starts an operation; null when it was taken, else the body of the refusal. */
+  /** Starts an operation; returns null if it was accepted, or the body of the refusal. */
   refused(operation: SentOperation, id?: string): Promise<SentResult | null>;
-  /** The payload of the next `next` event. */
+  /** Resolves with the payload of the next `next` event. */
   next(): Promise<any>;
-  /** The next event, with the id of its operation. */
+  /** Resolves with the next event and the id of its operation. */
   event(): Promise<{ event: string; id: string; payload?: any }>;
   abort(): void;
 }
 
-/** A request with the token of a stream. */
+/** Sends a request with a stream's token. */
 export function callStream(
   test: Pick<TestApp, 'url'>,
   token: string,

@@ -2,18 +2,18 @@ import { type Client, createClient, type SubscribePayload } from 'graphql-ws';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
-/** Payloads of a subscription, waited for rather than slept for. */
+/** The payloads of a subscription, received without sleeping. */
 export interface Following<T> {
-  /** The next `count` payloads. Rejects with what ended the subscription before they came. */
+  /** Resolves with the next `count` payloads. Rejects with the reason if the subscription ended before. */
   take(count: number): Promise<T[]>;
-  /** Resolves when the operation ends: `complete`, or what closed the socket. */
+  /** Resolves when the operation ends: `complete`, or the reason for which the socket closed. */
   readonly ended: Promise<unknown>;
-  /** The errors that it ended with, whether before it began (an `error` message) or as its only payload. */
+  /** The errors with which it ended, either before it began (an `error` message) or as its only payload. */
   errors(): Promise<{ message: string; extensions?: { code?: string } }[]>;
   stop(): void;
 }
 
-/** A socket that does not connect again by itself: what is lost is the test's to see. */
+/** Opens a socket that does not reconnect, so that tests notice a lost connection. */
 export function connect(url: string, token: string | null, authorization = `Bearer ${token}`): Client {
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
@@ -28,12 +28,12 @@ export function connect(url: string, token: string | null, authorization = `Bear
   return client;
 }
 
-/** Subscribes; every payload is kept until it is taken. */
+/** Subscribes; buffers every payload until it is taken. */
 export function follow<T = any>(client: Client, query: string, variables: Record<string, unknown>): Following<T> {
   return followOperation<T>(client, { query, variables });
 }
 
-/** The same for an operation that may say anything else beside, or instead. */
+/** Subscribes to an operation that may also send other messages. */
 export function followOperation<T = any>(client: Client, operation: object): Following<T> {
   const payloads: T[] = [];
   let wake: () => void = () => undefined;
@@ -73,7 +73,7 @@ export function followOperation<T = any>(client: Client, operation: object): Fol
   };
 }
 
-/** Opens a bare WebSocket for tests of the protocol itself. */
+/** Opens a plain WebSocket for tests of the protocol itself. */
 export function rawSocket(url: string): WebSocket {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   onTestFinished(() => socket.terminate());

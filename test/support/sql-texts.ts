@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 const root = resolve(import.meta.dirname, '../../src');
 
-/** A statement in the source. `sql` null: it is put together from values that only a call knows. */
+/** A statement in the source. `sql` null: its text depends on values of a call. */
 export interface SqlText {
   /** `file:line` */
   readonly at: string;
@@ -12,8 +12,8 @@ export interface SqlText {
 }
 
 /**
- * The statements that stand in src/ as string or template literals. What is interpolated is evaluated where it is known without a
- * call of the function around it: literals, constants of modules, and exported functions of such values.
+ * Returns the statements in src/ that are string or template literals. Interpolated expressions are evaluated if their values do
+ * not depend on a call of the enclosing function: literals, constants of modules, and exported functions of such values.
  */
 export async function readSqlTexts(): Promise<SqlText[]> {
   const found: SqlText[] = [];
@@ -32,7 +32,7 @@ export async function readSqlTexts(): Promise<SqlText[]> {
   return found;
 }
 
-/** A value that only a call knows. */
+/** A value that depends on a call. */
 const unknown = new Error('This value is not known without a call.');
 
 const sources = new Map<string, ts.SourceFile>();
@@ -49,7 +49,7 @@ const isSql = (text: string): boolean =>
     text,
   );
 
-/** The outermost literals that begin as a statement does. */
+/** Returns the outermost literals that begin like a statement. */
 function literalsIn(file: ts.SourceFile): ts.Expression[] {
   const found: ts.Expression[] = [];
   const visit = (node: ts.Node): void => {
@@ -95,7 +95,7 @@ async function evaluate(node: ts.Expression, file: ts.SourceFile): Promise<unkno
   throw unknown;
 }
 
-/** The value of a name: of a constant of the module, or of an import. Names of a function around it are unknown. */
+/** Returns the value of a constant of the module, or of an import. The locals of an enclosing function are unknown. */
 async function valueOfName(name: ts.Identifier, file: ts.SourceFile): Promise<unknown> {
   for (let scope: ts.Node = name.parent; !ts.isSourceFile(scope); scope = scope.parent) {
     if (declaresInside(scope, name.text)) throw unknown;

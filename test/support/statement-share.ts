@@ -6,8 +6,8 @@ const counts = { prisma: 0, sql: 0 };
 const tables = new Set<string>();
 
 /**
- * Counts a statement by its sender. With STATEMENT_SHARE=FILE each store of a test run appends a line of JSON to the file when it
- * is closed: the numbers of statements, and the tables that the Prisma client reads or writes. `scripts/statement-share.ts` adds them up.
+ * Counts statements by their source. With STATEMENT_SHARE=FILE each store of a test run appends a line of JSON to the file when
+ * it closes: the number of statements, and the tables that the Prisma client reads or writes (see scripts/statement-share.ts).
  */
 export function countStatement({ by, sql }: SentStatement): void {
   if (path === undefined) return;
@@ -15,7 +15,7 @@ export function countStatement({ by, sql }: SentStatement): void {
   if (by === 'prisma') for (const [, table] of sql.matchAll(/"public"\."(\w+)"/g)) tables.add(table as string);
 }
 
-/** Appends what was counted since the last call. */
+/** Appends the counts since the last call. */
 export function writeStatementShare(): void {
   if (path === undefined) return;
   appendFileSync(path, `${JSON.stringify({ ...counts, tables: [...tables] })}\n`);

@@ -2,7 +2,7 @@ import { graphql, type TestApp } from './app.ts';
 import { isOfSigningIn } from './key-changes.ts';
 import { watchReads } from './test-store.ts';
 
-/** Runs a document and gives its data with the statements that it took, besides those of signing in. */
+/** Runs a document; returns its data and its statements, without those of the authentication. */
 export async function statementsOf(
   test: TestApp,
   token: string,

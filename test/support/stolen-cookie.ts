@@ -8,7 +8,7 @@ const subscription = 'subscription { sessionChanges { __typename } }';
 const file = multipart([{ disposition: 'name="file"; filename="a.txt"', content: 'x' }]);
 const multipartType = 'multipart/form-data; boundary=switchyard-test-boundary';
 
-/** Places of the service that a thief tries; `attachment`: the path of a stored file. */
+/** The parts of the service that an attacker tries; `attachment`: the path of a stored file. */
 export interface Target {
   readonly test: Pick<TestApp, 'url'>;
   readonly attachment: string;
@@ -16,8 +16,8 @@ export interface Target {
 }
 
 /**
- * Tries headers, such as a stolen cookie, on every address that knows callers, as a program that writes whatever headers it
- * likes: those of the console's pages too. Returns what each answered, by its name: a status, or a socket's close code.
+ * Sends headers, such as a stolen cookie, to every URL that authenticates callers, including the console's pages, from a program
+ * that can set any header. Returns each result by name: a status, or a socket's close code.
  */
 export async function tryEverywhere(
   { test, attachment, organizationId }: Target,
@@ -70,7 +70,7 @@ async function trySocket(url: string, headers: Record<string, string>, pageSecre
   return first;
 }
 
-/** The answers of {@link tryEverywhere} to a caller that nobody knows. */
+/** The results of {@link tryEverywhere} for an unauthenticated caller. */
 export const refusedEverywhere = {
   'GraphQL by POST': 401,
   'GraphQL by GET': 401,

@@ -2,8 +2,8 @@ import { createMask } from '../../src/domain/execution/runs/masking.ts';
 import { createSafeLength } from '../../src/domain/execution/runs/safe-length.ts';
 
 /**
- * The masked text that the service stores when a text arrives in chunks of these sizes, over and over, and the agent pauses
- * behind each of them.
+ * Returns the masked text that the service stores for a text that arrives in chunks of these sizes, repeated, with a pause of the
+ * agent after each chunk.
  */
 export function storedInChunks(secret: string, text: string, sizes: readonly number[]): string {
   const [mask, safeLength] = [createMask([secret]), createSafeLength([secret])];

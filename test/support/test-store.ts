@@ -12,10 +12,10 @@ import { type Store, storeOn } from '../../src/store/store.ts';
 import { observeDriver, type StatementListener } from './observed-driver.ts';
 import { countStatement, writeStatementShare } from './statement-share.ts';
 
-/** The database that the running vitest project is about. */
+/** The database system of the current vitest project. */
 export const testDatabase = process.env.TEST_DATABASE === 'postgres' ? 'postgres' : 'pglite';
 
-/** An empty, migrated database of its own. */
+/** An empty, migrated database for one test. */
 export interface TestStore {
   readonly store: Store;
   /** Null on PGlite. */
@@ -24,7 +24,7 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-/** Opens one. Fast: a copy of a migrated template, by `create database … template` or from a dump. */
+/** Opens a test database. Fast: a copy of a migrated template, by `create database … template` or from a dump. */
 export async function openTestStore(): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
@@ -52,8 +52,8 @@ export async function openTestStore(): Promise<TestStore> {
 const listenersOf = new WeakMap<Store, Set<StatementListener>>();
 
 /**
- * Reports the reads outside of transactions that a store’s user makes, by SQL or by the Prisma client, until the returned function
- * is called. The statements by SQL are those of `query`.
+ * Reports the reads outside of transactions, by SQL or by the Prisma client, that the user of a store makes until the returned
+ * function is called. The SQL statements are those of `query`.
  */
 export function watchReads(store: Store, listen: (sql: string, values: readonly unknown[]) => void): () => void {
   const listeners = listenersOf.get(store);
@@ -73,13 +73,13 @@ export function watchReads(store: Store, listen: (sql: string, values: readonly 
   };
 }
 
-/** A database with nothing in it, for tests of what comes before a store. */
+/** An empty database without migrations, for tests that run before a store opens. */
 export interface TestDriver {
   readonly driver: Driver;
   close(): Promise<void>;
 }
 
-/** Opens one. */
+/** Opens an empty database. */
 export async function openEmptyDriver(): Promise<TestDriver> {
   const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
   const driver = await openDriver(databaseUrl);
@@ -99,7 +99,7 @@ async function openDriver(databaseUrl: string | null): Promise<Driver> {
   return databaseUrl === null ? openPglite({ dump: await migratedDump() }) : openPostgres(databaseUrl, silent);
 }
 
-/** The address of a fresh, migrated database on the private server. */
+/** Returns the URL of a new, migrated database on the private server. */
 export async function createDatabase(): Promise<string> {
   const adminUrl = process.env.TEST_POSTGRES_URL;
   if (!adminUrl)
@@ -107,7 +107,7 @@ export async function createDatabase(): Promise<string> {
   const template = `switchyard_template_${await migrationsHash()}`;
   const name = `switchyard_${randomBytes(8).toString('hex')}`;
   await withClient(adminUrl, async (admin) => {
-    // Several test files start at once: one makes the template.
+    // Several test files start at once: one of them creates the template.
     await admin.query('select pg_advisory_lock(5)');
     const existing = await admin.query('select 1 from pg_database where datname = $1', [template]);
     if (existing.rowCount === 0) {
@@ -122,7 +122,7 @@ export async function createDatabase(): Promise<string> {
   return onDatabase(adminUrl, name);
 }
 
-/** Does nothing for PGlite's null. `force`: a test may have left connections. */
+/** Does nothing for PGlite's null. `force`: closes connections that a test may have left. */
 async function dropDatabase(databaseUrl: string | null): Promise<void> {
   const adminUrl = process.env.TEST_POSTGRES_URL;
   if (databaseUrl === null || !adminUrl) return;
@@ -158,7 +158,7 @@ async function migrationsHash(): Promise<string> {
 
 const cacheDir = 'node_modules/.cache/switchyard';
 
-/** A dump of a migrated, empty PGlite; made once for these migrations and kept. */
+/** Returns a dump of a migrated, empty PGlite, which is created once per set of migrations and stored. */
 export async function migratedDump(): Promise<Blob> {
   const path = join(cacheDir, `pglite-${await migrationsHash()}.tar`);
   const found = await readFile(path).catch(() => null);

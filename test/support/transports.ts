@@ -2,14 +2,14 @@ import { call, type TestApp } from './app.ts';
 import { type Reservation, reserve } from './single-connection.ts';
 import { connect, followOperation } from './sockets.ts';
 
-/** What an operation says: a text, or the name of a trusted document. */
+/** The text of an operation, or the name of a trusted document. */
 export interface SentOperation {
   readonly query?: string;
   readonly variables?: Record<string, unknown>;
   readonly [name: string]: unknown;
 }
 
-/** The one result of an operation that is no subscription, whichever way it came. */
+/** The single result of an operation that is not a subscription, over any transport. */
 export interface SentResult {
   readonly data?: any;
   readonly errors?: { readonly message: string; readonly extensions?: any }[];
@@ -40,7 +40,7 @@ const json = (operation: SentOperation) => ({
   body: JSON.stringify(operation),
 });
 
-/** Every way that an operation can come, each giving its result, or the errors that it was refused with. */
+/** All transports; each returns the operation's result, or the errors with which it was refused. */
 export const transports = {
   POST: async (test, token, operation) => (await call(test, token, 'POST', '/graphql', operation)).body,
   GET: async (test, token, operation) => (await call(test, token, 'GET', `/graphql?${inAddress(operation)}`)).body,
@@ -49,7 +49,7 @@ export const transports = {
     readStream(`${test.url}/graphql?${inAddress(operation)}`, token, {}),
   WebSocket: async (test, token, operation) => {
     const client = connect(test.url, token);
-    // The client, not the service, wants a text.
+    // The client requires a text; the service does not.
     const following = followOperation(client, { query: '', ...operation });
     const reason = await following.ended;
     if (Array.isArray(reason)) return { errors: reason };
@@ -62,8 +62,8 @@ export const transports = {
   },
 } as const satisfies Record<string, Send>;
 
-/** See {@link transports}. */
+/** The name of one of {@link transports}. */
 export type Transport = keyof typeof transports;
 
-/** Their names. */
+/** The names of all transports. */
 export const transportNames = Object.keys(transports) as Transport[];

@@ -3,13 +3,13 @@ import { print } from 'graphql';
 import { call, type TestApp } from './app.ts';
 import type { introspection } from './graphql-env.d.ts';
 
-/** Documents that the compiler checks against schema.graphql: `gql('query { … }')`. */
+/** Declares documents that the compiler checks against schema.graphql: `gql('query { … }')`. */
 export const gql = initGraphQLTada<{
   introspection: introspection;
   scalars: { DateTime: string; JSON: unknown; URI: string };
 }>();
 
-/** Runs a checked document over POST and gives its data; throws with the errors when there are any. */
+/** Runs a checked document over POST and returns its data; throws with the errors if there are any. */
 export async function query<D extends TadaDocumentNode<any, any>>(
   test: Pick<TestApp, 'url'>,
   token: string,

@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TestApp } from './app.ts';
 
-/** What was answered to an upload. */
+/** The response to an upload. */
 export interface Uploaded {
   readonly status: number;
-  /** JSON where it is some, else the text. */
+  /** Parsed JSON if possible, otherwise the text. */
   readonly body: any;
   readonly headers: Headers;
 }
 
-/** One part of a multipart body, with its headers as they are written. */
+/** One part of a multipart body, with its headers as written. */
 export interface Part {
   readonly disposition: string;
   readonly type?: string;
@@ -20,7 +20,7 @@ export interface Part {
 
 const boundary = 'switchyard-test-boundary';
 
-/** A multipart body, byte for byte; `isCut` leaves its end out. */
+/** Returns a multipart body at the byte level; `isCut` omits its end. */
 export function multipart(parts: readonly Part[], isCut = false): Uint8Array<ArrayBuffer> {
   const chunks = parts.flatMap(({ disposition, type, content }) => [
     Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`),
@@ -54,7 +54,7 @@ export async function sendParts(
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
 }
 
-/** Sends a body that has no end, on a socket of its own, until it is closed; says what was answered meanwhile. */
+/** Sends an endless body on a separate socket until it is closed; returns the response received meanwhile. */
 export async function sendEndlessly(
   test: Pick<TestApp, 'url' | 'adminToken'>,
   path: string,
@@ -73,7 +73,7 @@ export async function sendEndlessly(
   let sentBytes = 0;
   const send = () => {
     sentBytes += more.length;
-    // One at a time: a closed socket calls back as well, with an error.
+    // Only one at a time: a closed socket calls back too, with an error.
     socket.write(more, (error) => {
       if (!error) send();
     });
@@ -83,13 +83,13 @@ export async function sendEndlessly(
   socket.on('data', (bytes) => {
     answer += bytes.toString('latin1');
   });
-  // A reset is one way of being closed.
+  // The server may also close it with a reset.
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('close', resolve));
   return { answer, sentBytes };
 }
 
-/** Uploads a file as every client does. */
+/** Uploads a file like an ordinary client. */
 export function upload(
   test: Pick<TestApp, 'url'>,
   token: string,
@@ -101,7 +101,7 @@ export function upload(
   return sendParts(test, token, path, form);
 }
 
-/** Uploads to an organization by version 3 and gives the attachment. */
+/** Uploads to an organization over version 3 and returns the attachment. */
 export async function uploadTo(
   test: TestApp,
   organizationId: string,
@@ -113,7 +113,7 @@ export async function uploadTo(
   return body;
 }
 
-/** Every file that is kept, or was coming in, by its path below the data directory. */
+/** Returns every stored or partly uploaded file, by its path in the data directory. */
 export async function readStoredFiles(test: Pick<TestApp, 'dataDir'>): Promise<string[]> {
   const found = await Promise.all(
     ['attachments', 'uploads'].map(async (folder) => {
@@ -128,7 +128,7 @@ export async function readStoredFiles(test: Pick<TestApp, 'dataDir'>): Promise<s
   return found.flat().sort();
 }
 
-/** Goes from an attachment's address to its signed link. */
+/** Returns the signed link to which an attachment's URL redirects. */
 export async function linkOf(token: string, url: string): Promise<string> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, redirect: 'manual' });
   const location = response.headers.get('location');

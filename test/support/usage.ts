@@ -2,13 +2,13 @@ import { newId } from '../../src/domain/ids.ts';
 import { recordUsage } from '../../src/domain/usage/consumption/ledger.ts';
 import type { TestApp } from './app.ts';
 
-/** Writes an entry of the ledger as metering does; gives what the session has used in all. */
+/** Writes an entry of the ledger like metering; returns the session's total usage. */
 export function use(test: TestApp, sessionId: string, acus: number, usedAt: Date | string): Promise<number> {
   const entry = { sessionId, acus, usedAt: new Date(usedAt) };
   return test.app.services.store.transact((tx) => recordUsage(tx, entry));
 }
 
-/** What a planted session is; all else is as of a session that has ended. */
+/** The members of an inserted session; the others are those of an ended session. */
 export interface SeededSession {
   readonly organizationId: string;
   readonly createdAt?: Date | string;
@@ -22,7 +22,7 @@ export interface SeededSession {
   readonly endedBy?: string;
 }
 
-/** Writes a session that was made at another time than now; its bare id. */
+/** Inserts a session with a past creation time; returns its unprefixed id. */
 export async function seedSession(test: TestApp, seeded: SeededSession): Promise<string> {
   const id = newId();
   const at = new Date(seeded.createdAt ?? Date.now());
@@ -48,7 +48,7 @@ export async function seedSession(test: TestApp, seeded: SeededSession): Promise
   return id;
 }
 
-/** A session, with one entry of the ledger, in an organization of another enterprise. */
+/** Creates a session with one entry of the ledger in an organization of another enterprise. */
 export async function seedForeignUsage(
   test: TestApp,
   usedAt: Date | string,

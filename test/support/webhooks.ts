@@ -1,11 +1,11 @@
 import { graphql, type TestApp } from './app.ts';
 import { runMutation } from './people.ts';
 
-/** What an endpoint is asked for. */
+/** The selection of an endpoint. */
 export const endpointFields =
   'webhookEndpoint { id webhookEndpointId url description eventTypes isEnabled disabledReason consecutiveFailures }';
 
-/** Makes an endpoint; gives it with its secret. */
+/** Creates an endpoint; returns it with its secret. */
 export async function makeEndpoint(
   test: TestApp,
   token: string,
@@ -16,7 +16,7 @@ export async function makeEndpoint(
   return { ...made.webhookEndpoint, secret: made.secret };
 }
 
-/** An endpoint with what was sent to it, newest first. */
+/** Returns an endpoint with its deliveries, newest first. */
 export async function readEndpoint(test: TestApp, token: string, id: string): Promise<any> {
   const document = `query($id: ID!) { node(id: $id) { ... on WebhookEndpoint {
     url isEnabled disabledReason consecutiveFailures failingSince
@@ -27,7 +27,7 @@ export async function readEndpoint(test: TestApp, token: string, id: string): Pr
   return data.node;
 }
 
-/** Waits until what was sent to an endpoint, as the API shows it, is as wanted; gives the endpoint as it is then. */
+/** Waits until an endpoint's deliveries match, as the API returns them; returns the endpoint in that state. */
 export async function waitForDeliveries(
   test: TestApp,
   token: string,

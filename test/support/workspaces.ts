@@ -8,10 +8,10 @@ import { graphql, type TestApp } from './app.ts';
 const dayMs = 86_400_000;
 const never = () => false;
 
-/** The directory of a session's workspace and home, by the session's bare id. */
+/** Returns the directory of a session's workspace and home, by the unprefixed id. */
 export const directoryOf = (test: TestApp, id: string) => join(sessionsIn(test.dataDir), id);
 
-/** The id of the worker that last ran a session. */
+/** Returns the id of the worker that last ran a session. */
 export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
   const [row] = await test.app.services.store.query<{ worker: string }>(
     'select home_worker_id as worker from run where session_id = $1',
@@ -20,7 +20,7 @@ export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
   return row?.worker as string;
 }
 
-/** Sweeps the app's data directory as its worker does every ten minutes. */
+/** Cleans up the app's data directory like its worker does every ten minutes. */
 export async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
   const context = asSystem(test.app.services, test.app.installation.enterpriseId);
   const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
@@ -30,13 +30,13 @@ export async function sweep(test: TestApp, options: Partial<SweepOptions> & { wo
   return count;
 }
 
-/** Resolves when no worker holds the session. */
+/** Resolves when no worker has a lease on the session. */
 export const waitUntilReleased = (test: TestApp, id: string) =>
   expect
     .poll(() => test.app.services.store.query('select 1 from lease where session_id = $1', [id]), { interval: 20 })
     .toEqual([]);
 
-/** The time at which a session's workspace was deleted, as GraphQL writes it. */
+/** Returns the time at which a session's workspace was deleted, as in GraphQL. */
 export const readDeletedAt = async (test: TestApp, id: string): Promise<string | null> =>
   (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { workspaceDeletedAt } }', { id })).data
     .session.workspaceDeletedAt;

@@ -3,16 +3,16 @@ import { followMessages, play, type Received } from './clients.ts';
 import { createScenarios, type Random, type Scenario } from './scenarios.ts';
 import { ChaosService, type Name } from './service.ts';
 
-/** What is killed, each as often as it says. */
+/** The number of kills of each kind. */
 export interface Kills {
   readonly agents: number;
   readonly workers: number;
   readonly server: number;
-  /** Stopped for longer than a lease holds, then let go on. */
+  /** Workers frozen for longer than a lease lasts, then resumed. */
   readonly freezes: number;
 }
 
-/** What was done to a service, and what its clients know. */
+/** The faults that a service had, and the data that its clients received. */
 export interface ChaosRun {
   readonly service: ChaosService;
   readonly scenarios: readonly Scenario[];
@@ -21,13 +21,13 @@ export interface ChaosRun {
   readonly durationMs: number;
 }
 
-/** How many sessions have users at once, and how many each worker runs. */
+/** The number of concurrent sessions with users, and of sessions per worker. */
 const concurrency = 12;
 const slots = 4;
 
 /**
- * Plays stories to their ends while processes are killed: each when a share of all that has to happen has happened. Rejects
- * when a client is refused.
+ * Plays scenarios to their ends while processes are killed, evenly spread over the expected number of steps. Rejects when a
+ * client is refused.
  */
 export async function runChaos(count: number, wanted: Kills, random: Random): Promise<ChaosRun> {
   const startedAt = performance.now();
@@ -65,22 +65,22 @@ export async function runChaos(count: number, wanted: Kills, random: Random): Pr
   return { service, scenarios, followed, kills, durationMs: performance.now() - startedAt };
 }
 
-/** A session's id as it is in the database. */
+/** Returns a session's id in the database. */
 export function bareId({ id }: Scenario): string {
   return (id ?? '').replace('devin-', '');
 }
 
-// What is acknowledged or seen, all in all, unless somebody is asked twice.
+// The number of messages and results that clients will get, without repeated questions.
 function stepsOf(scenarios: readonly Scenario[]): number {
   return scenarios.reduce((sum, { more, kind }) => sum + 2 + more.length + (kind === 'asking' ? 1 : 0), 0);
 }
 
 interface FaultInjector {
-  /** Something has happened. */
+  /** Records that a client got one more message or result. */
   step(): void;
-  /** Resolves once little is left of what is due: on a slow machine the living wait for the dying. */
+  /** Resolves when few faults are pending: on a slow machine clients wait for the faults. */
   room(): Promise<void>;
-  /** Resolves once all is killed that could be, and what was killed is back. */
+  /** Resolves when all possible faults were injected and the killed processes run again. */
   done(): Promise<Kills>;
 }
 
@@ -93,11 +93,11 @@ function createFaultInjector(service: ChaosService, wanted: Kills, random: Rando
   const each = steps / (plan.length + 1);
   let happened = 0;
   let isEnding = false;
-  // One at a time, and never both workers: what is to be killed must be back first.
+  // One fault at a time, and never both workers: a killed process must run again before the next fault.
   let busy: Promise<void> = Promise.resolve();
   let beforeLast = busy;
 
-  // There may be none just now, where a worker has been killed a moment ago.
+  // There may be no agent for a moment after a worker was killed.
   const killAgent = async () => {
     for (let n = 0; n < 100 && !isEnding; n++) {
       if (service.killAgent(random)) return true;
@@ -107,7 +107,7 @@ function createFaultInjector(service: ChaosService, wanted: Kills, random: Rando
   };
 
   const injectFault = async (kind: keyof Kills) => {
-    // Not at the very moment of an acknowledgement: before it, in the middle, and after.
+    // Not exactly at an acknowledgement: also before it and during the work.
     await wait(random.next() * 600);
     const worker: Name = random.next() < 0.5 ? 'worker one' : 'worker two';
     if (kind === 'agents' && !(await killAgent())) return;
@@ -123,7 +123,7 @@ function createFaultInjector(service: ChaosService, wanted: Kills, random: Rando
         const kind = plan.shift() as keyof Kills;
         beforeLast = busy;
         busy = busy.then(() => injectFault(kind));
-        // Whoever waits for it hears of it.
+        // Callers that await it get the error.
         busy.catch(() => undefined);
       }
     },

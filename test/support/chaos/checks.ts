@@ -26,15 +26,15 @@ interface SessionRow {
   readonly nextSeq: number;
 }
 
-/** What is wrong with what is left, in sentences; and the sessions by their last states. */
+/** The problems in the remaining data, as sentences, and the number of sessions by final state. */
 export interface Findings {
   readonly problems: string[];
   readonly states: Record<string, number>;
-  /** Turns that were begun, and those that were never ended. */
+  /** The numbers of turns that began, and of turns that were interrupted or moved. */
   readonly turns: { readonly begun: number; readonly interrupted: number; readonly moved: number };
 }
 
-/** What a session of each kind may have come to. The crash of an agent counts against its session, whoever caused it. */
+/** The possible final states of a session of each kind. An agent's crash counts against its session, whatever the cause. */
 const finals: Record<Scenario['kind'], readonly string[]> = {
   plain: ['exit finished'],
   reporting: ['exit finished'],
@@ -45,7 +45,7 @@ const finals: Record<Scenario['kind'], readonly string[]> = {
   crashing: ['error'],
 };
 
-/** Looks through the logs of all sessions. */
+/** Checks the logs of all sessions. */
 export async function checkSessions({ service, scenarios, followed }: ChaosRun): Promise<Findings> {
   const { database } = service;
   const problems: string[] = [];
@@ -104,7 +104,7 @@ function checkNumbers(entries: readonly Entry[], { nextSeq }: SessionRow): strin
 
 const isUsers = ({ messageType }: Entry) => messageType !== null && messageType !== 'agent_message';
 
-// Each that was acknowledged is there once, where it was said to be; and nothing else is.
+// Each acknowledged message is stored once, at its acknowledged position; no other message is stored.
 function checkUserMessages(scenario: Scenario, entries: readonly Entry[], session: SessionRow): string[] {
   const found: string[] = [];
   const stored = entries.filter(isUsers);
@@ -132,8 +132,8 @@ interface Attempt {
 }
 
 /**
- * Every turn is begun until it ends: the words of the attempts before are those of the last one, as far as they came, and
- * what an ended turn has said is never said again. Generations only grow, and each belongs to one worker.
+ * A turn is tried until it ends: the text of an earlier attempt is a prefix of the last attempt's text, and the text of an ended
+ * turn is never repeated. Generations only grow, and each belongs to one worker.
  */
 function checkTurns(
   scenario: Scenario,
@@ -199,7 +199,7 @@ function checkTools(entries: readonly Entry[]): string[] {
   return open.map((data) => `its tool call "${data?.title}" is open`);
 }
 
-/** What processes have left behind, once all are stopped. */
+/** Checks what is left of the processes once all have stopped. */
 export async function checkLeftovers(service: ChaosService): Promise<string[]> {
   const found: string[] = [];
   const pids = service.agents();

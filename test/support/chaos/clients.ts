@@ -16,10 +16,10 @@ interface Seen {
   readonly statusDetail: string | null;
 }
 
-/** The status in which a session of this kind stays when nobody sends it anything more. */
+/** The final status of a session of this kind if nobody sends another message. */
 const isOver = ({ status }: Seen) => status === 'EXIT' || status === 'ERROR';
 
-/** Plays one story to its end. `onProgress` is called after each thing that was acknowledged or seen. */
+/** Plays one scenario to its end. `onProgress` is called after each acknowledgement and each result. */
 export async function play(
   service: ChaosService,
   scenario: Scenario,
@@ -54,7 +54,7 @@ export async function play(
     await sendMessage(message);
   }
   if (kind === 'asking') {
-    // Whoever is asked again, because what was answered went with the agent, answers again.
+    // If the answer was lost with the agent, the question comes again, and the user answers again.
     for (let n = 1; ; n++) {
       const { status } = await waitUntil((seen) => isOver(seen) || seen.statusDetail === 'WAITING_FOR_USER');
       if (status !== 'RUNNING') break;
@@ -72,13 +72,13 @@ export async function play(
   onProgress();
 }
 
-/** A message as a subscriber gets it. */
+/** A message that a subscriber received. */
 export interface Received {
   readonly seq: number;
   readonly body: string;
 }
 
-/** Follows a session's messages through all kills, from where each subscription broke; ends once it has as many. */
+/** Follows a session's messages through all kills, each time from the last cursor; ends after the given number of messages. */
 export function followMessages(
   service: ChaosService,
   id: string,

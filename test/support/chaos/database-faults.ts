@@ -4,12 +4,12 @@ import type { FaultProxy } from '../fault-proxy.ts';
 import type { PostgresCluster } from '../postgres-cluster.ts';
 import type { Random } from './scenarios.ts';
 
-/** Ways in which the database, or the way to it, fails. */
+/** The kinds of faults of the database and of the connection to it. */
 export const faults = ['terminate', 'blackHole', 'refuse', 'restart', 'exhaust'] as const;
 /** See {@link faults}. */
 export type Fault = (typeof faults)[number];
 
-/** Causes one fault, and resolves when it is healed. Black holes and refusals last for some seconds. */
+/** Causes one fault, and resolves when it is over. Black holes and refusals last for some seconds. */
 export async function causeFault(
   fault: Fault,
   { cluster, proxy, random }: { cluster: PostgresCluster; proxy: FaultProxy; random: Random },
@@ -30,7 +30,7 @@ export async function causeFault(
     return;
   }
   const taken = await takeAllConnections(cluster);
-  // Those of the service have to be made again, and there is no room.
+  // The service must reconnect, and no connection is free.
   await withAdmin(cluster, terminateOf('switchyard%')).catch(() => undefined);
   await wait(lastingMs);
   await Promise.all(taken.map((client) => client.end().catch(() => undefined)));

@@ -5,13 +5,13 @@ import { WebSocket } from 'ws';
 import { call } from '../app.ts';
 import { bootstrapToken } from '../server.ts';
 
-/** What clients have seen of the service. */
+/** The responses that clients got from the service. */
 export interface Tally {
-  /** Texts that were acknowledged. */
+  /** The texts of acknowledged messages. */
   readonly acknowledged: Set<string>;
-  /** Responses that were no success, by status; 0: there was none, as from a process that was killed. */
+  /** Unsuccessful responses by status; 0: no response, as from a killed process. */
   readonly refused: Record<number, number>;
-  /** When the last success came, by `performance.now()`. */
+  /** The `performance.now()` of the last success. */
   lastSuccessAt: number;
   reconnections: number;
 }
@@ -20,7 +20,7 @@ const send = `mutation($input: SendMessageInput!) { sendMessage(input: $input) {
 const messages =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
 
-/** Sends messages, each with an idempotency key until it is acknowledged, to whichever process answers. */
+/** Sends messages to any process, each with an idempotency key, and retries until it is acknowledged. */
 export async function write(urls: readonly string[], id: string, tally: Tally, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const message = `${id} ${randomUUID()}`;
@@ -39,7 +39,7 @@ export async function write(urls: readonly string[], id: string, tally: Tally, i
   }
 }
 
-/** Follows a session's messages for ever, from the last cursor after each break. `stop` ends it. */
+/** Follows a session's messages without end, and continues at the last cursor after each interruption. `stop` ends it. */
 export function subscribe(urls: readonly string[], id: string, tally: Tally): { bodies: string[]; stop(): void } {
   const bodies: string[] = [];
   let after: string | undefined;

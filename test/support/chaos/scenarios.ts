@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-/** Numbers that are the same for the same seed (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export interface Random {
   /** At least 0, below 1. */
   next(): number;
-  /** A whole number from 0 on, below `limit`. */
+  /** An integer, at least 0 and below `limit`. */
   below(limit: number): number;
 }
 
-/** Numbers from a seed. */
+/** Creates random numbers from a seed. */
 export function createRandom(seed: number): Random {
   let state = seed | 0;
   const next = () => {
@@ -20,61 +20,61 @@ export function createRandom(seed: number): Random {
   return { next, below: (limit) => Math.floor(next() * limit) };
 }
 
-/** What happens in a session; the weights are how often in 20. */
+/** The kinds of scenarios, with their weights out of 20. */
 export const kinds = {
-  /** Works, and is sent follow-ups while it works and after. */
+  /** Works, and receives follow-ups during the work and after it. */
   plain: 9,
-  /** The same with the reporting channel: ends with a structured output. */
+  /** Like plain, over the reporting channel: ends with a structured output. */
   reporting: 3,
-  /** Asks, and goes on with the answer. */
+  /** Asks a question, and continues after the answer. */
   asking: 2,
-  /** Messages end the turn that runs. */
+  /** Messages end the current turn. */
   steered: 2,
-  /** Terminated by its user at work; some of them hang, deaf to all but SIGKILL. */
+  /** Terminated by its user at work; some agents hang and ignore every signal but SIGKILL. */
   terminated: 2,
-  /** Put to sleep at work. */
+  /** Suspended at work. */
   sleeping: 1,
-  /** Its agent ends badly, each time. */
+  /** The agent crashes in every attempt. */
   crashing: 1,
 } as const;
 /** See {@link kinds}. */
 export type Kind = keyof typeof kinds;
 
-/** A message of a user, under a word that nothing else holds. */
+/** A user's message with a unique token. */
 export interface UserMessage {
   readonly token: string;
   readonly text: string;
-  /** Stays the same when the client has to try again. */
+  /** Stays the same when the client retries. */
   readonly idempotencyKey: string;
 }
 
-/** One session's users. */
+/** The messages of one session's users. */
 export interface Scenario {
   readonly kind: Kind;
   readonly name: string;
   readonly first: UserMessage;
-  /** `isAtOnce`: without waiting until the session is over. */
+  /** `isAtOnce`: sent without waiting until the session is over. */
   readonly more: readonly { readonly message: UserMessage; readonly isAtOnce: boolean }[];
-  /** Whether a subscriber follows its messages all the while. */
+  /** True if a subscriber follows its messages the whole time. */
   readonly isFollowed: boolean;
-  /** The session's id, once its creation was acknowledged. */
+  /** The session's id, once its creation has been acknowledged. */
   id: string | null;
-  /** What was acknowledged, by its words. */
+  /** The acknowledged messages by token. */
   readonly acknowledged: Map<string, { readonly seq: number | null }>;
 }
 
-/** What all agents say is a word of this form. */
+/** The form of the tokens in agents' messages. */
 export const tokenForm = /\bt-\d+-\d+\b/g;
 
-/** The agent profile of a kind; null: the default. */
+/** Returns the agent profile of a kind; null: the default. */
 export const agentOf = (kind: Kind): string | null =>
   kind === 'reporting' || kind === 'steered' || kind === 'crashing' ? kind : null;
 
-/** As many stories as wanted, each of some messages. */
+/** Creates this many scenarios, each with some messages. */
 export function createScenarios(count: number, random: Random): Scenario[] {
   const deck = Object.entries(kinds).flatMap(([kind, weight]) => Array<Kind>(weight).fill(kind as Kind));
   return Array.from({ length: count }, (_, n) => {
-    // The rarer kinds are in every run of some size.
+    // Larger runs include the rarer kinds.
     const kind = deck[(n * 7) % deck.length] as Kind;
     let messageCount = 0;
     const say = (after: string, before = ''): UserMessage => {

@@ -17,17 +17,17 @@ export const processes = ['server', 'worker one', 'worker two'] as const;
 /** See {@link processes}. */
 export type Name = (typeof processes)[number];
 
-/** A service of three processes whose clients do not give up when the one that they talk to is gone. */
+/** A service of three processes, with clients that retry when the process that they use was killed. */
 export class ChaosService {
   readonly root = mkdtempSync(join(tmpdir(), 'switchyard-chaos-'));
   readonly database: pg.Client;
   readonly #env: Readonly<Record<string, string>>;
   readonly #running = new Map<Name, Promise<ServerProcess>>();
   readonly #ports = new Map<Name, number>();
-  /** How often the server was killed: what broke under one of its lives may be tried again in the next. */
+  /** The number of kills of the server: an operation that failed in one life may be retried in the next. */
   #lives = 0;
   #client: Client | null = null;
-  /** How often clients had to try again. */
+  /** The number of retries by clients. */
   retries = 0;
 
   constructor(url: string, env: Readonly<Record<string, string>>) {
@@ -35,13 +35,13 @@ export class ChaosService {
     this.database = new pg.Client(url);
   }
 
-  /** Starts all three. */
+  /** Starts all three processes. */
   static async start(slots: number): Promise<ChaosService> {
     const settings = {
       memory_mb: 50,
       mcp: false,
       warm_ttl_ms: 1_000,
-      // More than there are kills for one turn.
+      // More than the number of kills in one turn.
       retry_delays_ms: [0, 0, 50, 50, 100, 100],
       stop_graces_ms: { cancel: 1_000, stdin: 500, term: 300 },
     };
@@ -62,7 +62,7 @@ export class ChaosService {
     });
     await service.database.connect();
     for (const name of processes) service.#ports.set(name, await freePort());
-    // The server first: the others find its enterprise.
+    // The server first: the workers need its enterprise.
     for (const name of processes) service.#begin(name, service.#spawn(name));
     await Promise.all(service.#running.values());
     return service;
@@ -70,7 +70,7 @@ export class ChaosService {
 
   #spawn(name: Name): Promise<ServerProcess> {
     const roles = name === 'server' ? 'api,scheduler' : 'worker';
-    // Without a sandbox, agents outlive a killed worker until it is back.
+    // Without a sandbox, agents survive the kill of their worker until it is back.
     const sandbox = name === 'worker two' ? 'none' : 'auto';
     const port = String(this.#ports.get(name));
     const env = { ROLES: roles, DATA_DIR: join(this.root, name), PORT: port, SANDBOX: sandbox };
@@ -78,7 +78,7 @@ export class ChaosService {
   }
 
   #begin(name: Name, starting: Promise<ServerProcess>): void {
-    // Whoever needs it hears of a start that failed.
+    // The process that needs it gets the error of a failed start.
     starting.catch(() => undefined);
     this.#running.set(name, starting);
   }
@@ -87,7 +87,7 @@ export class ChaosService {
     return this.#running.get(name) as Promise<ServerProcess>;
   }
 
-  /** `kill -9`, and the same again with the same directory and port. */
+  /** Kills a process with SIGKILL, and restarts it with the same directory and port. */
   async kill(name: Name): Promise<void> {
     const before = this.#get(name);
     const again = async () => {
@@ -102,7 +102,7 @@ export class ChaosService {
     await this.#get(name);
   }
 
-  /** Stops a worker for longer than its leases hold, and lets it go on. */
+  /** Freezes a worker for longer than its leases last, and then resumes it. */
   async freeze(name: Name): Promise<void> {
     const { pid } = await this.#get(name);
     signalProcess(pid, 'SIGSTOP');
@@ -110,24 +110,24 @@ export class ChaosService {
     signalProcess(pid, 'SIGCONT');
   }
 
-  /** The ids of the workers, as their agents carry them. */
+  /** Returns the ids of the workers, which their agents have in their environment. */
   workerIds(): string[] {
     return ['worker one', 'worker two'].map((name) => readFileSync(join(this.root, name, 'worker.id'), 'utf8').trim());
   }
 
-  /** All processes of all runs that live. */
+  /** Returns the living processes of all runs. */
   agents(): number[] {
     return this.workerIds().flatMap((id) => findByEnvironment({ SWITCHYARD_WORKER: id }));
   }
 
-  /** Kills one process of a run; false: there is none. */
+  /** Kills one process of a run; returns false if there is none. */
   killAgent(random: Random): boolean {
     const pids = this.agents();
     const pid = pids[random.below(pids.length)];
     return pid !== undefined && signalProcess(pid, 'SIGKILL');
   }
 
-  /** Runs a document until it is answered: whoever is not answered asks again. Throws what the service refuses. */
+  /** Runs a document, and retries until there is a response. Throws if the service refuses it. */
   async queryUntilAccepted(query: string, variables: Record<string, unknown>): Promise<any> {
     const { data, errors } = await this.#again(({ url }) => graphql({ url }, bootstrapToken, query, variables));
     const problems = [...(errors ?? []), ...Object.values<any>(data ?? {}).flatMap((each) => each?.userErrors ?? [])];
@@ -135,13 +135,13 @@ export class ChaosService {
     return data;
   }
 
-  /** The same for a path of REST. */
+  /** Like queryUntilAccepted, for a path of REST. */
   async requestUntilAccepted(method: string, path: string): Promise<void> {
     const { status, body } = await this.#again((server) => call(server, bootstrapToken, method, path));
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   }
 
-  /** Payloads of a subscription until `take` gives something; begun again with each life of the server. */
+  /** Reads the payloads of a subscription until `take` returns a value; subscribes again after each restart of the server. */
   async listen<T>(query: string, variables: () => Record<string, unknown>, take: (data: any) => T | null): Promise<T> {
     return this.#again(async ({ url }) => {
       this.#client ??= connect(url, bootstrapToken);
@@ -172,13 +172,13 @@ export class ChaosService {
     }
   }
 
-  /** Stops all of them as operators do; gives their exit codes. */
+  /** Stops all processes like an operator; returns their exit codes. */
   async stop(): Promise<(number | null)[]> {
     const all = await Promise.all(this.#running.values());
     return Promise.all(all.map((each) => each.stop()));
   }
 
-  /** What they have printed in their last lives. */
+  /** Returns the output of all processes since their last start. */
   async output(): Promise<string> {
     const all = await Promise.all(this.#running.values());
     return all.map((each) => each.output()).join('\n');

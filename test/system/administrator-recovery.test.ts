@@ -20,7 +20,7 @@ async function ownerOf(token: string): Promise<string> {
   return (await call(app, token, 'GET', '/v3/self')).body.service_user_id;
 }
 
-// Before the administrator of the first start is gone.
+// Before the initial administrator is deleted.
 test('no key is made for who is deleted, or with a role that is deleted, while it is being made', async () => {
   const token = app.adminToken;
   const { store } = app.app.services;

@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Starts a session that ends with its test: each that waits has a slot of the worker. */
+/** Starts a session that ends with its test, because each waiting session occupies a slot of the worker. */
 async function start(input: { readonly prompt: string; readonly agent?: string }): Promise<string> {
   const id = await createSession(test, input);
   onTestFinished(async () => {
@@ -131,7 +131,7 @@ it.each(['in-turn', 'at-once'])('refuses a late answer to the first of two quest
 it.each(['v1', 'v3'] as const)('takes no second message for the answer to the next question (%s)', async (api) => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
   const first = await waitForQuestion(test, id, 'May I run ls?');
-  // It asks for the next one when both have come.
+  // The agent asks the next question when both messages have arrived.
   signalAgents(id, 'SIGSTOP');
   for (const message of ['Allow', 'Allow']) expect((await byRest[api](id, message)).status).toBe(200);
   signalAgents(id, 'SIGCONT');
@@ -139,7 +139,7 @@ it.each(['v1', 'v3'] as const)('takes no second message for the answer to the ne
   const { messages, permissions } = await readAnswers(test, id);
   expect(messages.map(({ answer }) => answer)).toEqual([{ questionId: first.questionId, optionId: null }, null]);
   expect(permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED']);
-  // Its answer is the one after it, and the other message the next turn's.
+  // The later message answers the second question; the other one of the two belongs to the next turn.
   expect((await byRest[api](id, 'Reject')).status).toBe(200);
   await waitForQuestion(test, id, 'May I run ls?');
   const after = await readAnswers(test, id);
@@ -157,7 +157,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
     },
   };
 
-  // It is held where it waits for whoever has sent the same idempotency key, after it was looked at for the first question.
+  // The message waits for another request with the same idempotency key, after it was checked against the first question.
   it.each(['v1', 'v3'] as const)('is not the answer to it (%s)', async (api) => {
     const other = await test.another();
     const holder = new pg.Client({ connectionString: test.databaseUrl as string });
@@ -172,7 +172,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
     const send = (to: TestApp, key: string) =>
       call(to, token(), 'POST', path(id), { message: 'Allow' }, { 'idempotency-key': key });
 
-    // The key's row as such a message writes it, held open by another transaction.
+    // Another transaction holds the key's row, as such a message writes it.
     const warm = await start({ prompt: 'sleep 600' });
     await call(test, token(), 'POST', path(warm), { message: 'Allow' }, { 'idempotency-key': `${api}-key` });
     await holder.query('begin');
@@ -257,7 +257,7 @@ describe('a message of GraphQL while a permission is open', () => {
   });
 });
 
-/** As the service itself suspends a session for whose user it has waited too long: its question stays open. */
+/** Suspends a session like the service does after a long wait for the user: the question stays open. */
 async function suspend(id: string): Promise<void> {
   const { services } = test.app;
   await services.store.execute(`update session set updated_at = now() - interval '2 hours' where id = $1`, [id]);

@@ -67,7 +67,7 @@ test('no entry holds what was written for an agent, or the value of a secret', a
     store.query<{ n: number }>(`select count(*)::int as n from ${table} t where t::text ~ $1`, [
       `${agentText}|${secretCanary}`,
     ]);
-  // Where the words belong they are, so that looking for them finds them.
+  // The search works: it finds the texts where they belong.
   expect((await holding('log_entry'))[0]?.n).toBeGreaterThan(0);
   expect(await holding('audit_entry')).toEqual([{ n: 0 }]);
 });
@@ -85,7 +85,7 @@ test('a token that is made on the host is recorded as the service’s own act, a
   const bySystem = { 'user_id': null, 'service_user_id': null, 'api_key_id': null, address: null };
   expect(await written()).toEqual([{ restored: 'false', ...bySystem }]);
   const start = { bootstrapToken: token, isKeyGenerated: false, isShared: true };
-  // It is live already: nothing was done.
+  // The token is already active, so nothing changes.
   await prepareInstallation(services, start);
   expect(await written()).toHaveLength(1);
   await services.store.execute('update api_key set revoked_at = now() where id = $1', [apiKeyId]);

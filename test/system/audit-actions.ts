@@ -15,7 +15,7 @@ import { secretCanary } from '../support/leaks.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 
-/** In every text that a caller writes for an agent to read: no entry may have it. */
+/** Part of every text that a caller writes for an agent: no audit entry may contain it. */
 export const agentText = 'w0rds-for-the-agent';
 
 /** A caller: by REST, by GraphQL, and by the domain for actions without an API. */
@@ -50,14 +50,14 @@ export function createActor(app: TestApp, token: string): Actor {
 
 /** The expected entry: ids in REST's form. */
 export interface Expected {
-  /** Null: nothing that has an id. */
+  /** Null: an object without an id. */
   readonly target: string | null;
-  /** Null: of the enterprise itself. */
+  /** Null: the enterprise itself. */
   readonly organization: string | null;
   readonly session?: string;
 }
 
-/** Acts in, or on, an organization of its own. */
+/** Acts in, or on, a separate organization. */
 type AuditedAction = (actor: Actor, organization: string) => Promise<Expected>;
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
@@ -73,7 +73,7 @@ const robot = { name: 'Another', roleId: 'org_admin' };
 const automation = { name: 'Automation', triggers: [], actions: [{ type: 'start_session', prompt: agentText }] };
 const secret = () => ({ type: 'key-value', key: `KEY_${Date.now()}`, value: `${secretCanary}-value`, note: agentText });
 
-/** Makes something in an organization over v3, and gives its id. */
+/** Creates an object in an organization over v3, and returns its id. */
 const make = async ({ rest }: Actor, organization: string, path: string, body: object, id: string): Promise<string> =>
   (await rest('POST', `${inOrganization(organization)}/${path}`, body))[id];
 
@@ -109,7 +109,7 @@ async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string)
   return sent.webhookDelivery.webhookDeliveryId;
 }
 
-/** Each action with the request that causes it; through the domain if no API has it. */
+/** Each action with the request that causes it; over the domain if no API has it. */
 export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   async create_session(actor, organization) {
     const session = await makeSession(actor, organization);
@@ -140,7 +140,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   async delete_session_workspace(actor, organization) {
     const session = await makeSession(actor, organization);
     await suspendSession(await actor.context(), { sessionId: session });
-    // As after a run: without one there is no workspace to delete.
+    // The state after a run: without a run there is no workspace to delete.
     const values = ['0'.repeat(16), session.slice('devin-'.length)];
     await actor.app.app.services.store.execute('update run set home_worker_id = $1 where session_id = $2', values);
     await actor.mutate('deleteSessionWorkspace', { sessionId: session }, 'session { workspaceDeletionRequestedAt }');

@@ -21,13 +21,13 @@ async function readPage(path: string): Promise<{ ids: string[]; cursor: string |
   return { ids, cursor: body.end_cursor, more: body.has_next_page };
 }
 
-/** A reader that follows the log in ascending order, as an export does: it keeps its last cursor, and reads on from it. */
+/** A reader that follows the log in ascending order, like an export: it stores its last cursor, and continues from it. */
 function follow(organizationId: string) {
   const seen: string[] = [];
   let cursor: string | null = null;
   return {
     seen,
-    /** Reads to where the log ends now. */
+    /** Reads to the current end of the log. */
     async catchUp(): Promise<string[]> {
       for (;;) {
         const after: string = cursor === null ? '' : `&after=${encodeURIComponent(cursor)}`;
@@ -40,7 +40,7 @@ function follow(organizationId: string) {
   };
 }
 
-/** A transaction on a connection of its own, as another process has. */
+/** A transaction on a separate connection, like in another process. */
 async function openTransaction(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: app.databaseUrl ?? '' });
   await client.connect();
@@ -73,9 +73,9 @@ onPostgres('an entry that is committed after newer ones is neither skipped nor g
   const late = await openTransaction();
   const lateId = await write(late, organizationId);
   const newer = [await seedEntry(), await seedEntry(), await seedEntry()];
-  // A reader of the newest entries gets the newer ones, ordered by time.
+  // A reader of the newest entries gets them, ordered by time.
   expect((await readPage(entriesOf(organizationId))).ids).toEqual([...newer.toReversed(), first]);
-  // A follower does not get them yet: its cursor would skip the late one.
+  // A follower does not get them yet: its cursor would skip the late entry.
   expect(await reader.catchUp()).toEqual([first]);
 
   await late.query('commit');
@@ -87,7 +87,7 @@ onPostgres('transactions that commit in any order reach a follower once each, in
   const organizationId = await makeOrganization(app);
   const reader = follow(organizationId);
   const written: string[] = [];
-  // 12 transactions, at most 4 of them open; which one ends next is fixed, and looks random.
+  // 12 transactions, at most 4 of them open; the order of their ends is fixed, but looks random.
   const open: pg.Client[] = [];
   for (let n = 0; n < 12; n++) {
     const client = await openTransaction();

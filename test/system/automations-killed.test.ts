@@ -10,7 +10,7 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 const count = 400;
 
-// PGlite is in one process by its nature. bench/automations.ts does the same with 10,000.
+// PGlite always runs in one process. bench/automations.ts does the same with 10,000.
 describe.skipIf(testDatabase !== 'postgres')('automations of three processes, two of which are killed', () => {
   it('each fire exactly once', { timeout: 180_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-due-'));
@@ -31,11 +31,11 @@ describe.skipIf(testDatabase !== 'postgres')('automations of three processes, tw
       const servers = [await start('one'), ...(await Promise.all([start('two'), start('three')]))];
       const [organization] = await query('select id from organization', []);
       const organizationId = (organization as { id: string }).id;
-      // Not a moment later than the schedulers look by themselves.
+      // The schedulers check at this time themselves.
       await seedDueAutomations(query, { organizationId, count, from: new Date(), spreadSeconds: 1 });
       const victims = servers.toSorted(() => Math.random() - 0.5).slice(0, 2);
       for (const [n, victim] of victims.entries()) {
-        // In the middle of it: some have fired, and most have not.
+        // In the middle: some automations have run, most have not.
         await vi.waitFor(async () => expect((await tally(query)).runs).toBeGreaterThan(n * 60), {
           timeout: 60_000,
           interval: 5,

@@ -13,7 +13,7 @@ import { findPostgresBinaries, startPostgresCluster } from '../support/postgres-
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// Three processes, writers and subscribers, while the database fails in every way. CHAOS_SECONDS=600 is the whole of it.
+// Three processes, writers and subscribers, while the database fails in every way. CHAOS_SECONDS=600 is the complete run.
 const seconds = Number(process.env.CHAOS_SECONDS ?? 20);
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const binaries = findPostgresBinaries();
@@ -72,7 +72,7 @@ it(
     const kinds = [...faults, 'kill' as const];
     const endsAt = performance.now() + seconds * 1_000;
     for (let n = 0; performance.now() < endsAt || n < kinds.length; n++) {
-      // Each kind once, then at random.
+      // Each kind once, then random kinds.
       const kind = kinds[n < kinds.length ? n : random.below(kinds.length)] as Fault | 'kill';
       await wait(500 + random.below(1_500));
       if (kind === 'kill') {
@@ -111,7 +111,7 @@ it(
     const notReceived = tally.acknowledged.size - new Set(received.flat()).size;
     const receivedTwice = received.flat().length - new Set(received.flat()).size;
     for (const each of subscribers) each.stop();
-    // All are ready again, and stop on SIGTERM.
+    // All are ready again and stop on SIGTERM.
     for (const url of urls)
       await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 60_000 });
 

@@ -4,8 +4,8 @@ import { checkLeftovers, checkSessions } from '../support/chaos/checks.ts';
 import { createRandom } from '../support/chaos/scenarios.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// A server and two workers, killed at random under load. CHAOS_SESSIONS=200 is the whole of it; CHAOS_SEED does one again, as
-// far as the clock allows.
+// A server and two workers, killed at random under load. CHAOS_SESSIONS=200 is the complete run; CHAOS_SEED repeats a run, as
+// far as timing allows.
 const count = Number(process.env.CHAOS_SESSIONS ?? 20);
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 

@@ -87,7 +87,7 @@ it('may use what is left of its parent’s ACUs, and what no other child was pro
   await waitUntilEnded(test, id);
   const calls = await readCalls(test, id);
   expect(calls.map(({ toolStatus }) => toolStatus)).toEqual(['completed', 'failed', 'completed', 'failed']);
-  // Of 11, what the parent itself has used by now is a part of one.
+  // The parent has already used a part of one of the 11.
   expect(calls[1]?.output).toMatch(/at most [45], which is what is left/);
   const ids = calls.flatMap(({ output }) => /The session (\w+) has started/.exec(output)?.[1] ?? []);
   const limits = await Promise.all(ids.map(async (each) => (await readSession(test, each)).maxAcuLimit));
@@ -200,7 +200,7 @@ it('is started with no agent that is kept apart less than its parent', async () 
       const prompt = tried.map((name) => `mcp start_session {"prompt": "say hi", "agent": "${name}"}`).join('\n');
       return createSession(walled, { prompt, agent });
     };
-    // All at once, so that none waits for another's children.
+    // At the same time, so that none waits for another's children.
     const ids = await Promise.all(Object.keys(allowed).map(start));
     for (const [n, [agent, expected]] of Object.entries(allowed).entries()) {
       const id = ids[n] as string;

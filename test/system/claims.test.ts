@@ -14,7 +14,7 @@ const claimOne = async (context: Context): Promise<readonly ClaimedRun[]> => {
   return (await claimRuns(context, { workerId: 'w', leaseMs, affinityMs: 0 }, room)).claimed;
 };
 
-// The embedded database has one connection, which nothing else can hold.
+// The embedded database has a single connection, which no other process can lock.
 it.skipIf(testDatabase === 'pglite')(
   'a claim passes over a session that is locked, and holds up no renewal',
   async () => {

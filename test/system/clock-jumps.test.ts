@@ -12,7 +12,7 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A server with a settable clock, and its organization. */
+/** Starts a server with an adjustable clock, and creates its organization. */
 async function startMovable() {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-clock-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ async function startMovable() {
   let aheadMs = 0;
   const set = (ms: number) => {
     aheadMs = ms;
-    // In one step: the server reads it at any moment.
+    // Written atomically, because the server may read it at any moment.
     writeFileSync(`${file}.new`, String(ms));
     renameSync(`${file}.new`, file);
   };
@@ -67,7 +67,7 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
   const latest = await make({ name: 'latest', triggers });
   const skip = await make({ name: 'skip', triggers, missedRuns: 'SKIP' });
   const all = await make({ name: 'all', triggers, missedRuns: 'ALL' });
-  /** The runs of each: how many hours after the first time, with an "s" where it was skipped. */
+  /** The runs of each automation: hours after the first occurrence, with "s" for a skipped one. */
   const readRuns = async () => {
     const runsSince = async (id: string) =>
       (await runsOf(id)).map(
@@ -75,7 +75,7 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
       );
     return { latest: await runsSince(latest), skip: await runsSince(skip), all: await runsSince(all) };
   };
-  /** Waits until the scheduler has been through all that is due by the clock as it is. */
+  /** Waits until the scheduler has handled everything that is due by the current clock. */
   const settle = async () => {
     const at = Math.ceil(now() / 1_000) * 1_000 + 1_000;
     await waitForRuns(
@@ -102,7 +102,7 @@ it('a clock that jumps a day forward, back and forward again fires each time onc
   await settle();
   expect(await readRuns()).toEqual(day);
 
-  // A minute late is not missed.
+  // A run that is a minute late is not missed.
   set(30 * hourMs + minuteMs);
   await settle();
   await waitForRuns(all, 6);

@@ -72,7 +72,7 @@ it('says what to do for a command while the service has the data directory, and 
   expect(code).toBe(1);
   expect(stderr).toContain(`is in use by another Switchyard process (pid ${server.pid} `);
   expect(stderr).toContain('Stop it for as long as the command runs');
-  // On an embedded database another directory would be another database.
+  // On an embedded database, another directory would be another database.
   expect(stderr.includes('DATA_DIR of its own')).toBe(testDatabase === 'postgres');
   expect(stderr).not.toContain('set DATA_DIR to another directory');
   const misused = await runCommand('ip-access-list', env, 'bogus');

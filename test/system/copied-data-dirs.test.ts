@@ -8,12 +8,12 @@ import { bootstrapToken, freePort, runCommand, type ServerProcess, startServer }
 import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
-// Each test starts several processes, one after another.
+// Each test starts several processes in sequence.
 vi.setConfig({ testTimeout: 240_000 });
 
 const isServer = testDatabase === 'postgres';
 
-/** A folder for data directories, and the environment of a service in one of them. */
+/** Creates a folder for data directories, and the environment of a service in one of them. */
 async function makeFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-copies-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -83,7 +83,7 @@ it('a copy of a data directory that starts beside the original leaves its agents
   expect(pids.filter((pid) => !isRunning(pid))).toEqual([]);
   expect(idOf(copyEnv.DATA_DIR)).not.toBe(idOf(env.DATA_DIR));
   expect(copy.output()).toContain('The data directory is a copy');
-  // The same agent, with the same lease, takes the answer.
+  // The same agent receives the answer, with the same lease.
   await answer(original, id);
   await waitUntilEnded(as(original), id);
   expect(await copy.stop()).toBe(0);
@@ -123,7 +123,7 @@ it('a stopped copy of an embedded installation starts in maintenance mode, once 
     'hello',
   );
 
-  // The original is moved, which is no copy, and goes on.
+  // The original was moved, not copied, so it continues.
   renameSync(env.DATA_DIR, join(folder, 'moved'));
   const movedEnv = await envOf('moved');
   const before = idOf(movedEnv.DATA_DIR);

@@ -51,7 +51,7 @@ interface AuditEdge {
   readonly node: { readonly action: string };
 }
 
-/** A page of the audit log in ascending order, as a program that follows it reads it, or the code of the refusal. */
+/** Reads a page of the audit log in ascending order, like a program that follows it; returns it or the code of the refusal. */
 async function readAudit(test: TestApp, after: string | null): Promise<AuditEdge[] | string> {
   const document = `query($after: String) { enterprise {
     auditLog(first: 100, after: $after, orderBy: { field: CREATED_AT, direction: ASC }) { edges { cursor node { action } } } } }`;
@@ -97,7 +97,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const first = await start();
     const databaseUrl = await copyDatabase(first.databaseUrl as string, older);
     const original = await startOn(first, { databaseUrl, maintenance: false });
-    // Entries of the first cluster: if that one is ahead of this one, this start has moved them to the beginning.
+    // Entries of the first cluster: if it is ahead of this one, this start has moved them to the beginning.
     const moved = await edgesOf(original);
     const id = await createSession(original, { prompt: 'say done' });
     const before = await followAudit(original);
@@ -108,7 +108,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const copy = await startOn(first, { ...everything, databaseUrl: copied });
     expect(await readMode(copy)).toMatchObject({ reason: 'COPIED_DATABASE' });
     expect(await followAudit(copy)).toEqual(before);
-    // A cursor of before would skip entries: a reader that has one begins again.
+    // An earlier cursor would skip entries, so its reader must start again.
     const codes = async () => Promise.all(edges.map(({ cursor }) => readAudit(copy, cursor)));
     expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
     const [firstEdge] = await edgesOf(copy);
@@ -117,7 +117,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
       `select exists (select 1 from session_change where changed_xid >= pg_snapshot_xmax(pg_current_snapshot())) as "isAhead"`,
     );
     expect(ahead).toEqual({ isAhead: false });
-    // Also once the cluster has used those numbers itself.
+    // Also once this cluster has used those numbers itself.
     await useTransactions(younger, 30_000);
     expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
     await endMaintenance(copy);

@@ -95,7 +95,7 @@ describe('without a scheduler', () => {
       organizationId.replace('org-', ''),
     ]);
     await waitUntilDeleted(running);
-    // The only slot is free again, and goes to the next session that may run, not to the older one that waits.
+    // The only slot is free again, and goes to the next session that may run instead of the older one that waits.
     const next = await createSession(test, { prompt: 'say hello' });
     await waitUntilEnded(test, next);
     expect(await readRow(test, waiting)).toMatchObject({ status: 'new', endedBy: null, hasLease: false });
@@ -113,7 +113,7 @@ describe('after a crash between the deletion and the termination', () => {
       const live = ['new', 'claimed', 'running', 'suspended', 'resuming'];
       const states = [...live, ...live, ...live, ...live, 'exit'];
       const made: { id: string; status: string }[] = [];
-      // More than one batch of those that are not over.
+      // More than one batch of unfinished sessions.
       for (let n = 0; n < 105; n++) {
         const id = await createSession(test, { organizationId, prompt: 'say something' });
         const status = states[n % states.length] ?? 'new';
@@ -127,7 +127,7 @@ describe('after a crash between the deletion and the termination', () => {
       const retained = await createSession(test, { prompt: 'say kept' });
       await store.execute('update organization set deleted_at = now() where id = $1 returning id', [bare]);
 
-      // The part of a process's start under test.
+      // The tested part of a process's start.
       const scheduled = createDeletedOrganizations(test.app.services);
       scheduled.start();
       const left = () =>

@@ -25,8 +25,8 @@ if (problem !== null && process.env.CI) throw new Error(problem);
 const sandboxes = problem === null ? (['none', 'bwrap'] as const) : (['none'] as const);
 
 /**
- * A directory with a file that only the service may read, opened under several numbers by the program that started the
- * service.
+ * A directory with a file that only the service may read, opened under several descriptor numbers by the program that started
+ * the service.
  */
 function openSecret(): { dir: string; secret: string; inherited: Inherited } {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-descriptors-'));
@@ -40,14 +40,14 @@ function openSecret(): { dir: string; secret: string; inherited: Inherited } {
 
 const linksOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
 
-/** Prints the targets of its own descriptors, and ends. */
+/** Prints the targets of its own descriptors, and exits. */
 const descriptorLister = (file: string) => ({
   id: 'look',
   command: ['sh', '-c', `exec > ${file}; ls -l /proc/$$/fd`],
   retry_delays_ms: [],
 });
 
-/** The lines of `ls -l` about descriptors that are no standard stream. */
+/** The lines of `ls -l` about descriptors other than the standard streams. */
 const others = (listing: string) => listing.split('\n').filter((line) => /\s(\d{2,}|[3-9]) -> /.test(line));
 
 it.skipIf(process.platform !== 'linux').each(sandboxes)(

@@ -33,15 +33,15 @@ async function read(id: string, token: string): Promise<any> {
   return data.node;
 }
 
-/** Lets the scheduler look, and waits until an automation is as it should be. */
+/** Makes the scheduler check, and waits until an automation matches. */
 async function waitFor(id: string, token: string, check: (automation: any) => void): Promise<any> {
   test.app.services.notifier.notify('automations');
   await vi.waitFor(async () => check(await read(id, token)), { timeout: 20_000, interval: 20 });
-  // Its parts were read one after the other.
+  // Its parts were read in sequence.
   return read(id, token);
 }
 
-/** Waits for the scheduler: everything due has run when a one-time automation created now has run. */
+/** Waits for the scheduler: when a one-time automation created now has run, everything else that was due has run. */
 async function settle(token: string): Promise<void> {
   const last = await make({ triggers: [recurring(from(minuteMs, 'FREQ=DAILY;COUNT=1'))] }, token);
   await test.app.services.store.execute('update automation set due_at = $2::timestamptz where id = $1', [
@@ -75,7 +75,7 @@ describe('a recurring trigger', () => {
   it('whose next time takes long to find fires once, too, beside others', async () => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
-    // One time soon, and then none until the 29th of February is a Monday.
+    // One occurrence soon, and then none until the 29th of February is a Monday.
     const start = new Date(test.app.services.now().getTime() + hourMs);
     const expensive = `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=0`;
     const once = `DTSTART:${stamp(start)}\nRRULE:FREQ=DAILY;COUNT=1`;
@@ -145,7 +145,7 @@ describe('times that were missed', () => {
 
   it('are skipped on request, and the runs say so', async () => {
     expect(await missed('SKIP', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['SKIPPED'], hours: [49] });
-    // Not too late for the last of them.
+    // The last occurrence is not missed yet.
     expect(await missed('SKIP', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 

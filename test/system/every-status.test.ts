@@ -17,11 +17,11 @@ import {
 } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
-// Each status is reached by actions of a client, an agent or the clock, and read through versions 1 and 3.
+// Actions of a client, an agent or the clock cause each status, which is read over versions 1 and 3.
 const seen = { v1: new Set<string>(), v3: new Set<string>() };
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-gate-'));
 const gate = join(directory, 'open');
-/** ACUs are quick here: one is 0.6 s of work, and they are looked at five times a second. */
+/** ACUs pass fast here: one is 0.6 s of work, and usage is checked five times a second. */
 const metering = { minutesPerAcu: 0.01, acusPerUsd: 0, everyMs: 200 };
 
 let test: TestApp;
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** `status_enum | status status_detail`, by versions 1 and 3. */
+/** Returns `status_enum | status status_detail`, from versions 1 and 3. */
 async function readStatus(id: string, app: TestApp = test): Promise<string> {
   const one = await call(app, app.v1Key, 'GET', `/v1/sessions/${id}`);
   const three = await call(app, app.adminToken, 'GET', `/v3/organizations/${app.organizationId}/sessions/${id}`);
@@ -62,7 +62,7 @@ const act = async (mutation: string, input: Record<string, unknown>, headers: Re
   expect({ errors, ...data?.[mutation] }).toEqual({ errors: undefined, userErrors: [] });
 };
 const fromConsole = { 'switchyard-client': 'console' };
-/** Fills the slots, so that no other session gets an agent until it is called back. */
+/** Fills the slots, so that no other session gets an agent until the returned function is called. */
 const fillSlots = async () => {
   const ids = [await createSession(test, { prompt: 'sleep 60' }), await createSession(test, { prompt: 'sleep 60' })];
   for (const id of ids) await waitForSession(test, id, working);
@@ -132,7 +132,7 @@ it('shows a session that has used up its limit, and goes on once that is raised'
   const limits = async () => (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT').length;
   expect(await limits()).toBe(1);
   expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its limit: it may use 1 ACU/);
-  // Without a higher limit a message wakes nobody for long, and is not lost.
+  // Below the limit's increase, a message resumes the session only briefly, and is not lost.
   await send(id, 'say and more');
   while ((await limits()) < 2) await new Promise((resolve) => setImmediate(resolve));
   await act('updateSession', { sessionId: id, maxAcuLimit: 1_000 });
@@ -160,7 +160,7 @@ it.each([
   await act(mutation, { ...target, [name]: limit });
   await waitForSession(test, id, asleep);
   expect(await readStatus(id)).toBe(`blocked | suspended ${detail}`);
-  // A session cannot start either, so its agent sends nothing.
+  // New sessions cannot start either, so their agents send nothing.
   if (name === 'maxCycleAcuLimit') {
     const other = await createSession(test, { prompt: 'say hello' });
     await waitForSession(test, other, asleep);
@@ -169,7 +169,7 @@ it.each([
     expect((await readEvents(test, other)).filter(({ kind }) => kind === 'TURN')).toEqual([]);
   }
   if (name === 'maxSessionAcuLimit') {
-    // One that is made under the limit stops with the same word, and goes on once that limit is raised.
+    // A session created under the limit stops with the same detail, and continues once the limit is raised.
     const other = await createSession(test, { prompt: 'sleep 2\nsay done' });
     await waitForSession(test, other, asleep);
     expect(await readStatus(other)).toBe(`blocked | suspended ${detail}`);

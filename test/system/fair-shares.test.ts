@@ -19,7 +19,7 @@ const claim = async (context: Context, slots: number, claimant: Partial<Claimant
   const wanted = { workerId: 'w', leaseMs: 600_000, affinityMs: 0, ...claimant };
   return (await claimRuns(context, wanted, room)).claimed.map(({ sessionId }) => sessionId);
 };
-/** A session that is in no queue, to make copies of. */
+/** Creates a session outside of every queue, as the template of copies. */
 const template = async (test: TestApp) => {
   const id = await createSession(test);
   await test.app.services.store.execute('update run set queued_at = null where session_id = $1', [id]);
@@ -51,7 +51,7 @@ it('claims a new session next, though ten thousand of another organization wait,
   expect(answer).toEqual([fresh]);
   expect(read.run).toBeLessThan(100);
   expect(read.session ?? 0).toBeLessThan(100);
-  // The other organization has nothing left in the queue, so the crowd gets the free slots.
+  // The other organization's queue is empty, so the crowd gets the free slots.
   expect(await claim(context, 2)).toEqual(['crowd5', 'crowd6']);
 });
 
@@ -85,7 +85,7 @@ it('chooses as one who takes the organization, then the user, with the fewest ru
       countOf((each) => each.organizationId === organizationId && each.principalId === principalId),
       at,
     ];
-    // Of each organization the one that it would choose; then of those the organization's own.
+    // The best session of each organization, then the best of these organizations.
     const heads = [...new Set(waiting.map(({ organizationId }) => organizationId))].map(
       (organizationId) =>
         waiting
@@ -101,7 +101,7 @@ it('chooses as one who takes the organization, then the user, with the fewest ru
   }
   const claimed: string[] = [];
   while (claimed.length < expected.length) {
-    // Two workers, with room for one or several.
+    // Two workers, with free slots for one or several sessions.
     const some = await claim(context, 1 + random(6), { workerId: `w${random(2)}` });
     expect(some).not.toEqual([]);
     claimed.push(...some);
@@ -146,12 +146,12 @@ it('never claims more than an organization and a user may run, over all workers'
     expect(claimed.filter((id) => id.startsWith(user)).length).toBeLessThanOrEqual(2);
   expect(await queueOf(test)).toEqual({ size: 60, limitedSize: 55 });
 
-  // An organization's own limit stands above the service's.
+  // An organization's own limit takes precedence over the service's.
   expect(await setLimit(test, test.organizationId, 6)).toMatchObject({ organization: { maxConcurrentSessions: 6 } });
   expect(await claim(context, 8)).toHaveLength(1);
   expect(await setLimit(test, test.organizationId, 0)).toMatchObject({ organization: { maxConcurrentSessions: 0 } });
   expect(await claim(context, 8)).toEqual([]);
-  // One that has nothing to do any more makes room, although its agent is kept warm.
+  // A session without work frees its share, although its agent stays warm.
   await context.store.execute(
     `update run set queued_at = null where session_id = (select session_id from run where session_id like 'u1-%'
         and home_worker_id is not null order by session_id limit 1)`,
@@ -199,7 +199,7 @@ it('claims a session that a process of an older version made, which knows no que
     'delete from run where session_id = $1 returning queued_at as "queuedAt"',
     [id],
   );
-  // As that version inserts it.
+  // The insert of that version.
   await store.execute(
     `insert into run (session_id, queued_at, generation, delivered_seq, answered_seqs, turn_after_seq, turn_count, is_turn_open,
             agent_cost_usd, crash_count) values ($1, $2, 0, 0, '{}', 0, 0, false, 0, 0) returning session_id`,

@@ -50,13 +50,13 @@ it.skipIf(process.env.TEST_DATABASE !== 'postgres')(
         );
       }
       await client.query('update session set changed_xid = pg_current_xact_id() where id = $1', [late]);
-      // More than one read takes.
+      // More than one read returns.
       const others = await Promise.all(Array.from({ length: 60 }, () => createSession(test, {}, made.token)));
       let cursor = await readFeed(services, processor, organizationId, null);
       expect(cursor).not.toBeNull();
       await client.query('commit');
       while (cursor !== null) cursor = await readFeed(services, processor, organizationId, cursor);
-      // As after the notification of the commit.
+      // The state after the notification of the commit.
       do cursor = await readFeed(services, processor, organizationId, cursor);
       while (cursor !== null);
       expect(read.filter((id) => id !== original).toSorted()).toEqual([...others, late].toSorted());

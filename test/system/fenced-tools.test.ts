@@ -23,7 +23,7 @@ afterAll(async () => {
 const toolsOf = async (id: string) =>
   (await readEvents(test, id)).filter(({ kind }) => kind === 'TOOL_CALL').map(({ toolStatus }) => toolStatus);
 
-// The file is on its way to the bucket, and what is left to do is to write it into the log.
+// The file is being uploaded to the bucket, and the log entry is still missing.
 it.each([
   ['terminated', (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)],
   [

@@ -9,7 +9,7 @@ import { openRawProvider, type RawProvider, readRequests } from '../support/raw-
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// An ACP agent that ignores all requests to stop. It calls its model in its turn, sends the provider its process id,
+// An ACP agent that ignores all requests to stop. In its turn it calls its model, sends its process id to the provider,
 // calls again when the call is aborted, and records the result. It lives until it is killed.
 const stubborn = `
   const { writeFileSync } = require('node:fs');
@@ -37,7 +37,7 @@ let test: TestApp;
 let calls = 0;
 beforeAll(async () => {
   provider = await openRawProvider((wire) => wire.send(begun));
-  // Longer than any test waits: whatever ends in time was not waited for.
+  // Longer than any test waits: an operation that ends in time did not wait for it.
   const graces = { cancel: 600_000, stdin: 600_000, term: 600_000 };
   const agentsConfig = await writeProfiles(
     {},
@@ -84,7 +84,7 @@ const stopInCall = async (stop: (id: string) => Promise<unknown>) => {
     await expect
       .poll(() => readFile(second, 'utf8').catch(() => null))
       .toMatch(/^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET)$/);
-    // All of that while the agent is still there.
+    // All of it while the agent still exists.
     expect(process.kill(pid, 0)).toBe(true);
   } finally {
     process.kill(pid, 'SIGKILL');

@@ -62,7 +62,7 @@ it.each(sandboxes)("commits of an agent have the author of the session's user (s
   const own = `Ada Lovelace <${ada.email}>`;
   expect(await run(id)).toBe(twice(own));
 
-  // Somebody else goes on with it.
+  // Another user continues the session.
   const output = await run(id, test.adminToken);
   const [serviceUser] = await test.app.services.store.query<{ id: string; name: string }>(
     'select x.id, x.name from log_entry e join service_user x on x.id = e.service_user_id where e.session_id = $1',
@@ -71,7 +71,7 @@ it.each(sandboxes)("commits of an agent have the author of the session's user (s
   const noreply = `${serviceUser?.name} <${serviceUser?.id}@noreply.switchyard.invalid>`;
   expect(output).toBe(twice(noreply));
 
-  // A repository's own configuration wins, and so does the agent's.
+  // The repository's own configuration takes precedence, and so does the agent's.
   const global = `git config --global user.name Own\n${commit}`;
   expect(await run(id, ada.token, global)).toContain(`Own <${ada.email}>`);
   const local = `git config user.email own@example.com\n${commit}`;

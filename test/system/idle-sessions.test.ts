@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** A session in some state since some time ago, without an agent. */
+/** Inserts a session that has been in some state since a given time, without an agent. */
 async function seed(state: { status: string; statusDetail: string | null; agoMs: number }): Promise<string> {
   const id = await createSession(test, { sessionSecrets: [{ key: 'KEY', value: 'c4n4ry-idle' }] });
   const { store } = test.app.services;
@@ -49,11 +49,11 @@ it('puts to sleep who has waited for long, and leaves all others alone', async (
     await seed({ status: 'running', statusDetail: 'working', agoMs: 61 * minuteMs }),
     await seed({ status: 'exit', statusDetail: 'finished', agoMs: 61 * minuteMs }),
   ];
-  // The user has answered, and no worker has had time for it yet.
+  // The user has answered, but no worker has claimed it yet.
   const answered = await waiting(0);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${answered}/message`, { message: 'blue' });
   await services.store.execute(`update session set updated_at = now() - interval '2 hours' where id = $1`, [answered]);
-  // The agent has a question, and goes on with other work.
+  // The agent has asked a question, and continues with other work.
   const busy = await waiting(61 * minuteMs);
   const tool = { toolCallId: 't', title: 'make', toolKind: 'execute', status: 'in_progress' };
   const entry = { kind: 'TOOL_CALL', data: tool } as const;
@@ -103,7 +103,7 @@ it('ends for good who has slept for long, whatever for, with its secrets, and no
   expect(await expireSessions(services, 30 * 24 * 60 * minuteMs, never)).toBe(0);
 });
 
-// PGlite is in one process by its nature.
+// PGlite always runs in one process.
 describe.skipIf(testDatabase === 'pglite')('with several processes on one PostgreSQL', () => {
   it('puts each session to sleep once, more of them than are read at once', async () => {
     const other = await test.another({ roles: ['api'] });

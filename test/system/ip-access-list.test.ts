@@ -41,7 +41,7 @@ it('an operator can undo a complete lockout on the host', async () => {
   expect((await self()).status).toBe(401);
   expect((await call(server, bootstrapToken, 'DELETE', path)).status).toBe(401);
 
-  // An embedded database is one process' own; on PostgreSQL the service goes on meanwhile.
+  // An embedded database belongs to one process; on PostgreSQL the service continues meanwhile.
   if (testDatabase === 'pglite') await server.stop();
   const host = testDatabase === 'pglite' ? env : { ...env, DATA_DIR: makeDir() };
   expect(await command(host, 'add', '127.0.0.9/8', '::1')).toMatchObject({
@@ -49,7 +49,7 @@ it('an operator can undo a complete lockout on the host', async () => {
     stdout: '198.51.100.0/24\n127.0.0.0/8\n::1\n',
   });
   if (testDatabase === 'pglite') server = await startServer(env);
-  // The command rings for nobody: processes see it when they next read the epoch of keys.
+  // The command sends no notification: processes see the change when they next read the epoch of keys.
   await expect.poll(async () => (await self()).status).toBe(200);
   await server.stop();
   expect(await command(host, 'clear')).toMatchObject({

@@ -26,7 +26,7 @@ afterAll(() => app.close());
 const keysOf = (serviceUserId: string) => `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`;
 const unknownId = 'service-user-00000000000000000000000000000000';
 
-/** The only key of a service user that was just made. */
+/** The only key of a service user that was just created. */
 async function onlyKeyOf(serviceUserId: string): Promise<string> {
   const { body } = await call(app, app.adminToken, 'GET', keysOf(serviceUserId));
   expect(body.items).toHaveLength(1);
@@ -186,7 +186,7 @@ describe('A key reaches no further than who asks for it', () => {
     const input = { kind: { service: { scope: { enterprise: true }, roleId: 'account_admin' } }, name: 'all' };
     const manager = await makeManager(app, 'ManageAccountServiceUsers');
     const ofManager = await mutate(app, manager, 'createApiKey', input);
-    // An account_admin's personal key is one of a single organization.
+    // An account_admin's personal key belongs to a single organization.
     const ofPersonal = await mutate(app, app.v1Key, 'createApiKey', input);
     const ofAdministrator = await mutate(app, app.adminToken, 'createApiKey', input);
     expect(ofManager.errors?.[0].extensions.code).toBe('FORBIDDEN');
@@ -211,7 +211,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect((await rotate(own, inAnHour + 1)).status).toBe(422);
     const input = { name: 'n', role_id: 'account_member', ttl_seconds: 7_200 };
     expect((await call(app, token, 'POST', '/v3beta1/enterprise/service-users', input)).status).toBe(422);
-    // Left out, it is as long as it was meant to be, and never longer than itself.
+    // By default, the new key keeps the lifetime of the old one, and never outlives the caller.
     const rotation = await rotate(own);
     expect(rotation.status).toBe(200);
     expect(await isLive(token)).toBe(false);
@@ -267,7 +267,7 @@ describe('The enterprise’s paths are for who manages the enterprise’s servic
 });
 
 describe('Only one address revokes every key', () => {
-  /** Sends a request target as it is written: fetch would tidy it up. */
+  /** Sends a raw request target: fetch would normalize it. */
   function sendTarget(target: string): Promise<number> {
     const { hostname, port } = new URL(app.url);
     return new Promise((resolve, reject) => {

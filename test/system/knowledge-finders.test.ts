@@ -34,7 +34,7 @@ async function contextOf(token: string): Promise<Context> {
   return { ...admin, viewer: await authenticate(app.app.services, token, null) };
 }
 
-/** A note, a folder and a playbook of an organization, of another one, and of the enterprise. */
+/** Creates a note, a folder and a playbook of an organization, of another one, and of the enterprise. */
 async function seed() {
   const here = { organizationId: await makeOrganization(app) };
   const there = { organizationId: await makeOrganization(app) };

@@ -13,7 +13,7 @@ async function attempt(test: TestApp, token: string, from: string, path = '/v3/s
   return call(test, token, body ? 'POST' : 'GET', path, body, { 'x-forwarded-for': from });
 }
 
-/** The close of a socket with this token; null if it is accepted. */
+/** Returns the close event of a socket with this token; null if it is accepted. */
 async function attemptSocket(
   test: TestApp,
   token: string,

@@ -14,7 +14,7 @@ afterEach(() => test.close());
 const port = () => Number(new URL(test.url).port);
 const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A connection that has been answered, and stays open. */
+/** Opens a connection that gets an answer and stays open. */
 async function openAnswered() {
   const wire = connectRaw(port());
   wire.send(get);

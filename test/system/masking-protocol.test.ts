@@ -9,8 +9,8 @@ import { scriptedCommand } from '../support/programs.ts';
 import type { Script } from '../support/scripted-agent.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
 
-// Places of the protocol that are no text: an agent may put into them whatever it knows. That nothing of it is in the
-// database is seen when the app closes.
+// Parts of the protocol that are no text: an agent may put any known value into them. When the app closes, it verifies that
+// none of the values is in the database.
 const secret = `hunter2-${secretCanary}-overlapping`;
 const digits = '739182640551';
 const scripted = (id: string, script: Script, settings: object = {}) => {

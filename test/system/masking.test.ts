@@ -37,7 +37,7 @@ const start = async (body: object) => {
   return { session: data.session, all: JSON.stringify([data, rest.body, v1.body]) };
 };
 
-/** All the ways in which a value could still be read in a text. */
+/** All encodings in which a value could still be read in a text. */
 function readable(text: string, value: string): string[] {
   const base64 = [0, 1, 2].map((before) =>
     Buffer.from(`${'-'.repeat(before)}${value}`)

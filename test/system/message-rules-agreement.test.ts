@@ -17,7 +17,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-/** Sessions that were made alike, so that one can take the one way and the other the other. */
+/** Sessions in equal states, one for the single statement and one for the transaction. */
 interface Twins {
   readonly organizationId: string;
   readonly ids: readonly [string, string];
@@ -60,7 +60,7 @@ const time = fc.constantFrom(new Date('2029-01-01T00:00:00Z'), new Date('2031-01
 
 const state = fc
   .record({
-    // Mostly what the one statement can take: each other condition is looked at in its place.
+    // Mostly states that the single statement accepts; each other condition occurs too.
     detail: fc.option(fc.constantFrom(...sessionStatusDetails), { freq: 1 }),
     status: fc.constantFrom(...sessionStatuses, 'running' as const, 'running' as const),
     endedBy: fc.option(fc.constantFrom(...sessionEnds), { freq: 1 }),
@@ -138,7 +138,7 @@ async function setState(sessionId: string, each: State): Promise<void> {
   ]);
 }
 
-/** All that a message can change of a session, without what names the session or the message. */
+/** Everything that a message can change in a session, without the ids of the session and the message. */
 async function rowsOf(sessionId: string, afterSeq: number): Promise<unknown> {
   const { store } = test.app.services;
   const own = [
@@ -183,7 +183,7 @@ const lastSeq = async (sessionId: string) => {
   return head?.last ?? 0;
 };
 
-/** The refusal of an act; null: it was done. Any other error fails the test. */
+/** The refusal of an operation; null: it succeeded. Any other error fails the test. */
 async function refusalOf(act: () => Promise<unknown>): Promise<string | null> {
   try {
     await act();
@@ -221,11 +221,11 @@ it('takes and refuses by one statement what the rules in a transaction take and 
           ...(within === null ? {} : { organizationId: organizations[within] as string }),
         });
         const sent = await sendToAwake(context, inputOf(ids[0]));
-        // What has a key is never sent by the one statement.
+        // The single statement never sends a message with a key.
         const keyed = { ...inputOf(ids[1]), idempotencyKey: newId() };
         const refusal = await refusalOf(() => sendMessage(context, keyed));
         if (sent === null) {
-          // The statement leaves to the rules what is to be woken or answered, and writes nothing of what they refuse.
+          // The single statement leaves resumptions and answers to the transaction, and writes nothing that the rules refuse.
           expect(await lastSeq(ids[0])).toBe(before[0]);
           if (refusal === null) outcomes.byTransaction += 1;
           else outcomes.refused.add(refusal);
@@ -245,7 +245,7 @@ it('takes and refuses by one statement what the rules in a transaction take and 
     { numRuns: 250 },
   );
   await execute('update organization set deleted_at = null', []);
-  // Neither way may be one that nothing was sent by.
+  // Both code paths must have sent messages.
   expect(outcomes.byStatement).toBeGreaterThan(10);
   expect(outcomes.byTransaction).toBeGreaterThan(10);
   const codes = [...outcomes.refused].map((refusal) => refusal.split(' ')[0]);

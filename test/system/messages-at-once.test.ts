@@ -115,7 +115,7 @@ it.skipIf(process.env.TEST_DATABASE !== 'postgres')(
         const [waiting] = await test.app.services.store.query(
           `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         );
-        // The others wait in the process, behind it.
+        // The others wait behind it in the process.
         expect(waiting).toEqual({ count: 1 });
       });
       await other.query('update session set is_archived = true where id = $1', [id]);

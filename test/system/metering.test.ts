@@ -26,13 +26,13 @@ const cost = (amount: number) => ({
   update: { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount, currency: 'USD' } },
 });
 const answer = { result: { stopReason: 'end_turn', usage: { inputTokens: 700, outputTokens: 30, totalTokens: 730 } } };
-// It costs a dollar and a half in its first process; a later one takes its session up, and goes on from there.
+// Costs 1.5 dollars in its first process; a later one loads the session and continues from there.
 const script: Script = {
   initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
   'session/load': [{ write: [cost(1.5), { result: {} }] }],
   'session/prompt': [{ write: [cost(1), cost(1.5), answer] }],
 };
-// This one spends, and then waits to be stopped.
+// Reports a cost, and then waits to be stopped.
 const spending: Script = {
   'session/prompt': [{ write: [cost(1.5)] }, { wait: 'cancel' }, { write: [{ result: { stopReason: 'cancelled' } }] }],
 };
@@ -44,7 +44,7 @@ const question = {
 const asking: Script = {
   'session/prompt': [{ ask: question }, { write: [{ result: { stopReason: 'end_turn' } }] }],
 };
-// This one asks, and does not wait for the answer: a tool runs beside its question.
+// Asks a question without waiting for the answer: a tool runs meanwhile.
 const busy: Script = {
   'session/prompt': [
     {
@@ -124,7 +124,7 @@ it('does not count again what the agent’s session had cost before it was taken
   await waitUntilEnded(test, id);
   const entries = await ledgerOf(id);
   expect(entries.map(({ inputTokens }: any) => inputTokens)).toEqual([700, 700]);
-  // Another half: the second process reported 1 and then 1.5, after 1.5.
+  // 0.5 more: the second process reported 1 and then 1.5, after 1.5.
   const total = entries.reduce((sum: number, { costUsd }: any) => sum + costUsd, 0);
   expect(total).toBeCloseTo(2, 9);
 });
@@ -136,7 +136,7 @@ it('grows the figure while the agent works, and not while it waits for the user'
   let before = 0;
   while (before === 0) before = await activeMs();
   await waitUntilWaiting(test, id);
-  // Usage that was being written when the question came is written soon; then nothing more, however long it waits.
+  // Usage that was being written when the question arrived appears soon; then nothing more, however long it waits.
   let [last, next] = [-1, await activeMs()];
   while (next !== last) {
     await new Promise((resolve) => setTimeout(resolve, 3 * metering.everyMs));
@@ -156,7 +156,7 @@ it('counts on while an agent works beside its question, and stops it at the limi
   const atQuestion = await activeMs();
   await expect.poll(activeMs, { timeout: 20_000 }).toBeGreaterThan(atQuestion + 2_000);
   expect((await readEvents(test, id)).at(-1)).toMatchObject({ title: 'make', toolStatus: 'in_progress' });
-  // What it has used comes near to its limit by other means: minutes would be too long for a test.
+  // The usage is set close to the limit directly: reaching it would take minutes.
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
 });
@@ -190,7 +190,7 @@ it('leaves out what nothing can have used, and shows what is more than an Int', 
     { source: 'UPDATE', ...nothing, contextSize: 7, tokens },
     { source: 'RESPONSE', ...nothing, contextSize: null, tokens: { ...tokens, input: 3e9 } },
   ]);
-  // The ledger takes a thousand million tokens at once, and no more.
+  // The ledger accepts at most a thousand million tokens per entry.
   expect(await ledgerOf(id)).toMatchObject([{ inputTokens: 1e9, outputTokens: 0, costUsd: 0, source: 'response' }]);
 });
 
@@ -258,7 +258,7 @@ it('lets the limit of a session be changed by who may change the session, within
     max_session_acu_limit: 10,
   });
   expect(await update(11)).toMatch(/must be at most 10, which is the organization’s limit for a session/);
-  // The organization's limit holds beside it, and is not copied.
+  // The organization's limit applies in addition, and is not copied.
   expect(await update(null)).toEqual({ maxAcuLimit: null });
   await call(test, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`);
 });

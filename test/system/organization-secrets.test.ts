@@ -10,7 +10,7 @@ import { createSession, makeOrganization } from '../support/sessions.ts';
 let test: TestApp;
 const logLines: string[] = [];
 beforeAll(async () => {
-  // No agent waits for another turn: each is a process of its own, with the secrets of its time.
+  // No agent stays for another turn: each turn has its own process, with the secrets of that time.
   const agentsConfig = await writeProfiles({ warm_ttl_ms: 0 });
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
   const { log } = test.app.services;

@@ -70,7 +70,7 @@ it('answers 503 with Retry-After in each API while the database refuses, and wor
   ] as const;
   const reading = () => ask(organizations);
   const writing = () => ask(send, { input: { sessionId: id, body: 'more', idempotencyKey: 'one' } });
-  // Twice: the second of a query comes to an operation that is known and compiled.
+  // Each twice: the second query runs a known, compiled operation.
   expect([(await reading()).status, (await reading()).status]).toEqual([200, 200]);
 
   proxy.refuse();
@@ -130,14 +130,14 @@ it('closes a new subscription in an outage so that clients retry, and loses no e
   const { id } = await createSession();
   const under = follow(connect(server.url, bootstrapToken), messages, { id });
   await under.take(1);
-  // A socket that is open already, and one that is not.
+  // A socket that is already open, and a new one.
   const open = connect(server.url, bootstrapToken);
   await follow(open, messages, { id }).take(1);
 
   proxy.refuse();
   const [late, fresh] = [open, connect(server.url, bootstrapToken)].map((client) => follow(client, messages, { id }));
   expect(await late?.ended).toMatchObject({ code: 1013 });
-  // An upgrade that is refused with 503 is an abnormal closure to the client; a socket that was taken is closed with 1013.
+  // To the client, an upgrade that is refused with 503 is an abnormal closure; an accepted socket is closed with 1013.
   await fresh?.ended;
   const wsClient = createClient({
     url: `${server.url.replace('http', 'ws')}/graphql`,
@@ -171,7 +171,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
   const following = follow(connect(server.url, bootstrapToken), messages, { id });
   await following.take(1);
   proxy.hold();
-  // More than there are connections: those that wait for one are answered too.
+  // More than the number of connections: requests that wait for a connection are answered too.
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
       ask(send, { input: { sessionId: id, body: `m${n}`, idempotencyKey: `key ${n}` } }),
@@ -187,7 +187,7 @@ it('answers within the timeouts when the network is a black hole, and at once wh
       const { status } = await ask(send, { input: { sessionId: id, body: `m${n}`, idempotencyKey: `key ${n}` } });
       expect(status).toBe(200);
     }, patience);
-  // Each once, whether it was carried out in the hole or after it.
+  // Each message once, no matter when it was written: during the outage or after it.
   const bodies = (await following.take(30)).map(({ data }) => data.sessionMessages.node.body);
   expect(bodies.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => `m${n}`).toSorted());
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** An organization with 2,500 sessions, many of which share a millisecond; made `agoMs` ago, one every 2 ms in groups of 3. */
+/** Creates an organization with 2,500 sessions, many with the same millisecond; created `agoMs` ago, one every 2 ms in groups of 3. */
 async function organizationWithMany(agoMs: number) {
   const { organizationId, token } = await makeOrganization(test, 'Many');
   const key = await makeKey(test, { kind: 'SERVICE', organizationId });
@@ -19,7 +19,7 @@ async function organizationWithMany(agoMs: number) {
   return { organizationId, token, key, ids: new Set(ids) };
 }
 
-/** Starts sessions, one after the other, for as long as `work` takes. */
+/** Starts sessions in sequence for as long as `work` takes. */
 async function whileCreating<T>(
   token: string,
   path: string,
@@ -44,7 +44,7 @@ async function whileCreating<T>(
   return { made, result };
 }
 
-/** The sessions that v1 gives from these offsets on, as bare ids. */
+/** Returns the sessions of v1 from these offsets on, as unprefixed ids. */
 async function readPage(key: string, offset: number, limit: number): Promise<string[]> {
   const { status, body } = await call(test, key, 'GET', `/v1/sessions?limit=${limit}&offset=${offset}`);
   expect(status).toBe(200);
@@ -70,7 +70,7 @@ it('gives each of 2,500 sessions exactly once by the cursor of v3, while new one
   expect(result.filter((id) => ids.has(id))).toHaveLength(count);
 });
 
-// Made long ago; or so lately that a transaction which began before them might still be under way.
+// Created long ago; or so recently that an earlier transaction might still be open.
 it.each([
   ['an hour', 3_600_000],
   ['a few seconds', 5_000],
@@ -82,7 +82,7 @@ it.each([
     const { made, result } = await whileCreating(key, '/v1/sessions', async () => {
       const limit = 50;
       const seen = await readPage(key, 0, limit);
-      // From the end: so the pages before those that were read have moved on the most.
+      // From the end, so that the pages before those already read have shifted the most.
       const offsets = Array.from({ length: 59 }, (_, n) => (n + 1) * limit).toReversed();
       const readers = Array.from({ length: 10 }, async () => {
         for (let offset = offsets.shift(); offset !== undefined; offset = offsets.shift()) {

@@ -10,7 +10,7 @@ import { uploadTo } from '../support/uploads.ts';
 
 let test: TestApp;
 beforeAll(async () => {
-  // No agent waits for another turn: each follow-up is given to a process that has taken the session up.
+  // No agent stays for another turn: each follow-up goes to a process that has loaded the session.
   const agentsConfig = await writeProfiles({ warm_ttl_ms: 0 });
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
 });
@@ -95,7 +95,7 @@ describe('the first prompt', () => {
       expect.stringMatching(/^\[link\] file:\/\/.*\/\.session\/attachments\/a%20b\.txt \(a b\.txt, text\/plain\)$/),
       expect.stringMatching(/^\[user\]\n {2}prompt\nsay <b>verbatim<\/b> {2}\n\nATTACHMENT:"[^"]+"$/),
     ]);
-    // As the agent sees it: elsewhere in a sandbox.
+    // The path that the agent sees: inside a sandbox it differs.
     const workspace = /Your workspace is (\S+):/.exec(blocks[0] as string)?.[1] as string;
     expect(blocks[0]).toContain('`A_KEY`');
     expect(blocks[2]).toContain('- Loose — When Loose comes up (');

@@ -22,7 +22,7 @@ const readiness = async (url: string) => {
   return `${response.status} ${(await response.text()).trim()}`;
 };
 
-/** A small disk of its own; null where this user may not mount one. */
+/** Mounts a small separate disk; null if this user may not mount. */
 async function mountDisk(megabytes: number): Promise<string | null> {
   const directory = await temporaryDirectory();
   try {
@@ -44,7 +44,7 @@ disk('is not ready while the disk of attachments is full, and answers 503 to who
   if (attachments === null) return void process.stderr.write('Skipping: no disk can be mounted here.\n');
   const server = await startServer({ ...baseEnv, DATA_DIR: await temporaryDirectory(), ATTACHMENTS_DIR: attachments });
   expect(await readiness(server.url)).toBe('200 ready');
-  // One that asks a moment later takes no notice of this look at the disk.
+  // The next request is not served from this check of the disk.
   await writeFile(join(attachments, 'ballast'), Buffer.alloc(2_000_000)).catch(() => undefined);
   await vi.waitFor(
     async () => expect(await readiness(server.url)).toBe('503 the disk of ATTACHMENTS_DIR is full'),

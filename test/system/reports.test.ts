@@ -106,7 +106,7 @@ describe('a structured output that is missing', () => {
     const id = await createSession(test, { prompt: 'json {"answer": "x"}', structuredOutputSchema: schema });
     await waitUntilEnded(test, id);
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: at "\/answer" it must be/);
-    // Of that turn: in the next one none is tried.
+    // The reason belongs to that turn: the next one reports no output.
     await sendMessage(test, id, 'say Nothing.');
     await expect.poll(async () => (await readMessages(test, id)).length, { timeout: 20_000 }).toBe(5);
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: there is none/);

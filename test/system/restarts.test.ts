@@ -49,7 +49,7 @@ it('gives every message once and in order to a client that reconnects 50 times, 
       received.push(payload.data.sessionMessages.node);
       after = payload.data.sessionMessages.cursor;
     }
-    // Killed, not closed: messages in transit are lost, and must be sent again from the cursor.
+    // Killed instead of closed: messages in transit are lost, and must be sent again from the cursor.
     client.terminate();
   };
   for (let n = 0; n < 50; n++) {
@@ -112,7 +112,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   await first.kill();
   const second = await startServer(env);
   await waitUntilWaiting(target(second), id);
-  // It waits for the user alone: whoever came after it has an agent, and it has none.
+  // The session waits only for its user: a later session gets an agent, and this one has none.
   await waitUntilEnded(target(second), await create(second, 'say hello'));
   expect(findByEnvironment(runMark(id))).toEqual([]);
   const { data } = await graphql(

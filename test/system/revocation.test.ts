@@ -10,7 +10,7 @@ import { testDatabase } from '../support/test-store.ts';
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 
-// Keys are revoked in one process; the streams are open in another where the database lets there be one.
+// One process revokes keys; the streams are open in another one if the database allows it.
 let first: TestApp;
 let second: TestApp;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const revoke = async (apiKeyId: string) => {
   expect(data.revokeApiKey.userErrors).toEqual([]);
 };
 
-/** Everything that a key can have open, each with its first message read. */
+/** Opens every kind of stream with a key, and reads the first message of each. */
 async function openAll(token: string, id: string) {
   const socket = follow(connect(second.url, token), messages, { id });
   const stream = await openStream(second.url, token, messages, { id });
@@ -99,7 +99,7 @@ it('shows a subscription nothing more when its viewer has left the organization'
   await expect(open.socket.take(1)).rejects.toThrow();
 });
 
-// One process cannot be slower than itself.
+// A single process cannot be slower than itself.
 it.runIf(testDatabase === 'postgres')('buffers entries until a notified revocation has been read', async () => {
   const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving slowly');
   const id = await createSession(first, { organizationId }, token);
@@ -138,7 +138,7 @@ it('looks again at a key that was revoked between its check and the opening of i
   const { services } = first.app;
   const viewer = await authenticate(services, key.token, null);
   await revoke(key.id);
-  // A process that already knows the revocation's epoch, and gets no notification.
+  // A process that already knows the revocation's epoch and gets no notification.
   const { store, now, log } = services;
   const live = createLiveViewers({ store, now, log, notifier: createLocalNotifier(() => undefined) });
   live.start();

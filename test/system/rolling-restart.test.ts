@@ -14,7 +14,7 @@ const clients = 200;
 const sessions = 4;
 const perSession = 60;
 
-/** The environments of a server, or of two on one PostgreSQL that are behind one balancer. */
+/** Returns the environments of one server, or of two on one PostgreSQL behind a load balancer. */
 async function environments(): Promise<Record<string, string>[]> {
   const shared: Record<string, string> =
     testDatabase === 'postgres'
@@ -41,7 +41,7 @@ interface Reader {
   connections: number;
 }
 
-// As the client of a team does it: the next server of those there are, from the last cursor, until all is there.
+// Like a client of several servers: it tries the next server from its last cursor until it has everything.
 async function read(reader: Reader, n: number, urls: readonly string[], count: number): Promise<void> {
   let after: string | undefined;
   while (reader.bodies.length < count) {
@@ -59,7 +59,7 @@ async function read(reader: Reader, n: number, urls: readonly string[], count: n
         reader.bodies.push(payload.data.sessionMessages.node.body);
       }
     } catch {
-      // Ended, or nobody there: the restart.
+      // The stream ended, or nobody listens: the server restarts.
       await wait(100);
     }
   }
@@ -102,7 +102,7 @@ it('gives 200 readers every message once and in order over a rolling restart', {
   const writing = (async () => {
     for (let n = 0; n < perSession; n += 1) {
       for (const sessionId of ids) {
-        // A message that was taken although its answer was lost is not written again.
+        // A message that was accepted, but whose response was lost, is not written again.
         const input = { sessionId, body: `m${n}`, idempotencyKey: `${sessionId}-${n}` };
         await send(
           servers,
@@ -120,7 +120,7 @@ it('gives 200 readers every message once and in order over a rolling restart', {
   await Promise.all(reading);
   const expected = ['first', ...Array.from({ length: perSession }, (_, n) => `m${n}`)];
   for (const { bodies } of readers) expect(bodies).toEqual(expected);
-  // Each was thrown out at least once.
+  // Each reader was disconnected at least once.
   expect(Math.min(...readers.map(({ connections }) => connections))).toBeGreaterThan(1);
   for (const server of servers) expect(await server.stop()).toBe(0);
 });

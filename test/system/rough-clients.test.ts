@@ -55,7 +55,7 @@ it.each([
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     socket.write(bytes);
-    // A different moment each time, from before the first byte is read to after the answer.
+    // A different moment each time, from before the first byte is read until after the response.
     for (let turns = 0; turns < n; turns++) await new Promise((resolve) => setImmediate(resolve));
     socket.resetAndDestroy();
   }
@@ -79,7 +79,7 @@ function watchService() {
   log.error = (fields, message) => errors.push(`${message} ${String((fields as { err?: unknown }).err)}`);
   const counted = <A>(answer: A): A => {
     const countDone = (found: unknown) => {
-      // Null: the request takes the other way.
+      // Null: the fast path does not handle the request.
       if (found !== null) done += 1;
     };
     Promise.resolve(answer).then(countDone, countDone);

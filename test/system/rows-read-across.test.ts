@@ -12,7 +12,7 @@ let test: TestApp;
 let member: { userId: string; token: string };
 let administrator: { userId: string; token: string };
 
-// In each organization a tenth of the sessions wait, and the member started one in twenty-five; both are in all of them.
+// In each organization a tenth of the sessions wait, and the member started one in 25; both users are in all organizations.
 beforeAll(async () => {
   test = await startApp();
   const ids: string[] = [];
@@ -60,7 +60,7 @@ const read = async (token: string, field: string, args = '') => {
 };
 const byChange = ', orderBy: {field: UPDATED_AT, direction: DESC}';
 const onePage = page + 1;
-// The first session of each organization, those of the page, and the one beyond it in each organization that has some on it.
+// The first session of each organization, those of the page, and the next one of each organization that is on the page.
 const merged = organizations + 3 * onePage;
 
 it.each([

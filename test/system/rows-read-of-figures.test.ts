@@ -13,7 +13,7 @@ let organizationId: string;
 let enterpriseId: string;
 const automationId = newId();
 
-// One session each ten minutes of some weeks, each with one entry of the ledger; three, old ones, of one automation.
+// One session per ten minutes over some weeks, each with one entry of the ledger; three old ones belong to one automation.
 beforeAll(async () => {
   test = await startApp();
   organizationId = (await makeOrganization(test, 'Large')).organizationId.replace('org-', '');
@@ -65,7 +65,7 @@ it('adds up a day of the ledger by reading that day, in every way', async () => 
   const { totalAcus, sessions } = answer.data.organization.consumption;
   expect(totalAcus).toBe(144);
   expect(sessions.nodes).toHaveLength(5);
-  // Three ways of adding up, and a few titles.
+  // Three aggregations, and a few titles.
   expect(rows.usage).toBeLessThanOrEqual(3 * 144);
   expect(rows.session ?? 0).toBeLessThanOrEqual(10);
 });
@@ -116,7 +116,7 @@ it('reads of all sessions of an organization those that changed', async () => {
   const some = await rowsRead(test, () => readChanges(store, sessionChanges, scope, position, 20));
   expect(some.answer.items).toHaveLength(20);
   expect(some.read.session ?? 0).toBeLessThanOrEqual(20);
-  // An update that changes nothing is no change.
+  // An update without a difference is no change.
   const after = await currentChangePosition(store, sessionChanges, scope);
   await store.execute('update session set title = title where organization_id = $1', [organizationId]);
   expect((await readChanges(store, sessionChanges, scope, after, 20)).items).toEqual([]);
@@ -140,8 +140,8 @@ it('reads of all resources of an organization those that changed, also when nobo
     );
   await insert(3_000);
   await store.execute('analyze resource_change', []);
-  // Transactions are numbered for all databases of a server. While one of another test that began before the rows is open, the
-  // rows lie beyond the position, and what was read ahead stands in `seen`.
+  // Transaction ids are shared by all databases of a server. While an older transaction of another test is open, the rows lie after
+  // the position, and rows that were already read are in `seen`.
   const position = await vi.waitUntil(
     async () => {
       const current = await currentChangePosition(store, source, scope);
@@ -151,12 +151,12 @@ it('reads of all resources of an organization those that changed, also when nobo
   );
   const none = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
   expect(none.answer.items).toEqual([]);
-  // A few of the last transactions, which are known as read.
+  // A few rows of the last transactions, which are known as read.
   expect(none.read.resource_change ?? 0).toBeLessThanOrEqual(10);
   await insert(3_000);
   const some = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
   expect(some.answer.items).toHaveLength(20);
-  // Also where as much was read ahead of an open transaction as is ever remembered.
+  // Also with the largest number of rows that are remembered as read before an open transaction.
   const ahead = await store.query<{ id: string; xid: string }>(
     'select id, changed_xid::text as xid from resource_change order by changed_xid desc, id limit 1000',
     [],

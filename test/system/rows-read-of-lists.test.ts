@@ -12,7 +12,7 @@ const others: string[] = [];
 const rare = { playbook: newId(), automation: newId(), parent: newId(), user: '', serviceUser: '' };
 let rareIds: string[];
 
-// 8,000 sessions of one organization, three old ones of which match; and some of two others.
+// 8,000 sessions of one organization, three old ones of which match, and some of two other organizations.
 beforeAll(async () => {
   test = await startApp();
   organizationId = await makeOrganization(test, 'Large');
@@ -44,7 +44,7 @@ beforeAll(async () => {
   );
   for (const table of ['session', 'session_change', 'session_tag', 'organization', 'log_entry'])
     await store.execute(`analyze ${table}`);
-  // An embedded database kept the process busy for seconds: a connection that was open before has been closed meanwhile.
+  // The embedded database blocked the process for seconds, so an open connection was closed meanwhile.
   await fetch(`${test.url}/healthz`).catch(() => null);
 });
 afterAll(() => test.close());
@@ -109,7 +109,7 @@ it('reads no more from the middle of a long list, and bounds of time begin there
   expect(next.read.session).toBeLessThanOrEqual(21);
   const before = first.body.items.at(-1).created_at;
   expect((await list(`${inOrganization()}?first=20&created_before=${before}`)).read.session).toBeLessThanOrEqual(21);
-  // A bound that leaves more would make the planner read the whole of so small a table.
+  // With a larger result, the planner would read the complete table because it is so small.
   const lately = first.body.items[9].created_at;
   const late = await list(`${inOrganization()}?first=200&updated_after=${lately}`);
   expect(late.answer.body.items.length).toBeGreaterThan(5);

@@ -7,7 +7,7 @@ const many = 3_000;
 let test: TestApp;
 let organizationId: string;
 
-// Of each thing that is listed and found by a name 3,000 in one organization.
+// 3,000 of each kind of object that is listed and found by name, in one organization.
 beforeAll(async () => {
   test = await startApp();
   ({ organizationId } = await makeOrganization(test, 'Names'));
@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
   for (const table of ['playbook', 'knowledge_note', 'secret', 'automation', 'user_account'])
     await store.execute(`analyze ${table}`);
-  // An embedded database kept the process busy for seconds: a connection that was open before has been closed meanwhile.
+  // The embedded database blocked the process for seconds, so an open connection was closed meanwhile.
   await fetch(`${test.url}/healthz`).catch(() => null);
 });
 afterAll(() => test.close());

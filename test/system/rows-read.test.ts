@@ -9,7 +9,7 @@ let token: string;
 let organizationId: string;
 let longId: string;
 
-// A session with 50,000 log entries, of which every tenth is a message, among 40 small ones.
+// A session with 50,000 log entries, of which every tenth is a message, and 40 small sessions.
 beforeAll(async () => {
   test = await startApp();
   ({ token, organizationId } = await makeOrganization(test, 'Long'));
@@ -25,7 +25,7 @@ beforeAll(async () => {
     [longId, entries],
   );
   await store.execute('update session_head set next_seq = $2 where session_id = $1', [longId, entries + 1]);
-  // Older sessions, enough that the planner would not rather read the whole table.
+  // Older sessions, so that the planner does not prefer to read the complete table.
   await store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, origin, prompt, created_at, updated_at)
      select md5('old' || n), organization_id, 'old', false, 'exit', 'api', 'old', created_at - n * interval '1 minute', updated_at

@@ -17,7 +17,7 @@ import {
 import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 
-// A profile of an agent that follows a script; outside of the sandbox, which would not show it the test's files.
+// A profile of a scripted agent, outside of the sandbox, which would hide the test's files.
 function scripted(id: string, script: Script, settings: object = {}) {
   const file = join(tmpdir(), `switchyard-script-${process.pid}-${id}.json`);
   writeFileSync(file, JSON.stringify(script));

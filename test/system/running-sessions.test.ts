@@ -208,7 +208,7 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
 it('does not mind that a warm agent ends, and starts another for the next message', async () => {
   const id = await createSession(test, { prompt: 'say one' });
   await waitUntilEnded(test, id);
-  // In a sandbox it is several processes, which go with the first.
+  // In a sandbox these are several processes, which end with the first.
   for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
   await send(id, 'say two');
   await waitUntilEnded(test, id);

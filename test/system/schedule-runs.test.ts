@@ -13,7 +13,7 @@ afterAll(() => test.close());
 
 const hourMs = 60 * 60_000;
 
-/** An organization that makes schedules still, and how to speak to it. */
+/** Creates an organization that still uses schedules, and functions for requests to it. */
 async function makeEarlier() {
   const { organizationId, token } = await makeAutomatic(test);
   await test.app.services.store.execute('update organization set has_automations = false where id = $1', [
@@ -26,7 +26,7 @@ async function makeEarlier() {
     expect(status, JSON.stringify(body)).toBe(200);
     return body;
   };
-  /** Lets the scheduler look, and waits until a schedule is as it should be. */
+  /** Makes the scheduler check, and waits until a schedule matches. */
   const waitFor = async (made: any, wanted: object): Promise<any> => {
     test.app.services.notifier.notify('automations');
     const one = `/schedules/${made.scheduled_session_id}`;
@@ -95,7 +95,7 @@ describe('a schedule', () => {
     const made = await make({ frequency: '@daily' });
     expect((await ask('PATCH', `/schedules/${made.scheduled_session_id}`, { prompt })).status).toBe(400);
     const named = await make({ frequency: '@daily', prompt: 'Sweep @acme/site.' });
-    // Sent back as it was read, it stays a schedule.
+    // Saved unchanged, it stays a schedule.
     const one = `/automations/${named.scheduled_session_id}`;
     const { actions } = (await ask('GET', one)).body;
     expect((await ask('PATCH', one, { actions })).status).toBe(200);

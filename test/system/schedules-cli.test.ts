@@ -15,7 +15,7 @@ function makeDir(): string {
   return dir;
 }
 
-/** Runs `switchyard schedules` as operators do. */
+/** Runs `switchyard schedules` like an operator. */
 function schedules(env: Environment, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const program = ['dist/cli/switchyard.js', 'schedules', ...args];
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ describe('moving an organization from schedules to automations', () => {
     const path = `/v3/organizations/${orgId}`;
     const schedule = { name: 'Sweep', prompt: 'Sweep.', frequency: '0 9 * * 1' };
 
-    /** Several in a row. An embedded database is one process' own; on PostgreSQL the service goes on meanwhile. */
+    /** Runs several commands in sequence. An embedded database belongs to one process; on PostgreSQL the service continues meanwhile. */
     const commands = async (...all: string[][]) => {
       const host = testDatabase === 'postgres' ? { ...env, DATA_DIR: makeDir() } : env;
       if (testDatabase === 'pglite') await server.stop();

@@ -46,7 +46,7 @@ describe('attachments of a session', () => {
     expect(messages.find((each) => each.startsWith('USER_MESSAGE'))).toMatch(
       new RegExp(`^USER_MESSAGE: prompt\n\n${lines}$`),
     );
-    // The demo agent prints its prompt: each line, with a link that needs no key.
+    // The demo agent prints its prompt: each line has a link that needs no key.
     const urls = messages.filter((each) => each.startsWith('AGENT_MESSAGE')).flatMap(urlsIn);
     expect(await Promise.all(urls.map(textAt))).toEqual(['the first', 'the second', 'the first']);
 

@@ -17,7 +17,7 @@ async function mutate(server: ServerProcess, document: string, input: object): P
   return payload;
 }
 
-// PGlite is in one process by its nature.
+// PGlite always runs in one process.
 describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by processes that are killed', () => {
   it('let an automation act on each exactly once', { timeout: 180_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-events-'));

@@ -40,7 +40,7 @@ async function runsOf(automation: { id: string }, token: string): Promise<any[]>
   return data.node.runs.nodes;
 }
 
-/** Waits until an automation has so many runs; gives them, the first first. */
+/** Waits until an automation has this many runs; returns them, oldest first. */
 async function waitForRuns(automation: { id: string }, token: string, count: number): Promise<any[]> {
   await vi.waitFor(async () => expect((await runsOf(automation, token)).length).toBeGreaterThanOrEqual(count), {
     timeout: 30_000,
@@ -107,7 +107,7 @@ describe('an event of a session', () => {
     });
     const two = await waitForRuns(both, token, 2);
     expect(two.map(({ eventType }) => eventType).toSorted()).toEqual(['session:blocked', 'session:finished']);
-    // An archive, or an end of an ended session, is another event or none.
+    // An archive, or the end of an ended session, is either another event or none.
     await runMutation(test, 'archiveSession', 'session { isArchived }', { sessionId }, token);
     await terminate(asking, token);
     await waitForRuns(terminated, token, 1);
@@ -128,7 +128,7 @@ describe('an event of a session', () => {
     await terminate(await createSession(test, { prompt: 'say 3' }, token), token);
     await waitForRuns(automation, token, 2);
     await settle(token);
-    // The marker's end is one more.
+    // The end of the marker is one more.
     expect(await runsOf(automation, token)).toHaveLength(3);
   });
 

@@ -67,10 +67,10 @@ describe('cookies', () => {
     expect((await readMessages(test, id)).at(-1)).toContain(
       'The cookies `shop/login`: in the file `.session/secrets/shop_login`.',
     );
-    // Also for an agent that takes its session up.
+    // Also for an agent that resumes the session.
     await sendFollowUp(organizationPath, id, 'cat .session/secrets/shop_login');
     expect(await outputs(id)).toEqual(['********', '********']);
-    // The next run of any session begins when this one is tidied up.
+    // The next run of any session begins after the cleanup of this one.
     await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('what the agent leaves in its outputs', () => {
     const notices = data.session.events.nodes.flatMap(({ body }: { body?: string }) => body ?? []);
     expect(notices).toEqual([
       'The file .session/outputs/big.bin could not be kept: it has more than 1000 bytes.',
-      // The same whether or not there is something.
+      // The result is the same whether the object exists or not.
       ...['dir', 'nowhere', 'out.txt'].map(
         (name) => `The file .session/outputs/${name} could not be kept: it leads to no file of the workspace.`,
       ),

@@ -4,7 +4,7 @@ import { type Clock, stopClock } from '../support/clock.ts';
 import { makeKey } from '../support/principals.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// PGlite is in one process by its nature.
+// PGlite always runs in one process.
 describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', () => {
   let first: TestApp;
   let second: TestApp;
@@ -44,7 +44,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     for (const each of [first, second]) onSpend(each, () => statements++);
     const statuses = await Promise.all(Array.from({ length: 160 }, (_, n) => ask(n % 2 === 0 ? first : second, key)));
     expect({ allowed: count(statuses, 200), refused: count(statuses, 429) }).toEqual({ allowed: 100, refused: 60 });
-    // A twentieth of the limit at once, and one more for each process to hear that nothing is left.
+    // Each statement reserves a twentieth of the limit, and each process needs one more to learn that nothing is left.
     expect(statements).toBeLessThanOrEqual(22);
     expect(statements).toBeGreaterThanOrEqual(20);
   });
@@ -71,7 +71,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
       200,
     );
     expect(allowed * 90).toBeLessThanOrEqual(1_000);
-    // Points that a process reserved and cannot spend are lost to the other: less than one request in each.
+    // The other process cannot use points that one process reserved and does not spend: less than one request each.
     expect(allowed).toBeGreaterThanOrEqual(9);
   });
 
@@ -101,7 +101,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
   it('forget what is long past', async () => {
     const { store } = first.app.services;
     await store.execute("insert into rate_limit (key, points, expire) values ('old', 1, 1000)");
-    // Another process: those above have swept a moment ago.
+    // Another process, because the others have just cleaned up.
     const third = await first.another(limits);
     try {
       await ask(third, await newKey());

@@ -121,7 +121,7 @@ it('does not repeat a question answered during suspension, but repeats one answe
     'USER_MESSAGE: Yes',
     'AGENT_MESSAGE: You answered: Yes',
     'AGENT_MESSAGE: You answered: No',
-    // The first answer was given again with the turn's words, which the demo agent takes for commands.
+    // The first answer was delivered again with the turn's messages, which the demo agent treats as commands.
     'AGENT_MESSAGE: I do not know the command "Yes".',
   ]);
 });
@@ -147,7 +147,7 @@ it('wakes a session that has nothing to do without starting an agent: it waits f
 
 it('runs a session that was put to sleep before a worker took it, once it is awake', async () => {
   const context = await asAdministrator(test);
-  // More than there are slots: the last ones wait.
+  // More sessions than slots: the last ones wait.
   const busy = await Promise.all(Array.from({ length: 3 }, () => createSession(test, { prompt: 'sleep 60' })));
   for (const id of busy) await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   const id = await createSession(test, { prompt: 'say at last' });

@@ -8,7 +8,7 @@ import { connect, follow, rawSocket } from '../support/sockets.ts';
 
 interface Stalled {
   readonly response: IncomingMessage;
-  /** The code of the error that ends it, once it looks. */
+  /** The code of the error that ends it, once it reads again. */
   readonly cut: Promise<string>;
 }
 
@@ -23,7 +23,7 @@ const query =
 /** Longer than any reader may take. */
 const patience = { interval: 100, timeout: 40_000 };
 
-/** A session with so many messages of 100 KB. */
+/** Creates a session with this many messages of 100 KB. */
 async function longSession(count: number): Promise<string> {
   const id = await createSession(test);
   const { store } = test.app.services;
@@ -37,7 +37,7 @@ async function longSession(count: number): Promise<string> {
   return id;
 }
 
-/** A socket that follows a session, and reads nothing of it. */
+/** Opens a socket that follows a session, and does not read it. */
 async function stalledSocket(id: string): Promise<WebSocket> {
   const socket = rawSocket(test.url);
   await once(socket, 'open');
@@ -48,7 +48,7 @@ async function stalledSocket(id: string): Promise<WebSocket> {
   return socket;
 }
 
-/** A stream of server-sent events, of which nothing is read. */
+/** Opens a stream of server-sent events, and does not read it. */
 async function stalledStream(address: URL): Promise<Stalled> {
   const headers = { authorization: `Bearer ${test.adminToken}`, accept: 'text/event-stream' };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -84,19 +84,19 @@ it('disconnects a client that stops reading, and lets it resume', { timeout: 60_
     stalledStream(graphqlStream(id)),
     stalledStream(restStream(id)),
   ]);
-  // A stream that is reserved and never opened goes sooner.
+  // A stream that is reserved and never opened is closed sooner.
   const headers = { authorization: `Bearer ${test.adminToken}` };
   expect((await fetch(`${test.url}/graphql/stream`, { method: 'PUT', headers })).status).toBe(201);
   await expect.poll(() => test.app.watches.active(), { interval: 10 }).toBe(4);
   expect(test.app.streams.count()).toEqual({ socket: 2, stream: 3 });
-  // The neighbours of a slow reader get all of it meanwhile.
+  // Readers beside a slow one receive everything meanwhile.
   const neighbour = follow(connect(test.url, test.adminToken), query, { id });
   expect(await neighbour.take(301)).toHaveLength(301);
   neighbour.stop();
 
   await expect.poll(() => test.app.streams.count(), patience).toEqual({ socket: 0, stream: 0 });
   await expect.poll(() => test.app.watches.active(), patience).toBe(0);
-  // 30 MB for each would show.
+  // 30 MB for each would be visible.
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1_024 * 1_024);
 
   const received: any[] = [];
@@ -113,14 +113,14 @@ it('disconnects a client that stops reading, and lets it resume', { timeout: 60_
   const numbers = [...received, ...others].map(({ data }) => Number.parseInt(data.sessionMessages.node.body, 10) || 0);
   expect(numbers).toEqual(Array.from({ length: 301 }, (_, n) => n));
 
-  // Those that never read again are cut off.
+  // Readers that never read again are disconnected.
   stream.response.resume();
   expect(await stream.cut).toBe('ECONNRESET');
   const cut = once(silent, 'close').then(([ended]) => ended);
   silent.resume();
   expect([1006, 1013]).toContain(await cut);
 
-  // A stream of REST goes on where it was, too.
+  // A stream of REST also continues from its position.
   const came: string[] = [];
   rest.response.setEncoding('utf8').on('data', (piece) => came.push(piece));
   rest.response.resume();
@@ -134,7 +134,7 @@ it('disconnects a client that stops reading, and lets it resume', { timeout: 60_
   let tail = '';
   for await (const piece of response.setEncoding('utf8')) {
     after.push(piece);
-    // All of the last event may have come in several pieces.
+    // The complete last event may have arrived in several chunks.
     tail = (tail + piece).slice(-120_000);
     if (tail.includes('"message":"300x') && tail.endsWith('\n\n')) break;
   }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** A connection that has sent this; resolves with all that came back, when the service has closed it. */
+/** Opens a connection and sends this data; resolves with everything received when the service has closed it. */
 const send = (text: string) => {
   const wire = connectRaw(Number(new URL(test.url).port));
   wire.send(text);

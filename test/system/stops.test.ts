@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-// The embedded database has one connection, which nothing else can hold.
+// The embedded database has a single connection, which no other process can lock.
 it.skipIf(testDatabase === 'pglite')('answers every accepted request before it stops', async () => {
   const ids = [await createSession(test), await createSession(test), await createSession(test)];
   const [one, two, three] = ids;
@@ -35,7 +35,7 @@ it.skipIf(testDatabase === 'pglite')('answers every accepted request before it s
       where datname = current_database() and wait_event_type = 'Lock'`;
     await vi.waitFor(async () => expect(await test.app.services.store.query(waiting)).toEqual([{ count: 3 }]), 10_000);
     const stopping = stopped.app.stop();
-    // Without them it would have stopped long before.
+    // Without the heartbeats it would have stopped long before.
     await holder.query('select pg_sleep(0.5)');
     await holder.query('commit');
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200]);

@@ -34,7 +34,7 @@ const mutate = async (field: string, input: Record<string, string>) => {
 const suspend = (id: string) => mutate('suspendSession', { sessionId: id });
 const resume = (id: string) => mutate('resumeSession', { sessionId: id });
 
-/** The three ways to send a message, as each API has it. */
+/** The three APIs that send a message. */
 const send = {
   v1: (id: string, message: string) => call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message }),
   v3: (id: string, message: string) =>
@@ -132,7 +132,7 @@ it('resumes the turn after a stopped one when its agent crashes, with the note a
   await send.v3(id, 'prompt\nask Ready?');
   await waitUntilWaiting(test, id);
   for (const pid of agentsOf(id)) signalProcess(pid, 'SIGKILL');
-  // An answer that comes before the crash is known would belong to the turn.
+  // An answer that arrives before the crash is known would belong to the turn.
   while (!(await readEvents(test, id)).some(({ kind }) => kind === 'NOTICE')) await setImmediate();
   await send.v3(id, 'yes');
   await waitUntilEnded(test, id);

@@ -8,7 +8,7 @@ import { testDatabase } from '../support/test-store.ts';
 const messagesQuery =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { body } } }';
 
-// PGlite is in one process by its nature.
+// PGlite always runs in one process.
 describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', () => {
   let first: TestApp;
   let second: TestApp;

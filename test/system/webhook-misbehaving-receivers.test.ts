@@ -14,7 +14,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}) {
   return (url: string) => made.send({ url, headers: {}, body: '{}' });
 }
 
-/** Writes a text byte by byte, one every so many ms. */
+/** Writes a text byte by byte at this interval in ms. */
 const drip = (socket: Socket, text: string, everyMs: number) => {
   let sent = 0;
   const timer = setInterval(() => {

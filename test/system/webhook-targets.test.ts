@@ -92,7 +92,7 @@ describe('a sender', () => {
         );
       },
     });
-    // Of several addresses only those that may be sent to are tried: neither is here.
+    // Only the permitted addresses of several are tried: here, none is.
     const url = `http://rebind.example:${receiver.port}/`;
     expect((await send(url)).error).toBe(refused);
     expect((await send(url)).error).toBe(refused);

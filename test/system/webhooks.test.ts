@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Moves the clock and notifies that something may be due. */
+/** Moves the clock and notifies that deliveries may be due. */
 function advance(ms: number): void {
   clock.advance(ms);
   test.app.services.notifier.notify('deliveries');
@@ -104,7 +104,7 @@ it('tells only what an endpoint wants to hear, and nothing of unlisted sessions'
   await sayAs(organizationId, unlisted, 'Hidden.');
   const listed = await createSession(test, { prompt: 'say shown' }, token);
   await sayAs(organizationId, listed, 'Shown.');
-  // In whatever order they come.
+  // In any order.
   const wanted = ['say shown', 'Shown.'];
   const received = await receiver.waitFor((all) =>
     wanted.every((words) => all.some(({ body }) => body.data.message === words)),
@@ -156,14 +156,14 @@ it('sends again what was not taken, later and later, with the same id, and gives
   expect(after.deliveries.nodes[0].status).toBe('DELIVERED');
   expect(after).toMatchObject({ isEnabled: true, consecutiveFailures: 0, failingSince: null });
   expect(after.deliveries.nodes[0].attempts.at(-1)).toMatchObject({ statusCode: 200, error: null, answer: 'Thanks' });
-  // A response may contain the delivery, which not everybody who manages endpoints may read.
+  // A response may quote the delivery, which not everybody who manages endpoints may read.
   const manager = await makeMember(test, organizationId, 'MANAGE_ORG_AUTOMATIONS');
   const attempt = (await readEndpoint(test, manager.token, id)).deliveries.nodes[0].attempts.at(-1);
   expect(attempt).toMatchObject({ statusCode: 200, answer: '' });
   const sent = receiver.received.at(-1) as Received;
   expect(sent.headers['webhook-id']).toBe(delivery.messageId);
   expect(await actionsOf(organizationId)).toEqual(['create_webhook_endpoint', 'redeliver_webhook']);
-  // The time of a signature is the attempt's own.
+  // Each attempt signs its own time.
   expect(Number(sent.headers['webhook-timestamp'])).toBe(Math.floor(test.app.services.now().getTime() / 1_000));
   expect(new Webhook(secret).sign(delivery.messageId, test.app.services.now(), sent.text)).toBe(
     sent.headers['webhook-signature'],
@@ -198,7 +198,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, ...Array.from({ length: 9 }, (_, n) => `Message ${n}`));
   const failing = await waitForDeliveries(test, token, id, (endpoint) => endpoint.consecutiveFailures === 10);
-  // Ten failures in a minute mean that a receiver is restarting, not that it is dead.
+  // Ten failures in a minute mean that a receiver is restarting, not that it is gone.
   expect(failing.isEnabled).toBe(true);
   advance(dayMs);
   const disabled = await waitForDeliveries(test, token, id, (endpoint) => !endpoint.isEnabled);
@@ -323,7 +323,7 @@ it('sends to an organization what another’s many hanging endpoints do not hold
     await makeEndpoint(test, slow.token, { url: hanging.url, eventTypes: ['SESSION_MESSAGE'] });
   const busy = await createSession(test, {}, slow.token);
   await sayAs(slow.organizationId, busy, ...Array.from({ length: 10 }, (_, n) => `Message ${n}`));
-  // All its places are taken; each message is to go to twelve.
+  // All its delivery slots are used; each message goes to twelve endpoints.
   await hanging.waitFor((all) => all.length >= 16);
   const { organizationId, token } = await makeOrganization(test, 'Does not wait');
   const receiver = await startReceiver();
@@ -331,7 +331,7 @@ it('sends to an organization what another’s many hanging endpoints do not hold
   const session = await createSession(test, {}, token);
   await sayAs(organizationId, session, 'Hello.');
   await receiver.waitFor((all) => all.length === 2);
-  // Sixteen at once; on a slow machine some of them have been given up by now.
+  // Sixteen at a time; on a slow machine some of them have already timed out.
   expect(hanging.received.length).toBeLessThan(64);
 });
 
@@ -355,7 +355,7 @@ it('sends nothing more to one that was deleted', async () => {
   expect(await readEndpoint(test, token, id)).toBeNull();
 });
 
-// PGlite is in one process by its nature.
+// PGlite always runs in one process.
 it.skipIf(testDatabase === 'pglite')('sends each thing once when several processes do it', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Several');
   const receiver = await startReceiver();

@@ -12,7 +12,7 @@ import { firstOrganizationId } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
-// One process that serves the API, and others that run agents: they have nothing in common but the database.
+// One process serves the API, and others run agents: they share only the database.
 describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own', { timeout: 120_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-workers-'));
   let shared: Record<string, string>;
@@ -128,7 +128,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     expect(ids.map((id) => agentsOf(id).length > 0)).toEqual([true, true, true]);
     const last = await create(only, 'say done');
     await waitUntilEnded(target(only), last);
-    // The one that had nothing to do for the longest.
+    // The one that has been idle for the longest.
     expect([...ids, last].map((id) => agentsOf(id).length > 0)).toEqual([false, true, true, true]);
     expect(await only.stop()).toBe(0);
     await waitForNoAgents([...ids, last]);
@@ -151,7 +151,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
       'AGENT_MESSAGE: done',
     ]);
     expect(await other.stop()).toBe(0);
-    // What the killed one may have left behind is gone with its next start.
+    // The next start of the killed worker removes everything that it may have left.
     const back = await start(first === workerIn('one') ? 'one' : 'two', 'worker');
     await waitForNoAgents([id]);
     for (const each of [back, api]) await each.stop();

@@ -107,7 +107,7 @@ it('a crash between the record and the deletion leaves nothing of the old worksp
   await test.app.services.store.execute('update run set workspace_deleted_at = now() where session_id = $1', [id]);
   await mutate(test, 'deleteSessionWorkspace', id);
   const path = `/v3/organizations/org-${test.organizationId}/sessions/devin-${id}/messages`;
-  // Its warm agent is stopped first: the message is for a new one.
+  // Its warm agent is stopped first, so a new one gets the message.
   await test.app.services.store.execute(
     'with r as (update run set generation = generation + 1 where session_id = $1 returning generation) update session_head h set generation = r.generation from r where h.session_id = $1',
     [id],

@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     expect(await read()).toMatchObject({ body: 'One\nTwo\nTheirs' });
     await press(page, 'Take theirs');
     await expect.poll(() => body(page).inputValue()).toBe('One\nTwo\nTheirs');
-    // That does not lose the input.
+    // The input is not lost.
     await press(page, 'Undo');
     await expect.poll(() => body(page).inputValue()).toBe('One\nMine\nThree');
     // Another user saves again.

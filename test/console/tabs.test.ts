@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.getByText('There is no such session').waitFor();
     await say(test, session, 'after the other has come');
     expect(await first.getByText('after the other has come').count()).toBe(0);
-    // Her input does not appear for the other user.
+    // The input of one user does not appear for another.
     expect(await first.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('Half written');
     expect(own.organizationId).not.toBe(other.organizationId);
     expect(window.consoleErrors).toEqual([]);

@@ -12,7 +12,7 @@ const daily = (hour: number, minute: number) => `FREQ=DAILY;BYHOUR=${hour};BYMIN
 
 describe('the next five times, where clocks are changed', () => {
   it.each([
-    // In each: the zone, the rule, now, and the times, of which the second is the day of the change.
+    // Each row: the zone, the rule, now, and the occurrences; the second one is on the day of the change.
     [
       'Europe/Berlin, 02:30, clocks put forward',
       'Europe/Berlin',
@@ -80,7 +80,7 @@ describe('the next five times, where clocks are changed', () => {
     const path = `/v3/organizations/${organizationId}/automations/${automation.automationId}`;
     const { body } = await call(test, token, 'GET', path);
     expect(body.next_runs.map((at: number) => new Date(at * 1_000).toISOString())).toEqual(wanted);
-    // Missed occurrences are not shown: the times are after now, on both sides of a clock change.
+    // Missed occurrences are omitted: all returned times are after now, on both sides of a clock change.
     (test.app.services as { now: () => Date }).now = () => new Date(wanted[1] ?? '');
     const query = 'query($id: ID!) { node(id: $id) { ... on Automation { nextRuns(count: 3) } } }';
     const { data } = await graphql(test, token, query, { id: automation.id });

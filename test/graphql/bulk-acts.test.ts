@@ -27,7 +27,7 @@ async function makeSessions(token: string, count: number, input: Record<string, 
   return ids;
 }
 
-/** How often an act stands in an organization's audit log. */
+/** Counts an action in an organization's audit log. */
 async function countActs(organizationId: string, action: string): Promise<number> {
   const rows = await test.app.services.store.query<{ targetId: string }>(
     'select distinct target_id as "targetId" from audit_entry where organization_id = $1 and action = $2',

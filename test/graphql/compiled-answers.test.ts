@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Fields whose value changes all the time. */
+/** Fields with a different value each time. */
 const without = new Set(['Query.rateLimit', 'Query.changesCursor']);
 
 async function send(token: string, { query, variables }: RandomDocument, accept: string) {
@@ -53,7 +53,7 @@ async function send(token: string, { query, variables }: RandomDocument, accept:
   return { status, shownHeaders, ...rest, errors: errorPaths };
 }
 
-// Of fields that are read concurrently, any may fail first; if that nulls their parent, the others may or may not be
+// If several fields are read concurrently, any of them may fail first; if that nulls their parent, the others may or may not be
 // reported. So a null caused by an error inside it is compared by its position only.
 function tellable(data: unknown, error: { path?: (string | number)[] }): string {
   let value = data;
@@ -73,7 +73,7 @@ it('a query is answered alike by the plain executor, by what it is compiled to, 
       const document = parse(made.query);
       expect(validate(schema, document)).toEqual([]);
       const token = tokens[tokenIndex] as string;
-      // Unlike any before it, so that it is new to the service, which then runs it plainly.
+      // A new text, which the service runs without compilation.
       const plain = await send(token, made, 'application/json');
       const fast = await send(token, made, 'application/json');
       expect(fast).toEqual(plain);
@@ -84,7 +84,7 @@ it('a query is answered alike by the plain executor, by what it is compiled to, 
     }),
     { numRuns: 150, seed: Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31) },
   );
-  // Or there would be nothing to compare.
+  // Otherwise there would be nothing to compare.
   expect(seen.compiled).toBeGreaterThan(100);
   expect(seen.errors).toBeGreaterThan(5);
 }, 180_000);
@@ -110,7 +110,7 @@ const argsOf = (...args: string[]) => (args.some(Boolean) ? `(${args.filter(Bool
 const logFields =
   'edges { cursor node { id type body createdAt seq kind author { __typename } } } pageInfo { hasNextPage hasPreviousPage endCursor }';
 
-/** An organization with its sessions and their messages, which are read ahead: in many ways, some of them refused. */
+/** Pages of an organization's sessions and their messages, which are read ahead: with many arguments, some of them refused. */
 const anyPage = fc
   .record({
     size,

@@ -82,7 +82,7 @@ const mutationType = (field: string) => {
   return type;
 };
 
-/** Values that are good, where any text would not be. */
+/** Valid values for members that do not accept every text. */
 const good: Readonly<Record<string, unknown>> = {
   url: 'https://hooks.example/x',
   email: 'somebody@example.test',
@@ -112,7 +112,7 @@ function ofType(type: GraphQLInputType): unknown {
   return { ID: 'none', Int: 1, Boolean: true, JSON: {} }[type.name] ?? 'something';
 }
 
-/** The members that a mutation needs, with good values. */
+/** The required members of a mutation, with valid values. */
 function required(field: string): Record<string, unknown> {
   const members = Object.values(mutationType(field).getFields());
   const wanted = members.filter((member) => isRequiredInputField(member) || member.name === 'organizationId');
@@ -127,9 +127,9 @@ const automation = (more: object = {}) => ({
 
 interface InputLocation {
   readonly mutation: string;
-  /** The input of the mutation that has these members of the input type. */
+  /** Creates the mutation's input from these members of the input type. */
   readonly input: (members: object) => object;
-  /** The way to the members in the input. */
+  /** The path to the members in the input. */
   readonly path: readonly string[];
 }
 
@@ -154,7 +154,7 @@ const trigger = (name: string, input: (members: object) => object, path: readonl
 const condition = (input: (members: object) => object, path: readonly string[]): InputLocation =>
   trigger('event', (members) => ({ eventType: 'github:push', conditions: input(members) }), ['conditions', ...path]);
 
-/** Where an input type stands that is not the input of a mutation itself. */
+/** The mutation and path of each input type that is not a mutation's own input. */
 const nested: Readonly<Record<string, InputLocation>> = {
   AutomationConditionGroupInput: condition((members) => ({ any: [members] }), ['any', '0']),
   AutomationConditionInput: condition(
@@ -203,7 +203,7 @@ function locationOf(typeName: string): InputLocation {
   return { mutation, path: [], input: inputs[mutation] ?? ((members) => members) };
 }
 
-/** Values that break one limit each, and no other that comes before it. */
+/** Values that violate one limit each, and no limit that is checked before. */
 function beyond(member: Member, limits: Limits): [limit: string, value: unknown][] {
   const isList = isListType(getNullableType(member.type));
   const one = (value: unknown) => (isList ? [value] : value);
@@ -252,7 +252,7 @@ describe('@constraint of inputs', () => {
   });
 
   it('limits every text of an input that is kept', () => {
-    // Compared with existing values, or parsed: an invalid text of any length is refused or finds nothing.
+    // Looked up or parsed: an invalid text of any length is refused or finds nothing.
     const compared = [
       ...[
         'agent',

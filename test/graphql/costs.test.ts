@@ -80,7 +80,7 @@ it('costs what the directives say for random queries', () => {
       const document = parse(query);
       fc.pre(validate(schema, document).length === 0);
       const price = planDocument(schema, document).find(null)?.price(variables);
-      // Beyond the most items counting stops.
+      // Counting stops above the maximum number of items.
       fc.pre(price !== undefined && price.items <= maxItems);
       expect(price?.cost).toBe(costByDirectives(printed, query, variables));
     }),

@@ -22,7 +22,7 @@ describe('the cache of documents', () => {
     expect(plans.find(textOf(0))).not.toBeNull();
     fill(plans, 5, 6);
     expect(cachedIndexes(plans, 6)).toEqual([0, 2, 3, 4, 5]);
-    // One heavy document takes the room of several light ones.
+    // One heavy document takes as much space as several light ones.
     plans.remember(parse(textOf(99, 100)));
     expect(plans.find(textOf(99, 100))).not.toBeNull();
     expect(cachedIndexes(plans, 6).length).toBeLessThan(5);

@@ -19,7 +19,7 @@ async function list(args: string, token = test.adminToken, selection = fields) {
 }
 const idsOf = (page: any) => page.edges.map(({ node }: any) => node.sessionId);
 
-/** Two organizations with three sessions, by turns; newest first. */
+/** Two organizations with three sessions, alternately; newest first. */
 async function world() {
   const [one, other] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Other')];
   const ids: string[] = [];

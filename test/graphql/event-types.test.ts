@@ -43,7 +43,7 @@ const plan = [{ content: 'Look', status: 'pending', priority: 'high' }];
 const diffs = [{ path: 'a.txt', oldText: null, newText: 'new' }];
 const locations = [{ path: 'a.txt', line: 3 }];
 
-/** An entry of each kind as a worker writes it, and how it is read. */
+/** An entry of each kind as a worker writes it, and the expected result. */
 const written: [NewEntry, Record<string, unknown>][] = [
   [
     { kind: 'MESSAGE', messageType: 'agent_message', body: 'done \u{1F600}' },

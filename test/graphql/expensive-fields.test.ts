@@ -47,7 +47,7 @@ it('finds the next times of an automation once for all who ask, and charges for 
     expect(node.a0).toEqual([...node.a0].sort());
     for (let n = 0; n < 20; n++) expect(node[`a${n}`]).toEqual(node.a0.slice(0, 20 - (n % 3)));
   }
-  // 1,140 times took four seconds and more when each alias looked for its own.
+  // 1,140 aliases took four seconds and more when each of them read separately.
   expect((user + system) / 1_000).toBeLessThan(2_000);
   expect(await costOf(ask('nextRuns'), { id: organizationId })).toBe(3 + 3 * 5 * 10);
   expect(await costOf(ask('nextRuns(count: 20)').replace('3', '100'), { id: organizationId })).toBe('LIMIT_EXCEEDED');

@@ -74,7 +74,7 @@ it.skipIf(chromium === null)(
         await page.run(`document.getElementById('token').value = ${JSON.stringify(token)}`);
         await page.run(`document.querySelector('#key button').click()`);
       };
-      // The editor writes spaces that do not break.
+      // The editor writes non-breaking spaces.
       const result = `(document.querySelector('.result-window')?.innerText ?? '').replaceAll('\u00a0', ' ')`;
       const execute = `document.querySelector('button[aria-label^="Execute"]').click()`;
 
@@ -90,7 +90,7 @@ it.skipIf(chromium === null)(
       await page.waitFor(`(${messageText}).startsWith('Signed in')`);
       await page.run(execute);
       await page.waitFor(`(${result}).includes('SERVICE_USER')`);
-      // The schema has come, without another click.
+      // The schema is loaded without another click.
       await page.run(`document.querySelector('button[aria-label="Show Documentation Explorer"]').click()`);
       await page.waitFor(
         `/query:\\s*Query/.test(document.querySelector('.graphiql-doc-explorer-content')?.innerText ?? '')`,

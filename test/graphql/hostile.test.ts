@@ -20,10 +20,10 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const maxMegabytes = 400;
 const subscription = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { cursor node { body } } }';
 
-/** How a refusal looks, on either way. */
+/** Matches a refusal over HTTP or WebSocket. */
 const isRefused = /^closed|"type":"error"|"errors":\[|"userErrors":\[\{/;
 
-/** The memory of a process at its highest, in MB. */
+/** Returns the peak memory of a process in MB. */
 function peak({ pid }: ServerProcess): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1_024);
@@ -47,7 +47,7 @@ async function openSocket(server: ServerProcess): Promise<WebSocket> {
   return socket;
 }
 
-/** The answer to an operation on a socket of its own, or the code that closed it. */
+/** Returns the response to an operation on a separate socket, or the code that closed it. */
 async function sendOnSocket(server: ServerProcess, text: string): Promise<string> {
   const socket = await openSocket(server);
   const answer = new Promise<string>((resolve) => {
@@ -162,7 +162,7 @@ it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory'
   expect(largeOnSocket).toBe('closed 1009');
   figures['a document of 10 MB'] = { http: large, socket: largeOnSocket, ms: 0, peakMB: peak(server) };
 
-  // 10,000 on one socket: 100 are taken, the others are refused alone.
+  // 10,000 on one socket: 100 are accepted, and only the others are refused.
   const socket = await openSocket(server);
   const counts = { next: 0, error: 0 };
   const live = new Set<string>();

@@ -131,7 +131,7 @@ it('keeps the keys of each principal apart', async () => {
   const payloads = await Promise.all(users.map(({ token }) => mutate(test, token, 'createSession', input)));
   expect(payloads.map(({ payload }) => payload.wasReplayed)).toEqual([false, false]);
   expect(payloads.map(({ payload }) => payload.session.createdBy.userId)).toEqual(users.map(({ userId }) => userId));
-  // Another principal's key is not distinguishable from an unused one: other input is no conflict.
+  // A key of another principal looks like an unused one: other input is no conflict.
   const { token } = await makeUser(test);
   const other = await mutate(test, token, 'createSession', { ...input, prompt: 'something else' });
   expect(other.payload).toMatchObject({ wasReplayed: false, userErrors: [] });

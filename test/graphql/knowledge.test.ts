@@ -24,7 +24,7 @@ const makeNote = async (token: string, input: Record<string, unknown> = {}) =>
 const makeFolder = async (token: string, input: Record<string, unknown>) =>
   (await run('createKnowledgeFolder', folderFields, { scope: homeScope(token), ...input }, token)).knowledgeFolder;
 
-/** The names of an organization's notes that match, and how many there are. */
+/** The names and the number of an organization's notes that match. */
 async function names(token: string, organizationId: string, filter: string, page = ''): Promise<[string[], number]> {
   const document = `query($id: ID!) { organization(id: $id) { knowledgeNotes(first: 100, filter: {${filter}} ${page}) { nodes { name } totalCount } } }`;
   const { data, errors } = await graphql(test, token, document, { id: organizationId });

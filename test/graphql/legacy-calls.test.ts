@@ -89,7 +89,7 @@ describe('the report', () => {
     const { v1Key, report } = await world();
     const paths = ['secrets', 'playbooks', 'knowledge', 'sessions', 'audit-logs'];
     for (const path of paths) {
-      // The first three at the same time: the order must not depend on it.
+      // The first three at the same time: their order must not matter.
       if (path === 'sessions') clock.advance(1_000);
       await call(test, v1Key, 'GET', `/v1/${path}`);
     }

@@ -9,14 +9,14 @@ let test: TestApp;
 let organizationId: string;
 let token: string;
 let serviceUserId: string;
-/** Bare ids by a list and a name. */
+/** Unprefixed ids by list and name. */
 const ids: Record<string, Record<string, string>> = {};
 let sessionId: string;
 let endpointId: string;
 let automationId: string;
 let folderId: string;
 
-/** Names that are ordered otherwise than they are made, with case and signs that a cursor must bear. */
+/** Names in an order other than that of creation, with different cases and with characters that a cursor must encode. */
 const names = ['beta | two', 'Alpha', 'ÄHRE', 'gamma%', 'alpha one'];
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString();
 
@@ -118,7 +118,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Where a list is, from the organization, the session or the endpoint. */
+/** The path of each list, from the organization, the session or the endpoint. */
 const wheres = {
   automations: (args: string) => `organization(id: $id) { list: automations${args} SELECT }`,
   playbooks: (args: string) => `organization(id: $id) { list: playbooks${args} SELECT }`,
@@ -148,7 +148,7 @@ const types: Record<ListName, string> = {
   organizations: 'Organization',
 };
 
-/** The list of an answer, at the root or one object below it. */
+/** The list in a response, at the root or in one object below it. */
 const listIn = (data: any) => data.list ?? Object.values<any>(data).find((each) => each?.list).list;
 
 async function ask(list: ListName, args: string): Promise<{ found: string[]; error: any }> {
@@ -240,7 +240,7 @@ describe('in the order of a name', () => {
   it.each(Object.entries(fields) as [keyof typeof fields, string][])('lists %s by %s', async (list, field) => {
     const orderBy = (direction: string) => `orderBy: {field: ${field}, direction: ${direction}}`;
     const { found } = await ask(list, `(${orderBy('ASC')})`);
-    // Where "ä" stands is for the database to say.
+    // The position of "ä" depends on the database.
     const plain = found.filter((name) => name !== aehre);
     expect(plain).toEqual([alpha, one, beta, gamma]);
     expect(found).toHaveLength(5);

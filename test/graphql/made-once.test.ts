@@ -61,7 +61,7 @@ describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other
     const { id } = (await create(token, {}))[thing];
     await runMutation(test, `delete${type}`, `deleted${type}Id`, { [`${thing}Id`]: id }, token);
     const again = await create(token, {});
-    // A playbook that was deleted is still there for its sessions.
+    // A deleted playbook still exists for its sessions.
     expect(again).toMatchObject(type === 'Playbook' ? { playbook: { id } } : { error: 'NOT_FOUND' });
   });
 });
@@ -87,7 +87,7 @@ it('takes the key from the header for one mutation, not for two', async () => {
   expect((await send(`mutation { ${one('a')} }`)).data).toEqual(first.data);
 });
 
-// Principals that create these: each a new manager of the enterprise, so that keys of others do not interfere.
+// The principals that create these: each a new manager of the enterprise, so that the keys of others do not interfere.
 const principals = {
   Organization: {
     thing: 'organization',
@@ -178,7 +178,7 @@ describe.each(Object.entries(principals))(
       const { id } = (await create())[thing];
       const { token: another } = await makeManager(test, ...permissions);
       const theirs = await create({}, another);
-      // One address is one user.
+      // An email address belongs to one user.
       if (type === 'User') expect(theirs).toMatchObject({ user: null, userErrors: [{ code: 'NOT_UNIQUE' }] });
       else expect(theirs[thing].id).not.toBe(id);
       await runMutation(test, 'updateRole', 'role { id }', { roleId, permissions: ['READ_ACCOUNT_META'] });

@@ -36,7 +36,7 @@ it('are limited for each principal, across all transports', async () => {
   expect(await more.response.json()).toMatchObject({ errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] });
   const reserved = await call(test, test.adminToken, 'PUT', '/graphql/stream');
   expect(reserved.status).toBe(429);
-  // Nobody else notices, and neither do operations that open nothing.
+  // Other principals, and operations that open no stream, are not affected.
   const other = await makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });
   await expect(follow(connect(test.url, other), messages, { id }).take(1)).resolves.toHaveLength(1);
   expect((await call(test, test.adminToken, 'POST', '/graphql', { query: '{ __typename }' })).status).toBe(200);

@@ -146,7 +146,7 @@ describe('deleteOrganization', () => {
     });
     const [first, second, third] = await Promise.all(open.map((each) => each.ended));
     expect([first, second]).toEqual(['complete', 'complete']);
-    // Its session and its key are both gone: either may be noticed first.
+    // Its session and its key are both deleted: either may be noticed first.
     if (third !== 'complete') expect(third).toMatchObject({ code: 4403 });
     await expect.poll(() => test.app.watches.active()).toBe(0);
 
@@ -207,7 +207,7 @@ describe('the IP access list', () => {
     expect((await list()).data.enterprise.ipAccessList).toEqual([...here, '10.0.0.0/8']);
     const less = await run('removeIpAccessListRanges', payload, { ipRanges: ['10.9.9.9/8', '192.0.2.1'] });
     expect(less.ipRanges).toEqual(here);
-    // The last ones go only by a replacement, since an empty list allows every address.
+    // The last addresses can only be replaced, since an empty list allows every address.
     expect(await run('removeIpAccessListRanges', payload, { ipRanges: here })).toMatchObject({
       ipRanges: null,
       userErrors: [{ code: 'INVALID_STATE', path: ['input', 'ipRanges'] }],

@@ -15,9 +15,9 @@ const times = (n: number) => Array.from({ length: n }, (_, index) => index);
 
 interface Made {
   readonly list: List;
-  /** One more at the end where new ones come. */
+  /** Adds one item at the end where new items appear. */
   readonly add: () => Promise<unknown>;
-  /** Which end that is. */
+  /** The end at which new items appear. */
   readonly grows: 'first' | 'last';
 }
 
@@ -102,14 +102,14 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
     let added = 0;
     const read = await readAll(test, list, direction, {
       size: 3,
-      // Not for ever: towards the end that grows, each page read would otherwise find a new one.
+      // Only three times: otherwise each page towards the growing end would find a new item.
       afterPage: async () => {
         if (added++ < 3) await add();
       },
     });
     expect(new Set(read).size).toBe(read.length);
     expect(grows === 'last' ? read.slice(0, before.length) : read.slice(-before.length)).toEqual(before);
-    // Whoever reads towards the new ones gets them, too.
+    // A reader that moves towards the new items gets them too.
     const isTowards = (direction === 'forwards') === (grows === 'last');
     expect(read.length - before.length).toBe(isTowards ? 3 : 0);
   });
@@ -162,7 +162,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
   });
 
-  // Refusals need no rows: one list is enough for all of these.
+  // Refusals need no rows: one list is enough for all cases.
   let made: Promise<Made> | null = null;
   const small = () => {
     made ??= make();

@@ -30,7 +30,7 @@ afterAll(() => test.close());
 const withRole = async (...permissions: string[]) =>
   (await makeUser(test, { roleId: (await makeRole(test, 'ORGANIZATION', permissions)).roleId })).token;
 
-/** The fields of a type that need permissions, each with those of which one is enough, the first requirement first. */
+/** Returns the fields of a type that need permissions, each with its requirements (one permission of each suffices) in order. */
 function guardedFields(typeName: string): [GraphQLField<unknown, unknown>, string[][]][] {
   const type = schema.getType(typeName);
   if (!isObjectType(type)) throw new Error(typeName);
@@ -51,7 +51,7 @@ function ask({ name, args, type }: GraphQLField<unknown, unknown>): string {
   return `${name}${required.length > 0 ? `(${required.join(', ')})` : ''}${selection}`;
 }
 
-/** Which of the fields were refused, with the permission that was named. */
+/** The refused fields with the permission that each error names. */
 const refusals = (errors: any[] | undefined, depth: number) =>
   Object.fromEntries((errors ?? []).map(({ path, extensions }) => [path[depth], extensions.permission]));
 
@@ -101,7 +101,7 @@ describe('a field that is refused leaves the rest of', () => {
   });
 });
 
-/** A value that a rule of a single member would hardly refuse. */
+/** A value that is valid under most rules of single members. */
 function sampleOf(type: GraphQLInputType): unknown {
   if (isNonNullType(type)) return sampleOf(type.ofType);
   if (isListType(type)) return [sampleOf(type.ofType)];

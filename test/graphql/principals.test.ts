@@ -103,7 +103,7 @@ describe('the principal that made something', () => {
     const sessionId = await createSession(test, { organizationId }, key);
     const { id } = await creatorOf(sessionId);
     expect(await nodeOf(id, stranger)).toBeNull();
-    // Of a key that belongs to another kind there is no such node.
+    // A key of another kind has no such node.
     expect(await nodeOf(globalIdOf('ServiceKey', newId()))).toBeNull();
     expect(await nodeOf(globalIdOf('SystemPrincipal', 'other'))).toBeNull();
     expect(await nodeOf(globalIdOf('SystemPrincipal', 'system'), stranger)).toMatchObject({
@@ -132,7 +132,7 @@ describe('the principal that made something', () => {
 
 const made = 'createdBy { displayName } updatedBy { displayName } createdAt updatedAt';
 
-/** Those that can be the enterprise’s. */
+/** The kinds of objects that can belong to the enterprise. */
 const scoped = ['KnowledgeNote', 'KnowledgeFolder', 'Playbook'];
 
 /** The creation and the update of each managed resource, with its selection. */

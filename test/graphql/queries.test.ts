@@ -39,7 +39,7 @@ describe('the viewer', () => {
       organization: null,
       permissions: memberPermissions,
     });
-    // It is bound to no organization, but may not read the enterprise either.
+    // It belongs to no organization, but may not read the enterprise either.
     expect(enterprise).toBeNull();
     expect(organizations.nodes).toEqual([{ organizationId: `org-${test.organizationId}` }]);
   });
@@ -179,7 +179,7 @@ it('gives null for what node does not know: other forms, other types, garbage, a
     globalIdOf('Query', ''),
     globalIdOf(type, otherId(id)),
     globalIdOf(type, `${id}' or '1'='1`),
-    // The right entry under the wrong type of event.
+    // The right entry under the wrong event type.
     globalIdOf('ErrorEvent', parts(ids.SessionMessage)[1]),
     '',
     '\u0000',

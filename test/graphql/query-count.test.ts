@@ -48,7 +48,7 @@ const page = `query($id: ID!) {
   }
 }`;
 
-/** An organization with this many members, each with a session of six messages. */
+/** Creates an organization with this many members, each with a session of six messages. */
 async function organizationWith(sessions: number): Promise<{ id: string; token: string }> {
   const { organizationId, token } = await makeOrganization(test, `With ${sessions}`);
   for (let n = 0; n < sessions; n++) {
@@ -59,7 +59,7 @@ async function organizationWith(sessions: number): Promise<{ id: string; token: 
   return { id: organizationId, token };
 }
 
-/** How often the most frequent of these statements was run. */
+/** Counts the executions of the most frequent of these statements. */
 function timesOf(statements: readonly string[]): number {
   const times = new Map<string, number>();
   for (const sql of statements) times.set(sql, (times.get(sql) ?? 0) + 1);
@@ -68,7 +68,7 @@ function timesOf(statements: readonly string[]): number {
 
 it('reads a page of sessions with their messages and people in the same statements for 20 as for 2', async () => {
   const [few, many] = [await organizationWith(2), await organizationWith(20)];
-  // A document is compiled when it comes again: then it may read ahead.
+  // A document is compiled when it is sent again; then it may read ahead.
   const atFirst = await statementsOf(few.token, page, { id: few.id });
   const [ofFew, ofMany] = [
     await statementsOf(few.token, page, { id: few.id }),
@@ -85,7 +85,7 @@ it('reads a page of sessions with their messages and people in the same statemen
   expect(new Set(atFirst.statements).size).toBeGreaterThan(5);
   expect(new Set(ofFew.statements).size).toBeLessThan(new Set(atFirst.statements).size);
   expect(new Set(ofMany.statements)).toEqual(new Set(ofFew.statements));
-  // The query asks for the organization in four places and for people in three, which may be read together or not.
+  // The query requests the organization at four positions and people at three, which may be read together or separately.
   expect(timesOf(ofMany.statements)).toBeLessThanOrEqual(4);
 });
 
@@ -141,7 +141,7 @@ it('reads an organization with a page of its sessions and their messages in one 
   const { edges } = compiled.data.organization.sessions;
   expect(edges.map(({ node }: any) => node.messages.edges.length)).toEqual([2, 2]);
   expect(edges[0].node.messages.pageInfo.hasNextPage).toBe(true);
-  // A text that would be too long in one part is read in several.
+  // A text that is too long for one part is read in several.
   await test.app.services.store.execute(
     `update session set structured_output = to_jsonb(repeat('x', 9000000)) where organization_id = $1 returning id`,
     [id.replace('org-', '')],

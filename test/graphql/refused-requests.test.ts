@@ -29,7 +29,7 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
             ],
           },
         });
-        // Not without a token.
+        // Refused without a token.
         expect((await call(test, null, 'GET', target, undefined, { accept })).status).toBe(401);
       }
     }

@@ -30,7 +30,7 @@ it('has connections of edges and a page', () => {
     const edge = type.name.replace(/Connection$/, 'Edge');
     expect(typesOf(type), type.name).toMatchObject({ edges: `[${edge}!]!`, pageInfo: 'PageInfo!' });
   }
-  // Nothing else has a name that clients take for a connection.
+  // No other type has a name that clients take for a connection.
   const named = Object.values(schema.getTypeMap()).filter(({ name }) => /(?:Connection|Edge)$/.test(name));
   expect(named.filter((type) => !isObjectType(type))).toEqual([]);
 });

@@ -90,7 +90,7 @@ describe('a request that is none', () => {
 
   it('is refused before it has come to an end when it has none', async () => {
     const answer = await send({ body: endless(), duplex: 'half' } as RequestInit).catch((error: unknown) => error);
-    // The answer, or a connection that was closed in the sender's face: never a server that reads on.
+    // A response, or a connection that was closed while the client was sending: the server never reads on.
     expect(answer instanceof Error || (answer as { status: number }).status === 413).toBe(true);
   });
 });

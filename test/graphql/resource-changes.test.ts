@@ -27,7 +27,7 @@ describe.each(readers)('through %s', (readerIs) => {
       type cursor webhookDeliveryId webhookDelivery { webhookDeliveryId status eventType } } }`;
   const change = ({ data }: any) => data.automationRunChanges ?? data.webhookDeliveryChanges;
 
-  /** Changes as they come until one is wanted. */
+  /** Reads changes until one matches. */
   async function waitFor(followed: Following<any>, isWanted: (one: any) => boolean): Promise<any[]> {
     const taken: any[] = [];
     while (taken.length === 0 || !isWanted(taken.at(-1))) taken.push(change((await followed.take(1))[0]));
@@ -156,7 +156,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await waitForActive(0);
     const deliveries = await following(token, ofDeliveries, { after: data.changesCursor });
     deliveries.stop();
-    // Removals were forgotten that came after it.
+    // Forgets removals that came after the cursor.
     await execute('delete from automation_run where id = $1', [before.automationRunId]);
     await forgetRemovals(test.app.services, () => false);
     const removed = follow(connect(reader.url, token), ofRuns, variables);
@@ -186,7 +186,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const wanted = runs.map(({ automationRunId }) => automationRunId).sort();
     const seen = (await followed.take(wanted.length)).map((payload) => change(payload));
     expect(seen.map(({ automationRunId }) => automationRunId).sort()).toEqual(wanted);
-    // Whoever leaves anywhere and comes back gets each of the rest.
+    // A subscriber that disconnects at any position and returns gets each of the remaining changes.
     let after = data.changesCursor;
     const found = new Set<string>();
     while (found.size < wanted.length) {

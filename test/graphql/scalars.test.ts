@@ -17,7 +17,7 @@ it('names the specification of each scalar', () => {
   });
 });
 
-// The examples of the specifications.
+// The examples in the specifications.
 describe('URI', () => {
   it.each([
     'https://example.com',

@@ -9,7 +9,7 @@ import { root, treeFiles } from '../support/tree.ts';
 const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
 
-// The promise to clients of a release: docs/graphql.md, Schema changes and deprecation.
+// The commitment to clients of a release: docs/graphql.md, Schema changes and deprecation.
 it('breaks nothing of the schema that was released, but for what is accepted', async () => {
   const breaks = await breakingChanges(read('schema.released.graphql'), read('schema.graphql'), today);
   expect(breaks.filter((change) => !acceptedBreaks.some(({ message }) => message.test(change)))).toEqual([]);
@@ -26,7 +26,7 @@ it('names members of the schema that take the place of what is deprecated', () =
   expect(danglingDeprecations(read('schema.graphql'))).toEqual([]);
 });
 
-// Relay's templates hold directives of its own, which this rule does not look at.
+// Relay's templates contain its own directives, which this rule ignores.
 it('uses nothing that is deprecated in the console, and shows none in the documentation', () => {
   const schema = buildSchema(read('schema.graphql'));
   const files = treeFiles().filter((path) => /^(?:web\/src\/.*\.tsx?|docs\/.*\.md|README\.md)$/.test(path));

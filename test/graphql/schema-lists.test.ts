@@ -5,7 +5,7 @@ import { schema } from '../../src/api/graphql/schema/index.ts';
 const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
 const objects = types.filter(isObjectType);
 
-/** Lists that nothing narrows and that have one order, each with its reason. */
+/** Lists without a filter and with a single order, each with its reason. */
 const plainLists: Readonly<Record<string, string>> = {
   'Session.messages': 'A log has one order, that of its numbers.',
   'Session.events': 'A log has one order, that of its numbers; kinds narrow it as they do its subscription.',

@@ -20,7 +20,7 @@ const resources = [
 const switches = ['Automation', 'KnowledgeNote', 'WebhookEndpoint'];
 const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 
-/** The nouns of each verb: the table of docs/graphql-conventions.md. A mutation is one of these, and each of these is one. */
+/** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
   update: [...resources, 'Enterprise', 'Session'],
@@ -120,7 +120,7 @@ it('gives addresses as URI, in what it takes too', () => {
 const argumentsOf = (field: object): readonly GraphQLArgument[] =>
   'args' in field ? (field.args as readonly GraphQLArgument[]) : [];
 
-/** Booleans that control a mutation and are no state of an object. */
+/** Booleans that control a mutation and do not describe an object. */
 const switchesOfActs = [
   'archive',
   'autoCreate',

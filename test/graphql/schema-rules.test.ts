@@ -29,7 +29,7 @@ it('is printed in schema.graphql as it is now', () => {
   expect(printed, 'schema.graphql is out of date: npm run generate').toBe(printContract(schema));
 });
 
-/** Everything in a type that a reader meets, with its description. */
+/** Everything that readers of a type see, with its description. */
 function parts(type: GraphQLNamedType): [string, string | null | undefined][] {
   const found: [string, string | null | undefined][] = [[type.name, type.description]];
   if (isObjectType(type) || isInterfaceType(type)) {
@@ -80,7 +80,7 @@ it('gives every list as a connection, or as a list that cannot grow', () => {
       const name = field.type.toString().replaceAll(/[[\]!]/g, '');
       if (!name.endsWith('Connection')) continue;
       expect(field.args.map((argument) => argument.name)).toEqual(expect.arrayContaining(paging));
-      // Null where the viewer may have the owner and not the list: see schema-permissions.test.ts.
+      // Nullable if the viewer may read the owner and not the list: see schema-permissions.test.ts.
       const isBoundary = 'requires' in field.extensions;
       expect(field.type.toString(), `${type.name}.${field.name}`).toBe(isBoundary ? name : `${name}!`);
     }
@@ -100,7 +100,7 @@ it('takes one input for each mutation and gives a payload with userErrors', () =
   for (const { name, args, type } of mutations) {
     const upper = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     expect(args.map((argument) => `${argument.name}: ${argument.type}`)).toEqual([`input: ${upper}Input!`]);
-    // Nullable: an error of one takes nothing from the others in its document.
+    // Nullable: an error of one mutation does not remove the results of the others in its document.
     expect(type.toString()).toBe(`${upper}Payload`);
     const payload = schema.getType(`${upper}Payload`);
     const input = schema.getType(`${upper}Input`);
@@ -123,7 +123,7 @@ const listOf = (item: string) =>
 
 const sessionConnection = listOf('Session');
 
-/** Names, arguments and types that clients rely on. There may be more. */
+/** Names, arguments and types that clients rely on. More may exist. */
 const promised: Record<string, Record<string, string>> = {
   Query: {
     node: '(id: ID!): Node',
@@ -363,13 +363,13 @@ it('makes every input of which exactly one member is meant @oneOf, with members 
       expect([input.name, isNonNullType(type), defaultValue]).toEqual([input.name, false, undefined]);
     }
   }
-  // Printed, so that code generators and the compiler of Relay know it.
+  // Printed, so that code generators and the Relay compiler know it.
   const printed = readFileSync(join(root, 'schema.graphql'), 'utf8');
   for (const { name } of inputs) expect(printed).toContain(`input ${name} @oneOf {`);
 });
 
 it('lets one selection have members of the same name of all types of an interface or a union', () => {
-  // Two types that the same name may not have: GraphQL refuses the selection of both.
+  // Pairs of types that one response name cannot have: GraphQL refuses the selection of both.
   const abstract = types.filter((type) => isInterfaceType(type) || isUnionType(type));
   const clashes = abstract
     .filter(({ name }) => name !== 'Node')

@@ -226,7 +226,7 @@ describe('the title of a session', () => {
     const { token } = await makeOrganization(test, 'Titles refused');
     const sessionId = await createSession(test, { title: 'As it was', maxAcuLimit: 5 }, token);
     for (const title of [null, '', 'x'.repeat(10_001), 'a\u0000b']) {
-      // Nothing is written of the limit either.
+      // The log has no entry about the limit either.
       const { session, userErrors } = await update({ sessionId, title, maxAcuLimit: 9 }, token);
       expect(session).toBeNull();
       expect(userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'title'] }]);

@@ -318,7 +318,7 @@ describe.each(readers)('through %s', (readerIs) => {
     const { organizationId, token } = await makeOrganization(test, 'Out of sight');
     const user = await makeUser(test, { organizationId });
     const before = active();
-    // The keys of an organization end with it, and their streams.
+    // The keys of an organization end with it, and so do their streams.
     const [ofUser, following] = [user.token, test.adminToken].map((each) =>
       follow(connect(reader.url, each), query, { id: organizationId }),
     ) as [ReturnType<typeof follow>, ReturnType<typeof follow>];
@@ -341,7 +341,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await following.ended;
   });
 
-  /** The payloads that came before the end. */
+  /** Returns the payloads that arrived before the end. */
   async function* rest(following: ReturnType<typeof follow>) {
     for (;;) {
       const taken = await following.take(1).catch(() => null);

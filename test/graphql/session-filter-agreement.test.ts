@@ -153,7 +153,7 @@ const conditions: fc.Arbitrary<SessionConditions> = fc.record(
   { requiredKeys: [] },
 );
 
-// Few conditions each, so that many filters hold for something.
+// Few conditions each, so that many filters match something.
 const few = conditions.chain((all) =>
   fc.subarray(Object.keys(all), { maxLength: 3 }).map((names): SessionConditions => {
     return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
@@ -215,7 +215,7 @@ it('finds by a statement the sessions that the test in memory takes, for any fil
     }),
     { numRuns: 400 },
   );
-  // Else the property would hold of nothing.
+  // Otherwise the property would be vacuous.
   expect(found).toBeGreaterThan(50);
   expect(narrowed).toBeGreaterThan(50);
   expect(maxMatching).toBeGreaterThan(100);

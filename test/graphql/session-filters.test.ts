@@ -9,7 +9,7 @@ let organizationId: string;
 let token: string;
 let serviceUserId: string;
 let userId: string;
-/** When each was made and last changed; minutes apart, so that bounds can lie between them. */
+/** The times of creation and of the last change, minutes apart, so that bounds can lie between them. */
 const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString();
 /** The titles in order of creation, which identify the sessions. */
 const titles = ['One', 'Two', 'THREE 100%', 'Four_', 'Five'];
@@ -25,7 +25,7 @@ beforeAll(async () => {
     const id = await createSession(test, { organizationId, title, tags }, n < 2 ? user.token : token);
     ids[title] = id;
     const { store } = test.app.services;
-    // The last of them changed first.
+    // Changed in reverse order: the last one first.
     await store.execute('update session set created_at = $2, updated_at = $3 where id = $1', [
       id,
       minute(n),
@@ -161,7 +161,7 @@ it('goes on after a cursor whose session is there no more', async () => {
   };
   const { page } = await readPage(test, list, { first: 2 });
   const after = page?.edges[1]?.cursor;
-  // As if it had been moved: the cursor's session is no longer in the list.
+  // As if the session had been moved: the cursor's session is no longer in the list.
   await test.app.services.store.execute('update session set is_unlisted = true where id = $1', [made[1]]);
   const rest = await readPage(test, list, { first: 2, after });
   expect(rest.page?.edges.map(({ node }) => node.id)).toEqual([globalIdOf('Session', made[2] ?? '')]);
@@ -342,7 +342,7 @@ describe('of unlisted sessions', () => {
       ...listed,
       'Mine',
     ]);
-    // Whoever knows an id may read the session, and so may list it.
+    // A viewer who knows an id may read the session, and so may list it.
     expect(await seen(member.token, { or: [{ ids: [`devin-${ids.Theirs}`] }] })).toEqual(['Theirs']);
     expect(await seen(member.token, { not: { ids: ['x'] } })).toEqual(listed);
   });

@@ -9,7 +9,7 @@ let test: TestApp;
 const organizations: { organizationId: string; token: string; serviceUserId: string }[] = [];
 let user: Awaited<ReturnType<typeof makeUser>>;
 let userAsMember: string;
-/** Bare ids by title; in each of three organizations one of the user and one of the service user. */
+/** Unprefixed ids by title; in each of three organizations, one session of the user and one of the service user. */
 const ids: Record<string, string> = {};
 
 // The user is a member of the first and the second organization, and administers the second.

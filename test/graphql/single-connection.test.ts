@@ -79,7 +79,7 @@ it('ends an operation by DELETE, and its neighbours live on', async () => {
   await say(test, id, 'to b');
   expect(await stream.event()).toMatchObject({ id: 'b', event: 'next' });
   expect((await send(stream, 'DELETE')).status).toBe(400);
-  // The id is free again.
+  // The id can be used again.
   expect(await stream.refused({ query: '{ __typename }' }, 'a')).toBeNull();
   expect(await stream.event()).toMatchObject({ id: 'a', payload: { data: { __typename: 'Query' } } });
   stream.abort();

@@ -21,7 +21,7 @@ const send = (socket: WebSocket, message: object) => socket.send(JSON.stringify(
 const subscribe = (socket: WebSocket, id: string, sessionId: string, query: string = messages) =>
   send(socket, { type: 'subscribe', id, payload: { query, variables: { id: sessionId } } });
 
-/** A socket with its first handshake done, below any client's care for the protocol. */
+/** Opens a socket and completes its handshake, without the protocol checks of a client library. */
 async function openRaw(of: TestApp = test): Promise<WebSocket> {
   const socket = rawSocket(of.url);
   await once(socket, 'open');
@@ -30,7 +30,7 @@ async function openRaw(of: TestApp = test): Promise<WebSocket> {
   return socket;
 }
 
-/** Resolves with the first message that is as wanted. */
+/** Resolves with the first message that matches. */
 function received(socket: WebSocket, isWanted: (message: any) => boolean): Promise<any> {
   return new Promise((resolve) => {
     socket.on('message', (data) => {
@@ -182,7 +182,7 @@ it('stops though a client does not answer', async () => {
   socket.pause();
   const startedAt = performance.now();
   await other.close();
-  // Left to itself, a socket waits 30 s for the other side.
+  // By default, a socket waits 30 s for the other side.
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(other.app.watches.active()).toBe(0);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const author = '... on ServiceUser { id name createdAt } ... on User { id email }';
-// Each with how many of its entries there are.
+// Each kind with the number of its entries.
 const subscriptions = {
   'all fields': `subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) {
     __typename cursor node { __typename id eventId seq kind createdAt type body author { __typename ${author} } } } }`,
@@ -26,7 +26,7 @@ const subscriptions = {
 it('gives by frames that are made for many what is made for one alone', { timeout: 120_000 }, async () => {
   const { token, organizationId } = await makeOrganization(test, 'Frames');
   const other = await makeOrganization(test, 'Other frames');
-  // Its first message is by a user whom the organization's own people do not see.
+  // Its first message is by a user whom the organization's members cannot see.
   const id = await createSession(test, { organizationId });
   await say(test, id, 'ä "quoted" and 🎉', '', 'x'.repeat(70_000));
   const operations = Object.values(subscriptions).flatMap((query) =>
@@ -55,7 +55,7 @@ it('gives by frames that are made for many what is made for one alone', { timeou
   await compare(4);
   for (let n = 0; n < 5; n++) await say(test, id, `live ${n}`, `and ${n}`);
   await compare(10);
-  // One subscriber sees it and the other does not: nobody got a result computed for another.
+  // One subscriber sees the author and the other does not: neither receives a result computed for another.
   expect([...authors].some((each) => each.includes('"name"'))).toBe(true);
   expect(authors.has('null')).toBe(true);
   const stranger = follow(connect(test.url, other.token), subscriptions['all fields'], { id });

@@ -28,7 +28,7 @@ it('reads entries, and who may see them, in one statement for sockets and stream
   store.query = (sql: string, values?: readonly unknown[]) => {
     if (/from log_entry e/.test(sql)) {
       queryCounts.reads += 1;
-      // Where the session belongs, which decides who may read it, is read with the entries.
+      // The entries' query also reads the session's organization, which decides who may read the session.
       if (/join organization o on .*deleted_at is null/.test(sql)) queryCounts.checkedReads += 1;
     } else if (/from session s join organization/.test(sql)) queryCounts.others += 1;
     return query.call(store, sql, values) as never;
@@ -37,7 +37,7 @@ it('reads entries, and who may see them, in one statement for sockets and stream
   const received = await Promise.all([...sockets, ...streams].map((each) => each.take(1)));
   store.query = query;
   expect(received.flat().map(({ data }) => data.sessionMessages.node.body)).toEqual(Array(50).fill('to all'));
-  // Of each entry one read; the entries may be read again by those that were busy with the one before.
+  // One read for each entry; subscribers that were still busy with the previous entry may read entries again.
   expect(queryCounts.reads).toBeGreaterThanOrEqual(1);
   expect(queryCounts.reads).toBeLessThanOrEqual(4);
   expect(queryCounts).toMatchObject({ checkedReads: queryCounts.reads, others: 0 });

@@ -5,7 +5,7 @@ import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow, rawSocket } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 
-// On PostgreSQL also with the writer and the subscribers in two processes' worth of Switchyard.
+// On PostgreSQL also with the writer and the subscribers in different processes.
 const readers = testDatabase === 'postgres' ? ['the writing process', 'another process'] : ['the writing process'];
 
 describe.each(readers)('through %s', (readerIs) => {
@@ -171,7 +171,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await once(raw, 'open');
     raw.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
     await once(raw, 'message');
-    // Gone before the answer to subscribe can come.
+    // Disconnected before the response to subscribe can arrive.
     raw.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: messages, variables: { id } } }), () =>
       raw.terminate(),
     );

@@ -44,7 +44,7 @@ async function startSession(): Promise<string> {
   return body.session_id.replace('devin-', '');
 }
 
-/** Each way of naming a document. */
+/** All ways to name a document. */
 const named: [string, Record<string, unknown>][] = [
   ['documentId', { documentId: 'who1' }],
   ['the hash of its text as documentId', { documentId: `sha256:${sha256(viewerQuery)}` }],

@@ -15,11 +15,11 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 interface Updated {
-  /** Creates one; returns its id as the input has it. */
+  /** Creates an object; returns its id as the input names it. */
   readonly make: () => Promise<Record<string, unknown>>;
-  /** The field of the payload that has it; null: the payload itself has the values. */
+  /** The payload field that contains the object; null: the payload itself has the values. */
   readonly payloadField: string | null;
-  /** A value for each member that may be left out. */
+  /** A value for each optional member. */
   readonly values: Record<string, unknown>;
   /** The selections of members whose response field has another name or members of its own. */
   readonly selections?: Record<string, string>;
@@ -34,7 +34,7 @@ let names = 0;
 const unique = (word: string) => `${word} ${names++}`;
 const folder = (name: string) => create('createKnowledgeFolder', 'knowledgeFolder', { scope: scope(), name });
 
-// Filled by `make`: a folder that others can be in.
+// Set by `make`: a folder that can contain others.
 const shared = { folderId: '' };
 
 const updates: Record<string, Updated> = {

@@ -15,15 +15,15 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 interface Resource {
-  /** The field of the payloads. */
+  /** The object's field in the payloads. */
   readonly field: string;
   readonly input: Record<string, unknown>;
-  /** A member that can be changed, and two values of it. */
+  /** A member that can be changed, and two values for it. */
   readonly member: string;
   readonly values: readonly [unknown, unknown];
 }
 
-/** Every type that has a version. */
+/** Every type with a version. */
 const resources: Record<string, Resource> = {
   Playbook: {
     field: 'playbook',
@@ -70,7 +70,7 @@ const inputOf = (name: string) => {
   return type.getFields();
 };
 
-/** Creates one, and gives functions that change and delete it. */
+/** Creates an object, and returns functions that change and delete it. */
 async function createOne(name: string) {
   const { field, input, member } = resources[name] as Resource;
   const id = `${field}Id`;
@@ -121,7 +121,7 @@ it.each(Object.entries(resources))(
     expect(await update(one, 2)).toMatchObject({ [field]: { [member]: one, version: 2 }, userErrors: [] });
     expect(await update(two, 1)).toMatchObject({ [field]: null, userErrors: conflict(1, 2) });
     expect(await remove(1)).toMatchObject({ [`deleted${name}Id`]: null, userErrors: conflict(1, 2) });
-    // Neither has changed anything, and nobody must expect a version.
+    // Neither update has changed anything, and nobody must expect another version.
     expect(await update(two)).toMatchObject({ [field]: { [member]: two, version: 3 }, userErrors: [] });
     expect(await remove(3)).toMatchObject({ [`deleted${name}Id`]: expect.any(String), userErrors: [] });
   },

@@ -60,7 +60,7 @@ const published = ['v1', 'v2', 'v3'].flatMap((version) =>
 );
 const withIds = published.filter((name) => /\{(?!org_id\})\w+\}/.test(name) && !isWithoutFeature(name));
 
-/** The path with ids of existing objects, or with an unknown id in place of the last one. */
+/** The path with ids of existing objects; or with an unknown id as the last one. */
 function targetOf(route: Route, isThere: boolean): string {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
   const last = names.filter((name) => name !== 'org_id' && name !== 'name').at(-1);

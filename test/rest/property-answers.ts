@@ -6,7 +6,7 @@ import type { TestApp } from './rest-app.ts';
 /** The timeout of a request; one without a response by then hangs. */
 const patienceMs = 10_000;
 
-/** What came back. */
+/** The response to a request. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-// Regressions that the properties found: the parser's own messages, messages that a number should have been a number,
+// Regressions that the properties found: the parser's own messages, messages that claim a number should have been a number,
 // or empty ones.
 test.each([
   [

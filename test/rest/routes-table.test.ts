@@ -14,10 +14,10 @@ const versions = ['v1', 'v2', 'v3'] as const;
 
 interface Row {
   readonly route: string;
-  /** The heading above it. */
+  /** The heading above the table. */
   readonly heading: string;
   readonly cells: readonly string[];
-  /** The test file that it names. */
+  /** The test file named in the row. */
   readonly file: string;
 }
 

@@ -144,7 +144,7 @@ describe('one session', () => {
       const done = await call(app, manager, method, `${enterprise}/${id}${path}`, body);
       expect({ path, status: done.status }).toEqual({ path, status: 200 });
     }
-    // That grants nothing on the organizations' own paths.
+    // This role grants nothing on the organizations' own paths.
     for (const token of [viewer, manager]) {
       expect((await call(app, token, 'GET', `/v3/organizations/${organizationId}/sessions/${id}`)).status).toBe(403);
       expect((await call(app, token, 'DELETE', `/v3/organizations/${organizationId}/sessions/${id}`)).status).toBe(403);

@@ -22,7 +22,7 @@ const audited = (targetId: string) =>
 const member = { role_id: 'org_member', role_name: 'Member', role_type: 'org' };
 const accountMember = { role_id: 'account_member', role_name: 'Member', role_type: 'enterprise' };
 
-/** All items of a list, listed in pages of 2, and how long each page was. */
+/** All items of a list, read in pages of 2, and the length of each page. */
 async function readPages(path: string): Promise<any[]> {
   const items: any[] = [];
   for (let after = ''; ; ) {

@@ -20,7 +20,7 @@ const wireNames = new Set([
 /** Prefixes of ids on the wires that mean nothing else; `user-` would also find "user-agent". */
 const wirePrefix = /^(?:devin-|service-user-|audit_log-)/;
 
-/** The one file below the doors that knows the prefixes: it reads ids for all of them (pinned in docs/glossary.md). */
+/** The only file below the APIs that knows the prefixes: it reads ids for all of them (pinned in docs/glossary.md). */
 const idParser = 'src/domain/ids.ts';
 
 const isOutsideRest = (file: ts.SourceFile) => !file.fileName.startsWith('src/api/rest/');

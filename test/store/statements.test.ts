@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** What PostgreSQL says of a statement when it parses and analyzes it; null: nothing. */
+/** The error with which PostgreSQL parses and analyzes a statement; null: none. */
 const problemOf = (sql: string): Promise<string | null> =>
   test.store
     .transact(async (tx) => {
@@ -29,11 +29,11 @@ const problemOf = (sql: string): Promise<string | null> =>
       (error: Error) => error.message,
     );
 
-// Tables, columns, parameters and their types are right in each statement whose text is known without a call. Those that a call
-// puts together, as lists with filters, are left to the tests of these lists.
+// Verifies the tables, columns, parameters and types of each statement whose text does not depend on a call. The tests of lists
+// with filters cover the statements that calls compose.
 it('has no statement in its source that does not fit the schema', async () => {
   const texts = await readSqlTexts();
-  // An INSERT without rows is the beginning of statements that are put together.
+  // An INSERT without rows is the beginning of a composed statement.
   const known = texts.filter(({ sql }) => sql !== null && !/^\s*insert into \w+ \([^)]*\)\s*$/.test(sql));
   const problems: Record<string, string> = {};
   for (const { at, sql } of known) {
@@ -41,7 +41,7 @@ it('has no statement in its source that does not fit the schema', async () => {
     if (problem !== null) problems[at] = `${problem}: ${sql}`;
   }
   expect(problems).toEqual({});
-  // 250 of 305, when this was written: a way of writing them that this test cannot read would lower the share.
+  // 250 of 305 at first: statements in a form that this test cannot read would lower the share.
   expect(known.length / texts.length).toBeGreaterThan(0.75);
 });
 

@@ -103,7 +103,7 @@ it('lets what a transaction has started use the store once the transaction is ov
   for (const each of tooLate) await expect(each).rejects.toThrow('The transaction is over');
 });
 
-// PGlite has one connection: the short one would wait for the long one.
+// PGlite has one connection: the short transaction would wait for the long one.
 it.skipIf(testDatabase !== 'postgres')('refuses it also after another transaction has ended meanwhile', async () => {
   const { store } = test;
   let go: () => void = () => undefined;

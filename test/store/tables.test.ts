@@ -58,7 +58,7 @@ it('gives the same row by derived statements and by the Prisma client, whichever
     tx.prisma.playbook.update({ where: { id: other.id }, data: toData('Playbook', change) }),
   );
   for (const row of [playbook, other]) {
-    // SQL's null, not JSON's: "is null" finds it.
+    // SQL's null, not JSON's, so that "is null" finds it.
     const found = await store.query(`${select} and p.structured_output_schema is null`, [row.id]);
     expect(found).toEqual([{ ...row, ...change }]);
   }
@@ -70,7 +70,7 @@ it('refuses a member that is no field of the model', () => {
 
 it('gives the Prisma client the same pages and cursors as SQL, from both ends', async () => {
   const { store } = test;
-  // Several rows of one time: only the id tells them apart.
+  // Several rows with the same time: only the ids differ.
   for (let n = 0; n < 12; n++) {
     const row = {
       ...playbook,

@@ -225,7 +225,7 @@ it('takes and refuses by one statement what the rules in a transaction take and 
         const keyed = { ...inputOf(ids[1]), idempotencyKey: newId() };
         const refusal = await refusalOf(() => sendMessage(context, keyed));
         if (sent === null) {
-          // The single statement leaves resumptions and answers to the transaction, and writes nothing that the rules refuse.
+          // The single statement leaves resumed and answered sessions to the transaction, and writes nothing that the rules refuse.
           expect(await lastSeq(ids[0])).toBe(before[0]);
           if (refusal === null) outcomes.byTransaction += 1;
           else outcomes.refused.add(refusal);

@@ -2,25 +2,25 @@ import { expect } from 'vitest';
 import type { Matrix } from './matrix.ts';
 import type { Operation } from './operation.ts';
 
-/** Arguments of which no own id did otherwise than one that never existed; each with its reason. */
+/** Arguments for which an own id never gives another result than an unknown id; each with its reason. */
 const notLookedUp = [
-  // Uploading is REST's; what is planted is in use already.
+  // Uploads exist only over REST, and the seeded attachments are already in use.
   / \/ input\.attachmentIds$/,
-  // What is optional is sent in its first form only, and the first action starts a session; its creation tries each.
+  // Optional inputs are sent in their first form only, and the first action starts a session; the creation tries each form.
   /^PATCH .*\/automations\/\{automation_id\} \/ body:\.actions\.target_devin_id$/,
-  // No session is started by a schedule.
+  // No schedule starts a session.
   / \/ query:schedule_id$/,
-  // There are no searches to be counted, and no categories.
+  // There are no searches to count, and no categories.
   /\/metrics\/(?:searches|sessions-by-category) \/ query:/,
-  // These find a thing by its place and a text in one (test/graphql/lookups.test.ts).
+  // These find an object by its scope and a text in it (test/graphql/lookups.test.ts).
   /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
-  // A key of a service user is no user's.
+  // A key of a service user belongs to no user.
   /^ServiceUser\.apiKeys \/ \d:filter\.userId$/,
-  // Of the figures themselves only the users that were active are read here, and no service user is one.
+  // Of these figures only the active users are read here, and a service user is none.
   /\.metrics \/ 1:serviceUserIds$/,
 ];
 
-/** Routes of features that there are not (docs/wire/v3.md): whoever may ask is refused, or finds nothing. */
+/** Routes of missing features (docs/wire/v3.md): permitted callers are refused, or find nothing. */
 const withoutFeature = [
   /^(?!GET).* .*\/idp-groups(?:\/|$)/,
   /^GET .*\/idp-groups\/\{idp_group_name\}$/,
@@ -33,10 +33,10 @@ const withoutFeature = [
   /\/pr-reviews$/,
 ];
 
-/** True of an operation that nobody can bring to a good end. */
+/** Returns true for an operation that never succeeds. */
 export const isWithoutFeature = (name: string): boolean => withoutFeature.some((route) => route.test(name));
 
-/** Pages of features that there are not. */
+/** Lists of missing features. */
 const alwaysEmpty = [
   /\/idp-(?:groups|users)$/,
   /\/git-providers\//,
@@ -45,11 +45,11 @@ const alwaysEmpty = [
   /\/repositories(?:\/indexing)?$/,
 ];
 
-/** True of a list that nobody ever has anything on. */
+/** Returns true for a list that is always empty. */
 export const isAlwaysEmpty = (name: string): boolean => alwaysEmpty.some((route) => route.test(name));
 
 /**
- * Fails unless own things were really found where others' were not: an argument that nothing was looked up by proves
+ * Fails unless each id argument finds own objects where those of others are not found: an argument without a lookup proves
  * nothing about tenants.
  */
 export function expectLookups(matrix: Matrix, operations: readonly Operation[]): void {
@@ -65,20 +65,20 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
   ).toEqual([]);
 }
 
-/** What those with few permissions may write, by the name of the route or the mutation. */
+/** The writes that principals with few permissions may make, by the name of the route or the mutation. */
 const writes: Readonly<Record<string, RegExp>> = {
-  // UseSessions, ManageOrgSessions on own ones, UsePersonalAutomations; keys of its own.
+  // UseSessions, ManageOrgSessions on own sessions, UsePersonalAutomations; own keys.
   'a member’s personal access token': /session|message|question|api-?key|token|automation|attachment/i,
   'a member’s personal key': /session|message|question|api-?key|token|automation|attachment/i,
-  // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; keys of its own.
+  // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; own keys.
   'a user of a custom role': /service-?user|api-?key|token/i,
-  // ReadAccountMeta; keys of its own.
+  // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
   // ViewAccountMembership, ManageAccountMembership; keys of users.
   'an enterprise user of a custom role': /user|member|role|api-?key|token/i,
 };
 
-/** Fails when somebody brought a write to a good end for which it has no permission. */
+/** Fails if a principal succeeded with a write for which it has no permission. */
 export function expectPermitted(matrix: Matrix): void {
   const unexpected = [...matrix.writes].flatMap(([name, principals]) =>
     [...principals].filter((each) => writes[each]?.test(name) === false).map((each) => `${name} by ${each}`),

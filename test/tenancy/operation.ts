@@ -11,7 +11,7 @@ export interface HttpCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What came back. */
+/** The response to an operation. */
 export interface Answer {
   readonly status: number;
   readonly text: string;

@@ -76,10 +76,10 @@ const form = document.getElementById('key');
 const field = document.getElementById('token');
 const said = document.getElementById('said');
 
-// Earlier versions of this page kept tokens and texts there.
+// Earlier versions of this page stored tokens and texts there.
 for (const name of Object.keys(localStorage)) if (name.startsWith('graphiql:')) localStorage.removeItem(name);
 
-// A query in the address is taken out of it: it may be in the history already, but is no further.
+// Removes a query from the address: it may be in the history already, but goes no further.
 const asked = new URL(location.href).searchParams.get('query');
 if (location.search) history.replaceState({}, '', location.pathname);
 
@@ -99,7 +99,7 @@ const withToken = (init, asked = new URLSearchParams()) => {
   return send('/graphql', { ...init, method: 'POST', headers, body: JSON.stringify(body) });
 };
 const answer = (message) => Response.json({ errors: [{ message }] });
-// GraphiQL asks by this: for the schema at once, and for what its reader runs.
+// GraphiQL sends its requests with this: for the schema at once, and for the user's operations.
 globalThis.fetch = async (address, init) => {
   const { pathname, origin, searchParams } = new URL(address, location.href);
   if (origin !== location.origin || pathname !== '/graphql') return send(address, init);
@@ -122,7 +122,7 @@ const say = (text, isWrong) => {
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const given = field.value.trim().replace(/^Bearer\\s+/i, '');
-  // A header takes no other letters.
+  // Headers allow no other characters.
   if (!/^[\\x21-\\x7e]+$/.test(given)) return say('A token is one word that begins with cog_ or apk_.', true);
   const isFirst = token === null;
   token = given;
@@ -139,7 +139,7 @@ form.addEventListener('submit', async (event) => {
     const name = (user ?? serviceUser)?.name;
     say('Signed in as ' + principalType + (name ? ' "' + name + '"' : '') + '. Reload the page to forget the token.');
     tokenGiven();
-    // What another token was shown may not be what this one is.
+    // The schema may differ between tokens.
     if (!isFirst) document.querySelector('button[aria-label^="Re-fetch GraphQL schema"]')?.click();
   } catch (error) {
     say('The service could not be reached: ' + error.message, true);
@@ -161,7 +161,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), {
   ...(asked ? { query: asked } : {}),
   shouldPersistHeaders: false,
   storage: sessionStorage,
-  // In the place of one that writes each edit into the address.
+  // Replaces a handler that writes each edit into the address.
   onEditQuery() {},
 });
 })();

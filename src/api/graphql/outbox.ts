@@ -1,7 +1,7 @@
 /** A queue of messages from several writers to one reader. */
 export interface Outbox extends AsyncIterator<string> {
   /**
-   * Resolves when the reader has taken the message or has gone, so that a waiting writer costs the memory of one
+   * Resolves when the reader has taken the message or has disconnected, so that a waiting writer costs the memory of one
    * message.
    */
   put(message: string): Promise<void>;

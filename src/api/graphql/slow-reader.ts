@@ -26,8 +26,8 @@ export interface PacedSocket {
    */
   send(message: string): Promise<void>;
   /**
-   * Sends the bytes of a text message, which many sockets may share. True: it has gone, with all before it. False: the
-   * sender's `resume` is called when it has; never, if the socket is closing.
+   * Sends the bytes of a text message, which many sockets may share. True: it has been sent, with all before it. False: the
+   * sender's `resume` is called when it has been sent; never, if the socket is closing.
    */
   sendReady(message: Buffer, sender: Sender): boolean;
   /** Call when the socket has closed. */

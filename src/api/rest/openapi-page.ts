@@ -21,7 +21,7 @@ window.ui = SwaggerUIBundle({
   docExpansion: 'none',
   filter: true,
   validatorUrl: null,
-  // The document names BASE_URL; what is tried out goes to the host that served this page.
+  // The document names BASE_URL; requests from the page go to the host that served it.
   requestInterceptor(request) {
     const { pathname, search } = new URL(request.url, location.href);
     request.url = location.origin + pathname + search;

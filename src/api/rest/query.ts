@@ -5,8 +5,8 @@ import { invalidRequest } from './refusal.ts';
 export type RawQuery = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The query of an address, without its "?". Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same names in one JSON
- * object (docs/wire/README.md#query-parameters). A flat parameter wins.
+ * The query of an address, without its "?". Lists come as `tags=a&tags=b` or `tags[]=a`; a parameter `qs` holds the same
+ * names in one JSON object (docs/wire/README.md#query-parameters). A flat parameter wins.
  */
 export function readQuery(search: string): RawQuery {
   const query: Record<string, string[]> = Object.create(null);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 
-/** A name in snake_case as one of ours. */
+/** Converts a name in snake_case to our form. */
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
@@ -20,7 +20,7 @@ type Values<S extends WireFields> = { [K in keyof S & string]: z.input<ResponseF
 export interface ValueFields<S extends WireFields> {
   readonly request: S;
   readonly response: ResponseFields<S>;
-  /** A request's fields as an input of the domain. What is left out is undefined. */
+  /** A request's fields as an input of the domain. Omitted fields are undefined. */
   parse(body: { readonly [K in keyof S]?: z.output<S[K]> }): Members<S>;
   /** A record's values as fields of a response. */
   present(record: { readonly [K in keyof S & string as CamelCase<K>]: unknown }): Values<S>;

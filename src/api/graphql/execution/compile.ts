@@ -12,7 +12,7 @@ import { selectionsOf } from './selections.ts';
 
 /** The input of a run. */
 export interface RunInput {
-  /** What resolvers get as their context. */
+  /** The context of resolvers. */
   readonly context: unknown;
   /** Coerced, with defaults. */
   readonly variables: Readonly<Record<string, unknown>>;

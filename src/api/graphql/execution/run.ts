@@ -19,7 +19,7 @@ export interface ResponsePosition {
 
 /** One execution of an operation. */
 export interface Run {
-  /** What resolvers get as their context. */
+  /** The context of resolvers. */
   readonly context: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly rootValue: unknown;

@@ -7,7 +7,7 @@ import { valueFields } from '../wire-fields.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 import { accessTypeOf, accessTypeParam, accessTypeSchema, type RouteScope, routeScopes } from './scopes.ts';
 
-/** The fields that a request sets and a response repeats. Left out and null differ: what is left out stays (docs/wire/v3.md#playbooks). */
+/** The fields that a request sets and a response repeats. An omitted field stays; null clears it (docs/wire/v3.md#playbooks). */
 const values = valueFields({
   title: z.string(),
   body: z.string(),

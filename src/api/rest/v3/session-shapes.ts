@@ -196,7 +196,7 @@ export async function presentSession(
   return present(context, session, children.get(session.id) ?? []);
 }
 
-// Version 3 writes the bare id (docs/wire/ids.md#writing).
+// Version 3 writes the unprefixed id (docs/wire/ids.md#writing).
 function present(
   context: Context,
   session: SessionRecord,

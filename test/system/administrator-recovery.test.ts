@@ -21,7 +21,7 @@ async function ownerOf(token: string): Promise<string> {
 }
 
 // Before the initial administrator is deleted.
-test('no key is made for who is deleted, or with a role that is deleted, while it is being made', async () => {
+test('creates no key for an owner or with a role that is deleted meanwhile', async () => {
   const token = app.adminToken;
   const { store } = app.app.services;
   const { userId } = await makeUser(app, app.organizationId);

@@ -38,7 +38,7 @@ const readNotices = async (
   return data.session.events.nodes.filter(({ kind }: { kind: string }) => kind === 'ERROR' || kind === 'NOTICE');
 };
 
-it('shows the team what an agent wrote last when it crashed, without secrets', async () => {
+it('shows the last output of a crashed agent, without secrets', async () => {
   const value = 'c4n4ry-of-the-crash';
   const prompt = 'spell CRASH_KEY\ncrash';
   const sessionSecrets = [{ key: 'CRASH_KEY', value }];
@@ -53,7 +53,7 @@ it('shows the team what an agent wrote last when it crashed, without secrets', a
   }
 });
 
-it('shows the last two thousand characters of why an agent did not start', async () => {
+it('shows the last two thousand characters of the output of an agent that did not start', async () => {
   const id = await createSession(test, { agent: 'unready' });
   await waitUntilEnded(test, id);
   const error = (await readNotices(id)).at(-1);
@@ -63,7 +63,7 @@ it('shows the last two thousand characters of why an agent did not start', async
   expect(error?.agentOutput.length).toBeLessThanOrEqual(2_000);
 });
 
-it('blots a secret out before it cuts what is wrong with an output', async () => {
+it('masks a secret before it truncates the error of an output', async () => {
   const value = `c4n4ry-${'9876543210'.repeat(8)}`;
   const structuredOutputSchema = { type: 'object', properties: {}, additionalProperties: false };
   const name = `${'x'.repeat(220)}$FIELD`;
@@ -77,7 +77,7 @@ it('blots a secret out before it cuts what is wrong with an output', async () =>
   expect(JSON.stringify([firstCall, body])).not.toContain('c4n4ry');
 });
 
-it('does not call it an interruption that a request was refused', async () => {
+it('does not report a refused request as an interruption', async () => {
   const id = await createSession(test, { agent: 'busy' });
   await waitUntilEnded(test, id);
   const refused = 'The agent refused "session/prompt": Too many requests.';

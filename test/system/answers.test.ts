@@ -72,7 +72,7 @@ const signalAgents = (id: string, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => 
   for (const pid of agentsOf(id)) signalProcess(pid, signal);
 };
 
-it('answers the question that is named, and says in the log which option was chosen', async () => {
+it('answers the given question, and logs the chosen option', async () => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
   const first = await waitForQuestion(test, id, 'May I run ls?');
   expect(first).toMatchObject({
@@ -128,7 +128,7 @@ it.each(['in-turn', 'at-once'])('refuses a late answer to the first of two quest
   expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED', 'DENIED']);
 });
 
-it.each(['v1', 'v3'] as const)('takes no second message for the answer to the next question (%s)', async (api) => {
+it.each(['v1', 'v3'] as const)('does not take a second message for the answer to the next question (%s)', async (api) => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
   const first = await waitForQuestion(test, id, 'May I run ls?');
   // The agent asks the next question when both messages have arrived.
@@ -148,7 +148,7 @@ it.each(['v1', 'v3'] as const)('takes no second message for the answer to the ne
   await byRest[api](id, 'no');
 });
 
-describe.skipIf(testDatabase === 'pglite')('a message that came before the question was asked', () => {
+describe.skipIf(testDatabase === 'pglite')('a message that was sent before the question', () => {
   const ways = {
     v1: { token: () => test.v1Key, path: (id: string) => `/v1/sessions/${id}/message` },
     v3: {
@@ -158,7 +158,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
   };
 
   // The message waits for another request with the same idempotency key, after it was checked against the first question.
-  it.each(['v1', 'v3'] as const)('is not the answer to it (%s)', async (api) => {
+  it.each(['v1', 'v3'] as const)('is not its answer (%s)', async (api) => {
     const other = await test.another();
     const holder = new pg.Client({ connectionString: test.databaseUrl as string });
     await holder.connect();
@@ -209,7 +209,7 @@ describe.skipIf(testDatabase === 'pglite')('a message that came before the quest
   });
 });
 
-it('takes one of two answers that come at once', async () => {
+it('accepts one of two concurrent answers', async () => {
   const id = await start({ prompt: 'go', agent: 'in-turn' });
   const { questionId } = await waitForQuestion(test, id, 'May I run ls?');
   const both = await Promise.all([allow, reject].map((answer) => answerQuestion(test, id, questionId, answer)));
@@ -223,8 +223,8 @@ it('takes one of two answers that come at once', async () => {
   expect(permissions[0].option.name).toBe(taken.message.body);
 });
 
-describe('a message of GraphQL while a permission is open', () => {
-  it.each(['yes', 'Allow once', '1', 'say use yarn'])('is the next turn, and no answer: %s', async (text) => {
+describe('a message over GraphQL during an open permission request', () => {
+  it.each(['yes', 'Allow once', '1', 'say use yarn'])('starts the next turn and is no answer: %s', async (text) => {
     const id = await start({ prompt: 'tool Deploy\nsay deployed' });
     const { questionId } = await waitForQuestion(test, id, 'May I run Deploy?');
     await sendMessage(test, id, text);
@@ -240,7 +240,7 @@ describe('a message of GraphQL while a permission is open', () => {
     expect((await answerQuestion(test, id, questionId, allow)).userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   });
 
-  it('ends a turn that nobody works on, which is not taken up again', async () => {
+  it('ends a turn without a worker, which is not resumed', async () => {
     const id = await start({ prompt: 'tool Deploy\nsay deployed' });
     await waitForQuestion(test, id, 'May I run Deploy?');
     await suspend(id);
@@ -269,7 +269,7 @@ async function suspend(id: string): Promise<void> {
   await expect.poll(() => agentsOf(id)).toEqual([]);
 }
 
-it('gives an answer to the agent that asks again after its session was suspended, and to no other question', async () => {
+it('delivers an answer to the agent that repeats the question after a suspension, and to no other question', async () => {
   const id = await start({ prompt: 'tool Deploy\ntool Restart' });
   const { questionId } = await waitForQuestion(test, id, 'May I run Deploy?');
   await suspend(id);
@@ -287,7 +287,7 @@ it('gives an answer to the agent that asks again after its session was suspended
   expect((await readMessages(test, id)).filter((each) => each.includes('May I run Deploy?'))).toHaveLength(1);
 });
 
-it('asks again for a permission that an agent did not use before it crashed', async () => {
+it('asks again for a permission that the agent did not use before it crashed', async () => {
   const id = await start({ prompt: 'tool Deploy\nsleep 600' });
   const first = await waitForQuestion(test, id, 'May I run Deploy?');
   await answerQuestion(test, id, first.questionId, allow);
@@ -300,7 +300,7 @@ it('asks again for a permission that an agent did not use before it crashed', as
   ]);
 });
 
-it('answers a question with a text, and one that ends its turn with an option or a text', async () => {
+it('answers a question with a text, and a question that ends its turn with an option or a text', async () => {
   const form = await start({ prompt: 'ask Which colour?' });
   const question = await waitForQuestion(test, form, 'Which colour?');
   expect(question).toMatchObject({ reason: 'QUESTION', options: [] });

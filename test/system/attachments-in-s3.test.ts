@@ -16,7 +16,7 @@ afterAll(async () => {
   s3.close();
 });
 
-it('keeps attachments in the bucket, and nothing of them on this machine', async () => {
+it('stores attachments in the bucket, and nothing on this machine', async () => {
   const content = new Uint8Array(2_500_000).map((_, n) => n % 251);
   const { attachment_id, url } = await uploadTo(test, test.organizationId, { name: 'large.bin', content });
   const id = attachment_id.replace('attachment-', '');
@@ -29,7 +29,7 @@ it('keeps attachments in the bucket, and nothing of them on this machine', async
   expect(new Uint8Array(await part.arrayBuffer())).toEqual(content.slice(1000, 1005));
 });
 
-it('sends nothing to the bucket of what is refused', async () => {
+it('sends nothing of a refused upload to the bucket', async () => {
   const before = s3.requests.length;
   const path = `/v3/organizations/${test.organizationId}/attachments`;
   const answer = await upload(test, test.adminToken, path, { name: 'a.bin', content: new Uint8Array(3_000_001) });
@@ -37,7 +37,7 @@ it('sends nothing to the bucket of what is refused', async () => {
   expect(s3.requests.slice(before)).toEqual([]);
 });
 
-it('answers 404 for what is no longer in the bucket', async () => {
+it('answers 404 for an object that was removed from the bucket', async () => {
   const { url } = await uploadTo(test, test.organizationId, { name: 'lost.txt', content: 'x' });
   const link = await linkOf(test.adminToken, url);
   s3.objects.clear();
@@ -48,7 +48,7 @@ it('answers 404 for what is no longer in the bucket', async () => {
   });
 });
 
-it('makes no attachment when the bucket refuses it', async () => {
+it('creates no attachment if the bucket refuses it', async () => {
   const credentials = { accessKeyId: 'other', secretAccessKey: 'other' };
   const own = await startApp({
     s3: { bucket: 'files', region: 'eu-central-1', endpoint: s3.endpoint, credentials },
@@ -66,7 +66,7 @@ it('makes no attachment when the bucket refuses it', async () => {
   }
 });
 
-it('answers 503 with Retry-After while the bucket is down, to readers and to writers', async () => {
+it('answers 503 with Retry-After for reads and writes while the bucket is down', async () => {
   const own = await startS3Server();
   const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
   const app = await startApp({

@@ -57,7 +57,7 @@ describe.each(Object.entries(auditedActions))('%s', (action, run) => {
   });
 });
 
-test('no entry holds what was written for an agent, or the value of a secret', async () => {
+test('no entry contains a text for an agent or the value of a secret', async () => {
   const organization = prefixedId('organization', await makeOrganization(app));
   for (const action of ['send_message', 'create_secret', 'edit_knowledge', 'update_playbook'] as const) {
     await auditedActions[action]?.(actor, organization);
@@ -72,7 +72,7 @@ test('no entry holds what was written for an agent, or the value of a secret', a
   expect(await holding('audit_entry')).toEqual([{ n: 0 }]);
 });
 
-test('a token that is made on the host is recorded as the service’s own act, and so is one that is brought back', async () => {
+test('a token created or restored on the host is recorded as the service’s own action', async () => {
   const { services, installation } = app.app;
   const token = await newAdministratorToken(services, installation.enterpriseId);
   const { apiKeyId } = await authenticate(services, token, null);
@@ -93,7 +93,7 @@ test('a token that is made on the host is recorded as the service’s own act, a
   expect((await written())[1]).toEqual({ restored: 'true', ...bySystem });
 });
 
-test('every action that the domain writes is done here', () => {
+test('every action that the domain writes is tested here', () => {
   const sources = treeFiles()
     .filter((path) => /^src\/domain\/.*\.ts$/.test(path) && !/^src\/domain\/audit(?:-actions)?\.ts$/.test(path))
     .map(readText)

@@ -113,7 +113,7 @@ onPostgres('what is rolled back holds nobody up and never appears', async () => 
   await eventually(follow(organizationId).catchUp).toEqual([retained]);
 });
 
-test('a follower is given each entry once while new ones come', async () => {
+test('a follower receives each entry once while new ones are written', async () => {
   const organizationId = await makeOrganization(app);
   const reader = follow(organizationId);
   const written: string[] = [];

@@ -12,7 +12,7 @@ const count = 400;
 
 // PGlite always runs in one process. bench/automations.ts does the same with 10,000.
 describe.skipIf(testDatabase !== 'postgres')('automations of three processes, two of which are killed', () => {
-  it('each fire exactly once', { timeout: 180_000 }, async () => {
+  it('each run exactly once', { timeout: 180_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-due-'));
     const url = await createDatabase();
     const database = new pg.Client(url);

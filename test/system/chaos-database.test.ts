@@ -23,7 +23,7 @@ const create = `mutation($input: CreateSessionInput!) { createSession(input: $in
 const sessionsCount = 6;
 
 it(
-  'loses, repeats and breaks nothing while the database fails in every way',
+  'loses, repeats and corrupts nothing while the database fails in every way',
   async () => {
     const random = createRandom(seed);
     const cluster = await startPostgresCluster(binaries as string, { settings: ['max_connections=60'] });

@@ -29,7 +29,7 @@ const ownersOf = async (ids: readonly string[]) =>
     )
   ).map(({ owner }) => owner);
 
-it('belongs to whom its parent belongs to, and so does the act', async () => {
+it('belongs to its parent’s owner, as does the action', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Owned');
   const id = await createSession(test, { prompt: start, organizationId }, token);
   await waitUntilEnded(test, id);
@@ -45,7 +45,7 @@ it('belongs to whom its parent belongs to, and so does the act', async () => {
   expect(auditEntries).toEqual([{ by: owner }]);
 });
 
-it('is not started any more when its owner has gone', async () => {
+it('is not started after its owner was deleted', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Gone');
   const id = await createSession(test, { prompt: 'mcp ask_user {"question": "Now?"}', organizationId }, token);
   await waitUntilWaiting(test, id);
@@ -63,7 +63,7 @@ it('is not started any more when its owner has gone', async () => {
   expect((await readSession(test, id)).children.nodes).toEqual([]);
 });
 
-it('is started for a service key, which is nobody', async () => {
+it('is started for a service key, which has no owner', async () => {
   const { organizationId } = await makeOrganization(test, 'Keyed');
   const { token } = await run(
     test.adminToken,
@@ -76,7 +76,7 @@ it('is started for a service key, which is nobody', async () => {
   expect(await ownersOf([id, children.nodes[0].sessionId])).toEqual([null, null]);
 });
 
-it('may use what is left of its parent’s ACUs, and what no other child was promised', async () => {
+it('may use the ACUs of its parent that no other child was promised', async () => {
   const prompt = [
     'mcp start_session {"prompt": "say one", "max_acu_limit": 6}',
     'mcp start_session {"prompt": "say two", "max_acu_limit": 7}',
@@ -95,7 +95,7 @@ it('may use what is left of its parent’s ACUs, and what no other child was pro
   expect([4, 5]).toContain(limits[1]);
 });
 
-it('is started once by a call that is repeated because its turn was interrupted, and as often as it is called else', async () => {
+it('is started once by a call that an interrupted turn repeats, and once per call otherwise', async () => {
   const agentsConfig = await writeProfiles({ mcp: true, sandbox: { driver: 'none' }, retry_delays_ms: [0, 0] });
   const crashing = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4 });
   try {
@@ -119,7 +119,7 @@ it('is started once by a call that is repeated because its turn was interrupted,
   }
 });
 
-it('is refused in the words of what is wrong', async () => {
+it('is refused with the problem of the input', async () => {
   const prompt = [
     'mcp start_session {"prompt": ""}',
     'mcp start_session {"prompt": "say hi", "agent": "nobody"}',
@@ -137,7 +137,7 @@ it('is refused in the words of what is wrong', async () => {
   expect(outputs[4]).toBe('There is no tool "no_such_tool".');
 });
 
-it('a file may be named by the path that the agent sees', async () => {
+it('accepts a file by the path that the agent sees', async () => {
   const id = await createSession(test, { prompt: 'write a b.txt\nwrite c.txt hello' });
   await waitUntilEnded(test, id);
   const path = join(test.dataDir, 'sessions', id, 'ws', 'c.txt');
@@ -147,7 +147,7 @@ it('a file may be named by the path that the agent sees', async () => {
   expect(attachments.nodes.map(({ name }: { name: string }) => name)).toEqual(['greeting.txt']);
 });
 
-it('an agent that takes no MCP servers has no tools, and its result is read from its words', async () => {
+it('gives no tools to an agent without MCP support, and reads its result from its text', async () => {
   const agentsConfig = await writeProfiles({ mcp: false });
   const deaf = await startApp({ roles: ['api', 'worker'], agentsConfig });
   try {
@@ -164,7 +164,7 @@ it('an agent that takes no MCP servers has no tools, and its result is read from
   }
 });
 
-it('is started with no agent that is kept apart less than its parent', async () => {
+it('is not started with an agent that is less isolated than its parent', async () => {
   const { profiles } = await loadProfiles(null);
   const command = profiles.get('demo')?.command;
   const wall = ['env', 'WALL=1'];

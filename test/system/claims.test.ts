@@ -16,7 +16,7 @@ const claimOne = async (context: Context): Promise<readonly ClaimedRun[]> => {
 
 // The embedded database has a single connection, which no other process can lock.
 it.skipIf(testDatabase === 'pglite')(
-  'a claim passes over a session that is locked, and holds up no renewal',
+  'a claim skips a locked session, and delays no renewal',
   async () => {
     const test = await startApp();
     onTestFinished(() => test.close());

@@ -29,14 +29,14 @@ it.each([
   ['0.0.0.0', 'http://localhost:4000'],
   ['::', 'http://localhost:4000'],
   ['::1', 'http://[::1]:4000'],
-])('a service at HOST %s is found at %s, unless BASE_URL says another', (host, address) => {
+])('a service at HOST %s has the URL %s unless BASE_URL sets another', (host, address) => {
   expect(listeningAddress(host, 4_000)).toBe(address);
   expect(serviceAddress({ host, port: 4_000, baseUrl: null })).toBe(address);
   expect(serviceAddress({ host, port: 4_000, baseUrl: 'https://a.example' })).toBe('https://a.example');
 });
 
 it.each([{}, { BASE_URL: 'https://switchyard.example/' }])(
-  'a link of "token" signs in where sessions are: %j',
+  'a link of "token" has the origin of the sessions’ URLs: %j',
   async (more) => {
     const env = { ...(await makeEnv()), ...more };
     const server = await startServer(env);
@@ -57,7 +57,7 @@ const commands = [
   ['schedules', ['migrate', 'org-0']],
 ] as const;
 
-it.each(commands)('%s begins no database where there is none, and leaves nothing behind', async (name, args) => {
+it.each(commands)('%s creates no database if there is none, and leaves nothing behind', async (name, args) => {
   const dataDir = join(makeDir(), 'data');
   const { code, stderr } = await runCommand(name, { DATA_DIR: dataDir }, ...args);
   expect(code).toBe(1);
@@ -65,7 +65,7 @@ it.each(commands)('%s begins no database where there is none, and leaves nothing
   expect(existsSync(dataDir)).toBe(false);
 });
 
-it('says what to do for a command while the service has the data directory, and its usage also then', async () => {
+it('reports that the service has locked the data directory, and prints its usage also then', async () => {
   const env = await makeEnv();
   const server = await startServer(env);
   const { code, stderr } = await runCommand('token', env);

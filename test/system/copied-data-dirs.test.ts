@@ -90,7 +90,7 @@ it('a copy of a data directory that starts beside the original leaves its agents
   expect(await original.stop()).toBe(0);
 });
 
-it('a stopped copy of an embedded installation starts in maintenance mode, once released has its workspaces', async () => {
+it('a stopped copy of an embedded installation starts in maintenance mode, and has its workspaces once released', async () => {
   if (isServer) return;
   const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
@@ -135,7 +135,7 @@ it('a stopped copy of an embedded installation starts in maintenance mode, once 
   await Promise.all([copy.stop(), original.stop()]);
 });
 
-it('the command lists workspaces and deletes those of sessions that are over', async () => {
+it('the command lists workspaces and deletes those of ended sessions', async () => {
   const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
   const server = await startServer(env);

@@ -68,7 +68,7 @@ async function edgesOf(test: TestApp): Promise<AuditEdge[]> {
 const followAudit = async (test: TestApp) => (await edgesOf(test)).map(({ node }) => node.action);
 
 describe.skipIf(testDatabase !== 'postgres')('a database that was restored from a dump', () => {
-  it('into another one of the same cluster runs nothing until maintenance mode is ended', async () => {
+  it('runs nothing in the same cluster until maintenance mode ends', async () => {
     const original = await start();
     const id = await createSession(original, { prompt: 'say done' });
     const databaseUrl = await copyDatabase(original.databaseUrl as string, process.env.TEST_POSTGRES_URL as string);
@@ -90,7 +90,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     expect(await statusOf(original, id)).toBe('NEW');
   });
 
-  it('into a younger cluster keeps the audit log, its followers and the live list readable', async () => {
+  it('keeps the audit log, its followers and the live list readable in a younger cluster', async () => {
     const { url: older } = await startCluster();
     await useTransactions(older, 20_000);
     const { url: younger } = await startCluster();
@@ -124,7 +124,7 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     await waitUntilEnded(copy, id);
   });
 
-  it('works at once where MAINTENANCE=false says that it replaces the original', async () => {
+  it('works at once if MAINTENANCE=false declares that it replaces the original', async () => {
     const original = await start();
     const id = await createSession(original, { prompt: 'say done' });
     const databaseUrl = await copyDatabase(original.databaseUrl as string, process.env.TEST_POSTGRES_URL as string);

@@ -24,7 +24,7 @@ describe('with a list of origins', () => {
   });
   afterAll(() => test.close());
 
-  it.each(apiPaths)('a browser may ask about %s before it sends, without a key', async (path) => {
+  it.each(apiPaths)('answers a preflight request for %s without a key', async (path) => {
     const requestedHeaders = 'authorization,content-type,idempotency-key,last-event-id';
     const { status, body, headers } = await preflight(test, path, page, {
       'access-control-request-headers': requestedHeaders,
@@ -42,7 +42,7 @@ describe('with a list of origins', () => {
     expect(headers.get('vary')).toBe('Origin, Access-Control-Request-Headers');
   });
 
-  it('a page reads answers and their headers, never with credentials of the browser', async () => {
+  it('lets a page read responses and their headers, never with the browser’s credentials', async () => {
     for (const origin of [page, 'http://localhost:5173']) {
       const { status, headers } = await call(test, test.adminToken, 'GET', '/v3/self', undefined, { origin });
       expect({ status, origin: headers.get('access-control-allow-origin') }).toEqual({ status: 200, origin });
@@ -63,14 +63,14 @@ describe('with a list of origins', () => {
     }
   });
 
-  it('a page reads that it has nothing new to read', async () => {
+  it('lets a page read a 304', async () => {
     const first = await call(test, test.adminToken, 'GET', '/v3/self', undefined, { origin: page });
     const conditional = { origin: page, 'if-none-match': first.headers.get('etag') ?? '' };
     const { status, headers } = await call(test, test.adminToken, 'GET', '/v3/self', undefined, conditional);
     expect({ status, origin: headers.get('access-control-allow-origin') }).toEqual({ status: 304, origin: page });
   });
 
-  it('a page reads refusals too', async () => {
+  it('lets a page read refusals', async () => {
     const at = (token: string | null, path: string, method = 'GET') =>
       call(test, token, method, path, undefined, { origin: page });
     const answers = [
@@ -91,7 +91,7 @@ describe('with a list of origins', () => {
     for (const { headers } of answers) expect(headers.get('access-control-allow-origin')).toBe(page);
   });
 
-  it('a page reads what GraphQL says', async () => {
+  it('lets a page read GraphQL responses', async () => {
     const { status, data } = await graphql(test, test.adminToken, '{ __typename }', {}, { origin: page });
     expect({ status, data }).toEqual({ status: 200, data: { __typename: 'Query' } });
     const { headers } = await call(
@@ -105,7 +105,7 @@ describe('with a list of origins', () => {
     expect(headers.get('access-control-allow-origin')).toBe(page);
   });
 
-  it('a page goes on with a stream where it was', async () => {
+  it('lets a page resume a stream', async () => {
     const id = await createSession(test);
     await say(test, id, 'first', 'second');
     const path = `/v3/organizations/${test.organizationId}/sessions/${id}/messages`;
@@ -155,7 +155,7 @@ describe('with a list of origins', () => {
   });
 });
 
-it('"*" lets every page in, and says the same to each', async () => {
+it('"*" allows every page with the same headers', async () => {
   const test = await startApp({ corsOrigins: ['*'] });
   onTestFinished(() => test.close());
   for (const origin of [page, 'null', 'http://127.0.0.1:3000']) {

@@ -45,7 +45,7 @@ describe('with workers', () => {
   });
   afterAll(() => test.close());
 
-  it('stops the agents of a deleted organization’s sessions, at work, asking or warm, and no others', async () => {
+  it('stops the agents of a deleted organization’s sessions in any state, and no others', async () => {
     const { organizationId } = await makeOrganization(test, 'Doomed');
     const working = await createSession(test, { organizationId, prompt: 'say working\nsleep 60\nsay never' });
     const asking = await createSession(test, { organizationId, prompt: 'ask Which colour?' });

@@ -51,7 +51,7 @@ const descriptorLister = (file: string) => ({
 const others = (listing: string) => listing.split('\n').filter((line) => /\s(\d{2,}|[3-9]) -> /.test(line));
 
 it.skipIf(process.platform !== 'linux').each(sandboxes)(
-  'no process of an agent has a file that was open when the service started (sandbox %s)',
+  'no process of an agent inherits a file that was open when the service started (sandbox %s)',
   async (sandbox) => {
     const { dir, secret, inherited } = openSecret();
     const config = join(dir, 'agents.json');
@@ -87,7 +87,7 @@ it.skipIf(process.platform !== 'linux').each(sandboxes)(
   },
 );
 
-it.skipIf(process.platform !== 'linux')('nor has one that is only checked', async () => {
+it.skipIf(process.platform !== 'linux')('no checked agent inherits one either', async () => {
   const { dir, inherited } = openSecret();
   const config = join(dir, 'agents.json');
   const file = join(dir, 'descriptors');

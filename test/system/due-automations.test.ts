@@ -52,7 +52,7 @@ async function settle(token: string): Promise<void> {
 }
 
 describe('a recurring trigger', () => {
-  it('starts a session at its time and goes on to the next', async () => {
+  it('starts a session at each occurrence', async () => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
@@ -72,7 +72,7 @@ describe('a recurring trigger', () => {
     });
   });
 
-  it('whose next time takes long to find fires once, too, beside others', async () => {
+  it('with a next occurrence that takes long to compute runs once, beside others', async () => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
     // One occurrence soon, and then none until the 29th of February is a Monday.
@@ -89,7 +89,7 @@ describe('a recurring trigger', () => {
     expect((await read(made.id, token)).runs.totalCount).toBe(1);
   });
 
-  it('that comes once fires once and disables itself, which the audit log tells', async () => {
+  it('with a single occurrence runs once and disables itself, with an audit entry', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
@@ -105,7 +105,7 @@ describe('a recurring trigger', () => {
     expect(entries).toEqual([{ data: { name: 'Sweep', changed: 'enabled', reason: 'over' }, user_id: null }]);
   });
 
-  it('fires later than its time by its jitter, and not before', async () => {
+  it('runs later than its occurrence by its jitter, and not before', async () => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))], jitterSeconds: 900 }, token);
@@ -125,7 +125,7 @@ describe('a recurring trigger', () => {
   });
 });
 
-describe('times that were missed', () => {
+describe('missed occurrences', () => {
   const missed = async (missedRuns: string | null, rule: string, awayMs: number) => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
@@ -139,23 +139,23 @@ describe('times that were missed', () => {
     return { statuses: after.runs.nodes.map((run: any) => run.status), hours };
   };
 
-  it('are made up for once, for the latest occurrence, by default', async () => {
+  it('are run once by default, for the latest occurrence', async () => {
     expect(await missed(null, 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
-  it('are skipped on request, and the runs say so', async () => {
+  it('are skipped on request, with runs that record it', async () => {
     expect(await missed('SKIP', 'FREQ=HOURLY', 50.5 * hourMs)).toEqual({ statuses: ['SKIPPED'], hours: [49] });
     // The last occurrence is not missed yet.
     expect(await missed('SKIP', 'FREQ=HOURLY', 50 * hourMs + minuteMs)).toEqual({ statuses: ['STARTED'], hours: [49] });
   });
 
-  it('are each made up for on request, oldest first', async () => {
+  it('are all run on request, oldest first', async () => {
     const few = await missed('ALL', 'FREQ=HOURLY', 4.5 * hourMs);
     expect(few).toEqual({ statuses: ['STARTED', 'STARTED', 'STARTED', 'STARTED'], hours: [3, 2, 1, 0] });
   });
 });
 
-it('fires nothing twice when the clock jumps a day forward and back, also when the automation is switched off and on', async () => {
+it('run once when the clock jumps a day forward and back, also if the automation is disabled and enabled', async () => {
   const { token } = await makeAutomatic(test);
   const clock = stopClock(test);
   const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
@@ -172,7 +172,7 @@ it('fires nothing twice when the clock jumps a day forward and back, also when t
 });
 
 describe('an automation that fails', () => {
-  it('is tried again, later each time, and disabled after ten failures, which the audit log tells', async () => {
+  it('is retried with growing delays, and disabled after ten failures with an audit entry', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=WEEKLY'))], limits: null }, token);
@@ -200,7 +200,7 @@ describe('an automation that fails', () => {
     expect(entries).toEqual([{ data: { name: 'Sweep', changed: 'enabled', reason: 'failures' } }]);
   });
 
-  it('forgets its failures when it succeeds', async () => {
+  it('resets its failures when it succeeds', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY;COUNT=1'))] }, token);
@@ -216,7 +216,7 @@ describe('an automation that fails', () => {
   });
 });
 
-it('disables what belongs to a deleted organization, and says so', async () => {
+it('disables the automations of a deleted organization, and records it in the run', async () => {
   const { organizationId, token } = await makeAutomatic(test);
   const clock = stopClock(test);
   const made = await make({ triggers: [recurring(from(hourMs, 'FREQ=DAILY'))] }, token);
@@ -237,7 +237,7 @@ it('disables what belongs to a deleted organization, and says so', async () => {
   ]);
 });
 
-it('fires a schedule as it does an automation, once for one that comes once', async () => {
+it('runs schedules like automations, and a one-time schedule once', async () => {
   const { organizationId, token } = await makeAutomatic(test);
   const { store } = test.app.services;
   await store.execute('update organization set has_automations = false where id = $1', [
@@ -271,7 +271,7 @@ describe('limits', () => {
     return data.runAutomation.run;
   };
 
-  it('of concurrency let runs wait, the oldest first, and leave out what is too much', async () => {
+  it('of concurrency queue runs, oldest first, and skip runs beyond the queue', async () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1, maxQueueDepth: 2 } }, token);
     const runs: any[] = [];
@@ -298,7 +298,7 @@ describe('limits', () => {
     }
   });
 
-  it('of concurrency let a run wait on that could not be started for no fault of its own', async () => {
+  it('of concurrency keep a run queued whose start failed for another reason', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
@@ -333,7 +333,7 @@ describe('limits', () => {
     expect(runOf(after)).toMatchObject({ attempts: 2, error: null });
   });
 
-  it('of concurrency start nothing more of what was disabled', async () => {
+  it('of concurrency start no queued run of a disabled automation', async () => {
     const { token } = await makeAutomatic(test);
     const made = await make({ concurrency: { maxConcurrentRuns: 1 } }, token);
     for (const expected of ['STARTED', 'QUEUED']) expect((await runNow(made, token)).status).toBe(expected);
@@ -342,7 +342,7 @@ describe('limits', () => {
     expect(runs.nodes).toMatchObject([{ status: 'SKIPPED', error: { code: 'INVALID_STATE' } }, { status: 'STARTED' }]);
   });
 
-  it('of invocations leave out what is too much in a window', async () => {
+  it('of invocations skip runs beyond the limit of a window', async () => {
     const { token } = await makeAutomatic(test);
     const clock = stopClock(test);
     const limits = { invocations: { maxPerWindow: 2, windowSeconds: 60 } };

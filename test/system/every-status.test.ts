@@ -88,7 +88,7 @@ it('shows a session that waits for a worker, one whose agent starts, and one at 
   expect(await readStatus(waiting)).toBe('finished | exit finished');
 });
 
-it('shows who waits for the user, and who waits for an approval', async () => {
+it('shows a session that waits for its user, and one that waits for an approval', async () => {
   const question = await createSession(test, { prompt: 'ask Which colour?' });
   await waitUntilWaiting(test, question);
   expect(await readStatus(question)).toBe('blocked | running waiting_for_user');
@@ -98,7 +98,7 @@ it('shows who waits for the user, and who waits for an approval', async () => {
   for (const id of [question, approval]) await terminate(id);
 });
 
-it('shows a session whose agent has failed', async () => {
+it('shows a session whose agent failed', async () => {
   const id = await createSession(test, { prompt: 'crash' });
   await waitUntilEnded(test, id);
   expect(await readStatus(id)).toBe('blocked | error null');
@@ -107,7 +107,7 @@ it('shows a session whose agent has failed', async () => {
 it.each([
   ['by the API', {}, ''],
   ['in the console', fromConsole, '_frontend'],
-])('shows a session that is put to sleep and woken %s', async (_where, headers, end) => {
+])('shows a session that is suspended and resumed %s', async (_where, headers, end) => {
   const id = await createSession(test, { prompt: 'hang' });
   await waitForSession(test, id, working);
   await send(id, 'hang');
@@ -122,7 +122,7 @@ it.each([
   await terminate(id);
 });
 
-it('shows a session that has used up its limit, and goes on once that is raised', async () => {
+it('shows a session that reached its limit, and continues it when the limit is raised', async () => {
   const id = await createSession(test, { prompt: 'say begun\nsleep 3\nsay done', maxAcuLimit: 1 });
   await waitForSession(test, id, ({ status }) => status === 'RUNNING' || status === 'SUSPENDED');
   const startedAt = performance.now();
@@ -183,7 +183,7 @@ it.each([
   expect(await readStatus(id)).toBe('finished | exit null');
 });
 
-it('shows a session that nobody answers: it is put to sleep, and expires', async () => {
+it('shows an unanswered session, which is suspended and expires', async () => {
   const times = { idleSuspendMs: 1_000, sessionExpiryMs: 4_000 };
   const other = await startApp({ roles: ['api', 'worker', 'scheduler'], ...times });
   try {
@@ -200,7 +200,7 @@ it('shows a session that nobody answers: it is put to sleep, and expires', async
   }
 });
 
-it('has shown every word of version 1 and every status of version 3', () => {
+it('has shown every status of versions 1 and 3', () => {
   expect([...seen.v1].sort()).toEqual([...v1Statuses].sort());
   expect([...seen.v3].sort()).toEqual([...sessionStatuses].sort());
 });

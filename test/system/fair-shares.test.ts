@@ -37,7 +37,7 @@ const reasonOf = async (test: TestApp, id: string) =>
 const queueOf = async (test: TestApp) =>
   (await graphql(test, test.adminToken, '{ enterprise { queue { size limitedSize } } }')).data.enterprise.queue;
 
-it('claims a new session next, though ten thousand of another organization wait, and reads few rows for it', async () => {
+it('claims a new session next before ten thousand of another organization, and reads few of their rows', async () => {
   const { test, context } = await start();
   const of = await template(test);
   const { store } = context;
@@ -55,7 +55,7 @@ it('claims a new session next, though ten thousand of another organization wait,
   expect(await claim(context, 2)).toEqual(['crowd5', 'crowd6']);
 });
 
-it('chooses as one who takes the organization, then the user, with the fewest running sessions, then the oldest', async () => {
+it('chooses the organization, then the user, with the fewest running sessions, then the oldest session', async () => {
   const { test, context } = await start();
   const of = await template(test);
   // A fixed sequence that looks random.
@@ -114,7 +114,7 @@ const compare = (a: readonly number[], b: readonly number[]) => {
   return at < 0 ? 0 : (a[at] as number) - (b[at] as number);
 };
 
-it('reaches every user, also when more wait than one look at the queue reads', async () => {
+it('reaches every user, even with more than one read of the queue returns', async () => {
   const { test, context } = await start();
   const of = await template(test);
   for (let u = 0; u < 300; u++) {
@@ -131,7 +131,7 @@ it('reaches every user, also when more wait than one look at the queue reads', a
   expect(claimed.size).toBe(300);
 });
 
-it('never claims more than an organization and a user may run, over all workers', async () => {
+it('never claims more than the limits of an organization and a user, over all workers', async () => {
   const { test, context } = await start({ concurrencyLimits: { perOrganization: 5, perUser: 2 } });
   const of = await template(test);
   for (const principalId of ['u1', 'u2', 'u3'])
@@ -167,7 +167,7 @@ it('never claims more than an organization and a user may run, over all workers'
   expect(entry?.data).toEqual({ maxConcurrentSessions: 6, maxConcurrentSessionsBefore: null });
 });
 
-it('keeps sessions in the queue until others of their organization are done, and says why', async () => {
+it('keeps sessions queued until others of their organization end, and gives the reason', async () => {
   const { test } = await start({ roles: ['api', 'worker'], maxConcurrentSessions: 3 });
   await setLimit(test, test.organizationId, 1);
   const send = (id: string, message: string) =>
@@ -191,7 +191,7 @@ it('keeps sessions in the queue until others of their organization are done, and
   expect((await readMessages(test, first)).at(-1)).toBe('AGENT_MESSAGE: more');
 });
 
-it('claims a session that a process of an older version made, which knows no queue of users', async () => {
+it('claims a session of an older version, which has no queue of users', async () => {
   const { test, context } = await start();
   const id = await createSession(test);
   const { store } = context;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 it.skipIf(process.env.TEST_DATABASE !== 'postgres')(
-  'a feed passes over no change that commits behind what was read ahead of it',
+  'a feed skips no change that commits later at an earlier position',
   async () => {
     const { services } = test.app;
     const made = await makeOrganization(test, 'Late');

@@ -27,12 +27,12 @@ const toolsOf = async (id: string) =>
 it.each([
   ['terminated', (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`)],
   [
-    'put to sleep',
+    'suspended',
     (id: string) =>
       call(test, test.adminToken, 'POST', `/v3/organizations/${test.organizationId}/sessions/${id}/archive`),
   ],
 ])(
-  'a tool call that is open while its session is %s does nothing, and leaves nothing',
+  'an open tool call of a session that is %s changes nothing and leaves nothing behind',
   async (_how, stop) => {
     const id = await createSession(test, { prompt: 'write report.txt all is well' });
     await waitUntilEnded(test, id);

@@ -37,7 +37,7 @@ async function beside(flood: string, isFlooding: (id: string) => Promise<boolean
 const end = (id: string) => call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
 const hasTools = async (id: string) => (await readEvents(test, id)).some(({ kind }) => kind === 'TOOL_CALL');
 
-it('hears a session beside one that reports without end, which fills no memory', async () => {
+it('serves a session beside one that reports without end, and bounds the memory', async () => {
   const { flooding, maxMs, grownMb } = await beside('flood updates 1000000', hasTools);
   expect(maxMs).toBeLessThan(10_000);
   expect(grownMb).toBeLessThan(250);
@@ -45,7 +45,7 @@ it('hears a session beside one that reports without end, which fills no memory',
   await waitUntilEnded(test, flooding);
 });
 
-it('hears a session beside one that sends long messages without end', async () => {
+it('serves a session beside one that sends long messages without end', async () => {
   const lines = Array.from({ length: 100 }, () => 'flood line 12').join('\n');
   const { flooding, maxMs, grownMb } = await beside(lines, hasTools);
   expect(maxMs).toBeLessThan(10_000);
@@ -54,7 +54,7 @@ it('hears a session beside one that sends long messages without end', async () =
   await waitUntilEnded(test, flooding);
 });
 
-it('hears a session beside one that calls without end and reads no answer', async () => {
+it('serves a session beside one that calls tools without end and reads no response', async () => {
   const working = async (id: string) => (await readSession(test, id)).statusDetail === 'WORKING';
   const { flooding, maxMs, grownMb } = await beside('flood calls 1000000', working);
   expect(maxMs).toBeLessThan(10_000);
@@ -63,14 +63,14 @@ it('hears a session beside one that calls without end and reads no answer', asyn
   await waitUntilEnded(test, flooding);
 });
 
-it('answers as many calls as wait in the pipe, up to the most of a turn', async () => {
+it('answers the waiting calls up to the maximum of a turn', async () => {
   const id = await createSession(test, { prompt: 'flood calls 200\nmcp finish_session {"summary": "Done."}' });
   await waitUntilEnded(test, id);
   const messages = await readMessages(test, id);
   expect(messages).toContainEqual(expect.stringContaining('Sent calls: 200.'));
 });
 
-it('refuses a call that is too large, by name, and takes the next', async () => {
+it('refuses a call that is too large by name, and accepts the next', async () => {
   const many = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`a${n}`, n])));
   const prompt = `mcp finish_session ${many}\nmcp read_knowledge {"id": "x"}`;
   const id = await createSession(test, { prompt });
@@ -80,7 +80,7 @@ it('refuses a call that is too large, by name, and takes the next', async () => 
   expect(calls[0]).toMatchObject({ toolStatus: 'failed', output: sentence });
 });
 
-it('ends a session whose agent sends a message that is too long, and says what it was', async () => {
+it('ends a session whose agent sends a message that is too long, and gives the reason', async () => {
   const id = await createSession(test, { prompt: 'flood line 60' });
   await expect(waitUntilEnded(test, id)).resolves.toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
@@ -91,7 +91,7 @@ it('ends a session whose agent sends a message that is too long, and says what i
   await expect.poll(async () => (await readMessages(test, id)).at(-1), { timeout: 20_000 }).toContain('again');
 });
 
-it('writes how a tool goes on once a second, in its order, and its whole output at the end', async () => {
+it('writes the progress of a tool once a second, in order, and the complete output at the end', async () => {
   const id = await createSession(test, { prompt: 'flood output 150' });
   await waitUntilEnded(test, id);
   const calls = (await readEvents(test, id)).filter(({ kind }) => kind === 'TOOL_CALL');

@@ -102,21 +102,21 @@ const act = async (app: TestApp, name: string, sessionId: string) => {
   expect(data[name].userErrors).toEqual([]);
 };
 
-describe('an agent’s calls of its model end while it is still being stopped, and count, when its session', () => {
+describe('model calls of an agent that is being stopped end and count when its session', () => {
   it('is terminated', async () => {
     expect(await stopInCall((id) => act(test, 'terminateSession', id))).toEqual(used);
   });
 
-  it('is put to sleep', async () => {
+  it('is suspended', async () => {
     expect(await stopInCall((id) => act(test, 'suspendSession', id))).toEqual(used);
   });
 
-  it('is terminated while it goes to sleep', async () => {
+  it('is terminated during its suspension', async () => {
     const both = (id: string) => act(test, 'suspendSession', id).then(() => act(test, 'terminateSession', id));
     expect(await stopInCall(both)).toEqual(used);
   });
 
-  it('is taken by another worker', async () => {
+  it('is claimed by another worker', async () => {
     const take = (id: string) =>
       test.app.services.store.execute(
         'update run set generation = generation + 1, queued_at = null where session_id = $1',

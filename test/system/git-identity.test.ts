@@ -90,7 +90,7 @@ it.each([
   ['nothing that Git takes', ' <.,;:"\'\\> ', 'eve'],
   ['no character', '', 'eve'],
   ['more than anybody reads', 'x'.repeat(5_000), 'x'.repeat(200)],
-])('a name of %s makes a commit, and nothing else', (_, name, written) => {
+])('a name of %s creates a commit and has no other effect', (_, name, written) => {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-git-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = join(dir, 'gitconfig');
@@ -104,7 +104,7 @@ it.each([
   expect(names).toEqual(['user.name', 'user.email', 'include.path']);
 });
 
-it('a link that an agent lays in the way of the file is replaced, not followed', async () => {
+it('replaces an agent’s link at the path of the file, and does not follow it', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'switchyard-git-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const victim = join(dir, 'secret.key');

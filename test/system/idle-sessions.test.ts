@@ -40,7 +40,7 @@ const statusOf = async (id: string) => {
 };
 const kindsOf = async (id: string) => (await readEvents(test, id)).map(({ kind, status }) => status ?? kind);
 
-it('puts to sleep who has waited for long, and leaves all others alone', async () => {
+it('suspends sessions that have waited too long, and no others', async () => {
   const { services } = test.app;
   const long = await waiting(61 * minuteMs);
   const approval = await seed({ status: 'running', statusDetail: 'waiting_for_approval', agoMs: 61 * minuteMs });
@@ -73,7 +73,7 @@ it('puts to sleep who has waited for long, and leaves all others alone', async (
   expect(await statusOf(long)).toBe('resuming null');
 });
 
-it('ends for good who has slept for long, whatever for, with its secrets, and not who has finished or failed', async () => {
+it('ends sessions that were suspended for too long for any reason, and deletes their secrets; not finished or failed ones', async () => {
   const { services } = test.app;
   const agoMs = 31 * 24 * 60 * minuteMs;
   const expected = [
@@ -105,7 +105,7 @@ it('ends for good who has slept for long, whatever for, with its secrets, and no
 
 // PGlite always runs in one process.
 describe.skipIf(testDatabase === 'pglite')('with several processes on one PostgreSQL', () => {
-  it('puts each session to sleep once, more of them than are read at once', async () => {
+  it('suspends each session once, with more of them than one read returns', async () => {
     const other = await test.another({ roles: ['api'] });
     try {
       const first = await waiting(61 * minuteMs);

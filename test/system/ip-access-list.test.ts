@@ -59,7 +59,7 @@ it('an operator can undo a complete lockout on the host', async () => {
   expect(await command(host, 'open')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage:/) });
 }, 60_000);
 
-it('no token is made for a database that nothing runs on', async () => {
+it('creates no token for a database without an installation', async () => {
   const { code, stdout, stderr } = await runCommand('token', { DATA_DIR: makeDir() });
   expect({ code, stdout, stderr: stderr.trim() }).toEqual({
     code: 1,

@@ -10,7 +10,7 @@ const oldKey = 'the first secret key of these tests';
 const newKey = 'the second secret key of these tests';
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-it('moves the keys that are used to a new SECRET_KEY, so that the old one can be dropped', async () => {
+it('moves the used keys to a new SECRET_KEY, so that the old one can be dropped', async () => {
   const { store, close } = await openTestStore();
   const as = (secretKey: string, previousSecretKey: string | null) => {
     const base = { store, log: quiet, now: () => new Date(), keyring: createKeyring({ secretKey, previousSecretKey }) };

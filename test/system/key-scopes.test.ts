@@ -37,8 +37,8 @@ async function isLive(token: string): Promise<boolean> {
   return (await call(app, token, 'GET', '/v3/self')).status === 200;
 }
 
-describe('A key reaches no further than who asks for it', () => {
-  test('who manages service users gets no token of one that may do more, by making or by rotating', async () => {
+describe('A key has no more permissions than its creator', () => {
+  test('a manager of service users cannot create or rotate a token with more permissions', async () => {
     const manager = await makeManager(app, 'ManageAccountServiceUsers', 'ReadAccountMeta');
     const above = await makeServiceUser(app, { roleId: 'account_admin' });
     const key = await onlyKeyOf(above.serviceUserId);
@@ -52,7 +52,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(await isLive(above.token)).toBe(true);
   });
 
-  test('who manages service users gets a token of one that may do no more, by making and by rotating', async () => {
+  test('a manager of service users can create and rotate a token without more permissions', async () => {
     const manager = await makeManager(app, 'ManageAccountServiceUsers', 'ReadAccountMeta');
     const below = await makeServiceUser(app, { roleId: 'account_member' });
     const key = await onlyKeyOf(below.serviceUserId);
@@ -65,7 +65,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(await isLive(below.token)).toBe(false);
   });
 
-  test('a role that a manager lacks is given to no service user that it makes', async () => {
+  test('a new service user cannot get a role that its creator lacks', async () => {
     const manager = await makeManager(app, 'ManageAccountServiceUsers');
     const input = { name: 'Too much', role_id: 'account_admin', ttl_seconds: 60 };
     const before = await call(app, app.adminToken, 'GET', '/v3/enterprise/members/service-users');
@@ -76,7 +76,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(after.body.items.length).toBe(before.body.items.length);
   });
 
-  test('who manages members makes no key for a user that may do more', async () => {
+  test('a manager of members cannot create a key for a user with more permissions', async () => {
     const manager = await makeManager(app, 'ManageAccountMembership', 'ViewAccountMembership');
     const user = await makeUser(app, app.organizationId, 'org_admin');
     for (const input of [
@@ -89,7 +89,7 @@ describe('A key reaches no further than who asks for it', () => {
     }
   });
 
-  test('a personal key of one organization makes no token for all of its user’s organizations', async () => {
+  test('a personal key of one organization cannot create a token for all of its user’s organizations', async () => {
     const user = await makeUser(app, app.organizationId, 'org_admin');
     const input = { kind: { personalAccessToken: {} }, name: 'everywhere' };
     const refused = await mutate(app, user.v1Key, 'createApiKey', input);
@@ -98,7 +98,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(taken.payload.token).toMatch(/^cog_/);
   });
 
-  test('a personal key of one organization makes none for another, where its user is a member too', async () => {
+  test('a personal key of one organization cannot create one for another organization of its user', async () => {
     const another = await makeOrganization(app);
     const context = await asAdministrator(app);
     const email = 'of-two@example.com';
@@ -124,7 +124,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(refused.errors?.[0].message).toBe(unknown.errors?.[0].message);
   });
 
-  describe('a personal key of who manages members, but is an administrator of two organizations only,', () => {
+  describe('a personal key of a manager of members who administers two organizations only,', () => {
     async function makeKeys() {
       const context = await asAdministrator(app);
       const name = `Members ${Math.random()}`;
@@ -146,7 +146,7 @@ describe('A key reaches no further than who asks for it', () => {
       };
     }
 
-    test('makes and rotates none that reaches the other one', async () => {
+    test('cannot create or rotate a key of the other organization', async () => {
       const { v1Key, makesAlone, alone, there, all } = await makeKeys();
       expect(makesAlone.payload.token).toMatch(/^cog_/);
       const made = await mutate(app, v1Key, 'createApiKey', { kind: { personalAccessToken: {} }, name: 'everywhere' });
@@ -159,7 +159,7 @@ describe('A key reaches no further than who asks for it', () => {
       expect((await rotate(v1Key, alone.apiKey.id)).token).toMatch(/^apk_user_/);
     });
 
-    test('reaches everything, as before, where its user is an account_admin', async () => {
+    test('keeps full access if its user is an account_admin', async () => {
       const context = await asAdministrator(app);
       const { v1Key, there, all } = await makeKeys();
       const userId = there.apiKey.userId ?? '';
@@ -182,7 +182,7 @@ describe('A key reaches no further than who asks for it', () => {
     }
   });
 
-  test('a service key of the whole enterprise is made only by who holds its role everywhere', async () => {
+  test('only a holder of its role on the enterprise can create a service key of the enterprise', async () => {
     const input = { kind: { service: { scope: { enterprise: true }, roleId: 'account_admin' } }, name: 'all' };
     const manager = await makeManager(app, 'ManageAccountServiceUsers');
     const ofManager = await mutate(app, manager, 'createApiKey', input);
@@ -194,7 +194,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(ofAdministrator.payload.token).toMatch(/^apk_(?!user_)/);
   });
 
-  test('a key that ends outlives itself through nothing that it makes or rotates', async () => {
+  test('an expiring key cannot create or rotate a key that outlives it', async () => {
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_admin' });
     const inAnHour = Math.floor(Date.now() / 1_000) + 3_600;
     const mortal = await call(app, app.adminToken, 'POST', keysOf(serviceUserId), { name: 'm', expires_at: inAnHour });
@@ -220,7 +220,7 @@ describe('A key reaches no further than who asks for it', () => {
     expect(renewed.expires_at).toBe(inAnHour);
   });
 
-  test('a service user that manages nobody makes itself no further keys', async () => {
+  test('a service user without management permissions cannot create keys for itself', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_member' });
     const key = await onlyKeyOf(serviceUserId);
     const made = await call(app, token, 'POST', keysOf(serviceUserId), { name: 'spare' });
@@ -232,8 +232,8 @@ describe('A key reaches no further than who asks for it', () => {
   });
 });
 
-describe('The enterprise’s paths are for who manages the enterprise’s service users', () => {
-  test('an administrator of an organization is refused on all of them, for its own service users as for none', async () => {
+describe('The enterprise’s paths require management of the enterprise’s service users', () => {
+  test('an organization’s administrator is refused on all of them, for its own and unknown service users alike', async () => {
     const organizationId = await makeOrganization(app);
     const { token } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
     const { serviceUserId } = await makeServiceUser(app, { organizationId, roleId: 'org_member' });
@@ -266,7 +266,7 @@ describe('The enterprise’s paths are for who manages the enterprise’s servic
   });
 });
 
-describe('Only one address revokes every key', () => {
+describe('Only one path revokes every key', () => {
   /** Sends a raw request target: fetch would normalize it. */
   function sendTarget(target: string): Promise<number> {
     const { hostname, port } = new URL(app.url);

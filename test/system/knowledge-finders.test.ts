@@ -51,7 +51,7 @@ async function seed() {
   };
 }
 
-test('batches give what the viewer may read, in the order of the ids, and null for all other', async () => {
+test('batches return objects that the viewer may read, in the order of the ids, and null for all others', async () => {
   const { here, own, foreign, shared } = await seed();
   const member = await contextOf((await makeUser(app, here.organizationId)).v3Token);
   const finders = { note: findNotes, folder: findFolders, playbook: findPlaybooks };
@@ -66,7 +66,7 @@ test('batches give what the viewer may read, in the order of the ids, and null f
   }
 });
 
-test('without a place an act finds its thing wherever the viewer may act, and names what is lacking', async () => {
+test('without a scope, an action finds its object wherever the viewer may act, and names the missing permission', async () => {
   const { here, own, foreign, shared } = await seed();
   const boss = await contextOf((await makeUser(app, here.organizationId, 'org_admin')).v3Token);
   const member = await contextOf((await makeUser(app, here.organizationId)).v3Token);
@@ -91,7 +91,7 @@ test('without a place an act finds its thing wherever the viewer may act, and na
   for (const change of changes) await change(boss, own);
 });
 
-test('pages are read from both ends', async () => {
+test('pages can be read from both ends', async () => {
   const scope = { organizationId: await makeOrganization(app) };
   const limits = { max: 10, default: 10 };
   const lists = [

@@ -30,7 +30,7 @@ async function attemptSocket(
   });
 }
 
-describe('behind a proxy that is trusted', () => {
+describe('behind a trusted proxy', () => {
   let test: TestApp;
   beforeAll(async () => {
     test = await startApp({ trustProxy: ['loopback'], rateLimitLogin: 30 });
@@ -38,7 +38,7 @@ describe('behind a proxy that is trusted', () => {
   });
   afterAll(() => test.close());
 
-  it('fifty wrong tokens from one address are slowed, a right one is not, from there or from elsewhere', async () => {
+  it('limits fifty wrong tokens from one address, but no valid one from any address', async () => {
     const answers = [];
     for (const _ of range(50)) answers.push(await attempt(test, wrong(), '203.0.113.1'));
     expect(statuses(answers)).toEqual([...range(30).map(() => 401), ...range(20).map(() => 429)]);
@@ -51,7 +51,7 @@ describe('behind a proxy that is trusted', () => {
     expect((await attempt(test, wrong(), '203.0.113.2')).status).toBe(401);
   });
 
-  it('attempts in all APIs are counted together, and limited in all of them', async () => {
+  it('counts and limits attempts in all APIs together', async () => {
     const from = '203.0.113.3';
     for (const _ of range(10)) {
       expect((await attempt(test, wrong(), from, '/graphql')).status).toBe(401);
@@ -78,13 +78,13 @@ describe('behind a proxy that is trusted', () => {
     expect(await attemptSocket(test, wrong(), from)).toEqual({ code: 4403, reason: 'Too many failed attempts' });
   });
 
-  it('an IPv6 caller cannot start over from another address of its network', async () => {
+  it('an IPv6 client cannot start over from another address of its network', async () => {
     for (const n of range(30)) expect((await attempt(test, wrong(), `2001:db8:0:1:${n + 1}::${n}`)).status).toBe(401);
     expect((await attempt(test, wrong(), '2001:db8::1:ffff:0:0:1')).status).toBe(429);
     expect((await attempt(test, wrong(), '2001:db8:0:2::1')).status).toBe(401);
   });
 
-  it('what the caller itself wrote before the proxy did changes nothing, nor does garbage', async () => {
+  it('ignores header values that the client wrote before the proxy, and invalid ones', async () => {
     const forged = (n: number) => [`198.51.100.${n}, 203.0.113.4`, `,,\u00e9"<${n}>, 203.0.113.4`][n % 2] as string;
     for (const n of range(30)) expect((await attempt(test, wrong(), forged(n))).status).toBe(401);
     expect((await attempt(test, wrong(), forged(31))).status).toBe(429);
@@ -92,14 +92,14 @@ describe('behind a proxy that is trusted', () => {
     expect((await attempt(test, wrong(), 'nobody-31')).status).toBe(429);
   });
 
-  it('a request without a token is no attempt', async () => {
+  it('a request without a token does not count as an attempt', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.5' };
     for (const _ of range(40)) expect((await call(test, null, 'GET', '/v3/self', undefined, headers)).status).toBe(401);
     expect((await attempt(test, wrong(), '203.0.113.5')).status).toBe(401);
   });
 });
 
-it('without a proxy that is trusted, nobody is believed about an address', async () => {
+it('without a trusted proxy, ignores the address headers', async () => {
   const test = await startApp({ rateLimitLogin: 30 });
   stopClock(test);
   try {
@@ -111,7 +111,7 @@ it('without a proxy that is trusted, nobody is believed about an address', async
   }
 });
 
-it('no attempt is slowed when the limit is switched off', async () => {
+it('no attempt is limited when the limit is disabled', async () => {
   const test = await startApp({ rateLimitLogin: 0 });
   try {
     const answers = await Promise.all(range(60).map(() => attempt(test, wrong(), '203.0.113.1')));

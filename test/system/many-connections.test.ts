@@ -38,7 +38,7 @@ async function ask(localAddress = '127.0.0.1'): Promise<string> {
   return text;
 }
 
-it('answers 503 to one connection too many of an address, and serves the open ones and other addresses', async () => {
+it('answers 503 beyond an address’ limit of connections, and serves the open ones and other addresses', async () => {
   const socket = await openSocket();
   const [first, second] = [await openAnswered(), await openAnswered()];
   const refused = await ask();
@@ -52,7 +52,7 @@ it('answers 503 to one connection too many of an address, and serves the open on
   await once(socket, 'pong');
 });
 
-it.each(['a WebSocket', 'a connection'])('has room again when %s has closed', async (what) => {
+it.each(['a WebSocket', 'a connection'])('frees the slot when %s has closed', async (what) => {
   const socket = await openSocket();
   const wire = await openAnswered();
   await openAnswered();

@@ -108,7 +108,7 @@ it.each(['proto', 'nothing'])('ends the turn as usual after an unknown stop reas
   expect(session.messages.nodes).toHaveLength(1);
 });
 
-it('blots a secret out before an explanation is cut, and one that contains another whole', async () => {
+it('masks a secret before an explanation is truncated, and the longer of two nested secrets completely', async () => {
   const { session, all } = await start('failing');
   expect(session.status).toBe('ERROR');
   expect(all).toContain('xxxx');

@@ -65,7 +65,7 @@ const values = {
 };
 
 it.each(Object.entries(values))(
-  'lets nothing be read of a secret that an agent spells in every way: %s',
+  'masks a secret that an agent prints in every encoding: %s',
   async (_, value) => {
     const { session, all } = await start({ prompt: 'spell LEAK', session_secrets: [{ key: 'LEAK', value }] });
     // The values were printed, and other text is unchanged.
@@ -78,7 +78,7 @@ it.each(Object.entries(values))(
   },
 );
 
-it('knows each of two hundred secrets, those that begin alike too', async () => {
+it('masks each of two hundred secrets, including those with a common prefix', async () => {
   const values = Array.from({ length: 200 }, (_, n) => `${secretCanary}-${n}-${'s'.repeat(n)}`);
   const { session } = await start({
     prompt: values.map((_, n) => `env S${n}`).join('\n'),
@@ -89,7 +89,7 @@ it('knows each of two hundred secrets, those that begin alike too', async () => 
   expect(bodies.length).toBeGreaterThan(50);
 });
 
-it('blots out lines of a secret of several lines, and leaves short values and what is not sensitive alone', async () => {
+it('masks single lines of a multi-line secret, but no short or insensitive values', async () => {
   const key = `-----BEGIN KEY-----\n${secretCanary}line1line1line1\n${secretCanary}line2line2line2\n-----END KEY-----`;
   const { session } = await start({
     prompt: 'env SHORT\nenv OPEN\nenv KEY',
@@ -103,7 +103,7 @@ it('blots out lines of a secret of several lines, and leaves short values and wh
   expect(bodies).toEqual(['SHORT=abcde', 'OPEN=may be seen', 'KEY=********']);
 });
 
-it('keeps the keys of the agent’s profile, and no secret takes the place of what the profile sets', async () => {
+it('masks the keys of the agent’s profile, whose settings no secret replaces', async () => {
   const { session } = await start({
     prompt: 'env FAKE_API_KEY\nenv FAKE_MODEL\nprompt',
     session_secrets: [{ key: 'FAKE_MODEL', value: `${secretCanary}-other-model` }],
@@ -115,7 +115,7 @@ it('keeps the keys of the agent’s profile, and no secret takes the place of wh
   );
 });
 
-it('lets nothing slip into the service’s log when the agent crashes', async () => {
+it('writes no secret into the service’s log when the agent crashes', async () => {
   const value = `${secretCanary}-in-the-last-words`;
   const { session, all } = await start({ prompt: 'spell LEAK\ncrash', session_secrets: [{ key: 'LEAK', value }] });
   expect(session.events.nodes.some(({ kind }: { kind: string }) => kind === 'ERROR')).toBe(true);

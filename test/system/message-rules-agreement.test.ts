@@ -194,7 +194,7 @@ async function refusalOf(act: () => Promise<unknown>): Promise<string | null> {
   }
 }
 
-it('takes and refuses by one statement what the rules in a transaction take and refuse, and writes the same', {
+it('the single statement accepts, refuses and writes the same as the rules in a transaction', {
   timeout: 300_000,
 }, async () => {
   const outcomes = { byStatement: 0, byTransaction: 0, refused: new Set<string>() };

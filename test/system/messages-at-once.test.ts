@@ -45,7 +45,7 @@ const auditedOf = async (id: string) => {
 };
 
 it.each(Object.keys(ends) as (keyof typeof ends)[])(
-  'numbers the messages of many at once without gaps, audits each, and takes none once the session is %s',
+  'numbers concurrent messages without gaps, audits each, and accepts none once the session is %s',
   async (end) => {
     const id = await createSession(test, {}, token);
     const accepted: string[] = [];
@@ -74,7 +74,7 @@ it.each(Object.keys(ends) as (keyof typeof ends)[])(
   },
 );
 
-it('writes the same for the message of a retry, which takes another way', async () => {
+it('writes the same for a retried message, which uses another code path', async () => {
   const [plain, repeatable] = [await createSession(test, {}, token), await createSession(test, {}, token)];
   const answers = [await send(plain, 'Go on.'), await send(repeatable, 'Go on.', { 'idempotency-key': 'one' })];
   const written = async (id: string) => {
@@ -101,7 +101,7 @@ it('writes the same for the message of a retry, which takes another way', async 
 });
 
 it.skipIf(process.env.TEST_DATABASE !== 'postgres')(
-  'leaves no trace of messages that a session could not take any more when their turn came',
+  'leaves no trace of queued messages that the session could no longer accept',
   async () => {
     const id = await createSession(test, {}, token);
     const before = await logOf(id);

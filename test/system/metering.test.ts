@@ -117,7 +117,7 @@ it('records the usage that the agent reported, and shows the sum wherever ACUs a
   expect((await call(test, test.adminToken, 'GET', path)).body.total_acus).toBe(entry.acus);
 });
 
-it('does not count again what the agent’s session had cost before it was taken up', async () => {
+it('does not count the earlier cost of a resumed agent session again', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
   await waitUntilEnded(test, id);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message: 'go on' });
@@ -129,7 +129,7 @@ it('does not count again what the agent’s session had cost before it was taken
   expect(total).toBeCloseTo(2, 9);
 });
 
-it('grows the figure while the agent works, and not while it waits for the user', async () => {
+it('counts active time while the agent works, and not while it waits for the user', async () => {
   const id = await createSession(test, { prompt: 'sleep 1\nask Which colour?\nsleep 1' });
   const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
@@ -149,7 +149,7 @@ it('grows the figure while the agent works, and not while it waits for the user'
   expect(await activeMs()).toBeGreaterThan(next + 900);
 });
 
-it('counts on while an agent works beside its question, and stops it at the limit', async () => {
+it('continues to count while an agent works beside its question, and stops it at the limit', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'busy', maxAcuLimit: 1 });
   await waitUntilWaiting(test, id);
   const activeMs = async () => (await ledgerOf(id)).reduce((sum: number, entry: any) => sum + entry.activeMs, 0);
@@ -161,7 +161,7 @@ it('counts on while an agent works beside its question, and stops it at the limi
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
 });
 
-it('keeps nothing of what an agent says because the limit cancels the question that it waits for', async () => {
+it('stores nothing that an agent says because the limit cancels its question', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'asking', maxAcuLimit: 1 });
   await waitUntilWaiting(test, id);
   await test.app.services.store.execute('update session set acus_consumed = 1 where id = $1', [id]);
@@ -173,7 +173,7 @@ it('keeps nothing of what an agent says because the limit cancels the question t
   ]);
 });
 
-it('leaves out what nothing can have used, and shows what is more than an Int', async () => {
+it('ignores impossible usage, and shows numbers that exceed an Int', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'lavish' });
   await waitUntilEnded(test, id);
   const { data, errors } = await graphql(
@@ -194,7 +194,7 @@ it('leaves out what nothing can have used, and shows what is more than an Int', 
   expect(await ledgerOf(id)).toMatchObject([{ inputTokens: 1e9, outputTokens: 0, costUsd: 0, source: 'response' }]);
 });
 
-it('takes nothing from a worker whose session was taken over, and lets it stop nothing', async () => {
+it('ignores usage from a worker that lost its session, and lets it stop nothing', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'say hello' });
   await waitUntilEnded(test, id);
@@ -211,7 +211,7 @@ it('takes nothing from a worker whose session was taken over, and lets it stop n
   expect(await acusOf(id)).toBe(before);
 });
 
-it('stops a session for what it has cost, in the middle of its turn', async () => {
+it('stops a session for its cost in the middle of its turn', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'spender', maxAcuLimit: 3 });
   await waitForSession(test, id, ({ status }) => status === 'SUSPENDED');
   const [entry, ...others] = await ledgerOf(id);
@@ -219,7 +219,7 @@ it('stops a session for what it has cost, in the middle of its turn', async () =
   expect(entry).toMatchObject({ costUsd: 1.5, inputTokens: 0, source: null });
 });
 
-it('stops a session that has used exactly what it may, and not before; it goes on after a message once it may use more', async () => {
+it('stops a session exactly at its limit, and continues after a message once the limit is raised', async () => {
   const id = await createSession(test, { prompt: 'say one', maxAcuLimit: 5 });
   await waitUntilEnded(test, id);
   const write = (acus: number) =>
@@ -240,7 +240,7 @@ it('stops a session that has used exactly what it may, and not before; it goes o
   expect((await readAgentMessages()).slice(3)).toEqual(['AGENT_MESSAGE: three', 'AGENT_MESSAGE: four']);
 });
 
-it('lets the limit of a session be changed by who may change the session, within what its organization allows', async () => {
+it('lets users who may change a session change its limit within the organization’s', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Limited');
   const stranger = await makeOrganization(test, 'Another');
   const id = await createSession(test, { prompt: 'hang', maxAcuLimit: 5 }, token);
@@ -283,7 +283,7 @@ it("shows and sets the enterprise's limit only with the billing permission", asy
   expect(await set(null)).toMatchObject({ maxCycleAcuLimit: null });
 });
 
-it('tells who follows a session what it has used', async () => {
+it('reports the usage to subscribers of the session', async () => {
   const id = await createSession(test, { prompt: 'work', agent: 'scripted' });
   const document = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status acusConsumed } }';
   const following = follow(connect(test.url, test.adminToken), document, { id });

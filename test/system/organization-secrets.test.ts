@@ -42,7 +42,7 @@ const run = async (organizationId: string, prompt: string, more: object = {}) =>
     .map((line) => line.slice('AGENT_MESSAGE: '.length));
 };
 
-it('gives the agent all secrets for null, none for [], and those that are named', async () => {
+it('gives the agent all secrets for null, none for [], and the named ones for a list', async () => {
   const { organizationId } = await makeNamedOrganization('Keeper');
   // Not sensitive, so that the agent's output is readable here.
   const one = await make(organizationId, 'ONE', 'first');
@@ -54,7 +54,7 @@ it('gives the agent all secrets for null, none for [], and those that are named'
   expect(await run(organizationId, prompt, { secret_ids: [one] })).toEqual(['ONE=first', 'TWO=(not set)']);
 });
 
-it('lets a session’s own secret win, and leaves other organizations’, cookies and seeds out', async () => {
+it('prefers a session’s own secret, and omits other organizations’ secrets, cookies and seeds', async () => {
   const { organizationId } = await makeNamedOrganization('Shadowed');
   const other = await makeNamedOrganization('Next door');
   await make(other.organizationId, 'THEIRS', 'next door');
@@ -71,7 +71,7 @@ it('lets a session’s own secret win, and leaves other organizations’, cookie
   ]);
 });
 
-it('makes names that no variable can have into ones that can; the one that is written so wins', async () => {
+it('converts names that no variable can have; a secret with the exact name wins', async () => {
   const { organizationId } = await makeNamedOrganization('Names');
   await make(organizationId, 'api-key', 'dashed');
   await make(organizationId, 'api_key', 'plain');
@@ -87,7 +87,7 @@ it('makes names that no variable can have into ones that can; the one that is wr
   ]);
 });
 
-it('blots sensitive ones out of everything that is stored, whether they are the organization’s or the session’s', async () => {
+it('masks sensitive values of the organization and of the session in everything that is stored', async () => {
   const { organizationId } = await makeNamedOrganization('Masked');
   await make(organizationId, 'SHARED', `${secretCanary}-shared`, { is_sensitive: true });
   const sessionSecrets = [{ key: 'OWN', value: `${secretCanary}-own` }];
@@ -95,7 +95,7 @@ it('blots sensitive ones out of everything that is stored, whether they are the 
   expect(answers).toEqual(['SHARED=********', 'OWN=********']);
 });
 
-it('leaves a secret out that has been deleted since the session named it', async () => {
+it('omits a secret that was deleted after the session named it', async () => {
   const { organizationId } = await makeNamedOrganization('Deleted');
   const [one, two] = [await make(organizationId, 'ONE', 'first'), await make(organizationId, 'TWO', 'second')];
   const id = await createSession(test, { prompt: 'env ONE', organizationId, secretIds: [one, two] });
@@ -113,7 +113,7 @@ it('leaves a secret out that has been deleted since the session named it', async
   ]);
 });
 
-it('forgets a session’s secrets with the session, and an organization’s with the organization', async () => {
+it('deletes a session’s secrets with the session, and an organization’s with the organization', async () => {
   const { services } = test.app;
   const { organizationId } = await makeNamedOrganization('Over');
   await make(organizationId, 'ONE', 'first');
@@ -136,7 +136,7 @@ it('forgets a session’s secrets with the session, and an organization’s with
   expect(await left()).toEqual({ own: [], shared: 0 });
 });
 
-it('seals what the key before has sealed with the present one, so that it can be dropped', async () => {
+it('encrypts with the current key what the previous key encrypted, so that it can be dropped', async () => {
   const { services } = test.app;
   const { organizationId } = await makeNamedOrganization('Rotated');
   const id = (await make(organizationId, 'ONE', `${secretCanary}-rotated`)).replace('sec_', '');

@@ -60,7 +60,7 @@ async function createSession(): Promise<{ id: string; organizationId: string }> 
   return { id: made.data.createSession.session.sessionId, organizationId };
 }
 
-it('answers 503 with Retry-After in each API while the database refuses, and works again after it', async () => {
+it('answers 503 with Retry-After in each API while the database refuses, and recovers after it', async () => {
   const { id, organizationId } = await createSession();
   const paths = [
     ['GET', `/v1/sessions`],
@@ -105,7 +105,7 @@ it('answers 503 with Retry-After in each API while the database refuses, and wor
   expect((await writing()).body.data.sendMessage.message.seq).toBeGreaterThan(1);
 });
 
-it('logs an outage once a second at the most, and once that it is over', async () => {
+it('logs an outage at most once a second, and its end once', async () => {
   const before = server.output().length;
   proxy.refuse();
   await Promise.all(Array.from({ length: 60 }, () => ask(organizations)));
@@ -166,7 +166,7 @@ it('closes a new subscription in an outage so that clients retry, and loses no e
   expect(payloads.map(({ data }) => data.sessionMessages.node.body)).toEqual(['two', 'three']);
 });
 
-it('answers within the timeouts when the network is a black hole, and at once when it heals', async () => {
+it('answers within the timeouts during a network black hole, and at once after it', async () => {
   const { id } = await createSession();
   const following = follow(connect(server.url, bootstrapToken), messages, { id });
   await following.take(1);

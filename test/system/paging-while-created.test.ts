@@ -51,7 +51,7 @@ async function readPage(key: string, offset: number, limit: number): Promise<str
   return body.sessions.map((session: { session_id: string }) => session.session_id.replace('devin-', ''));
 }
 
-it('gives each of 2,500 sessions exactly once by the cursor of v3, while new ones are created', {
+it('returns each of 2,500 sessions exactly once by v3 cursor while new ones are created', {
   timeout: 120_000,
 }, async () => {
   const { organizationId, token, ids } = await organizationWithMany(60_000);
@@ -75,7 +75,7 @@ it.each([
   ['an hour', 3_600_000],
   ['a few seconds', 5_000],
 ])(
-  'lets ten requests in parallel by the offset of v1 miss none of 2,500 sessions that were made %s ago, while new ones are created',
+  'returns all of 2,500 sessions to ten parallel readers by v1 offset, created %s ago, while new ones are created',
   { timeout: 120_000 },
   async (_ago, agoMs) => {
     const { key, ids } = await organizationWithMany(agoMs);
@@ -98,7 +98,7 @@ it.each([
   },
 );
 
-it('lets two clients with the same key page in parallel, each of which misses none while sessions are created', {
+it('returns all sessions to two clients with the same key in parallel, while sessions are created', {
   timeout: 120_000,
 }, async () => {
   const { key, ids } = await organizationWithMany(5_000);

@@ -22,7 +22,7 @@ import { sendMessage } from '../support/reports.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
-it('words that come when their question is closed are not lost: they are the next turn’s', async () => {
+it('keeps a message that arrives when its question closes for the next turn', async () => {
   const test = await startApp();
   onTestFinished(() => test.close());
   const context = await asAdministrator(test);
@@ -48,7 +48,7 @@ it('words that come when their question is closed are not lost: they are the nex
   await expect(takeBackAnswer(context, { ...run, generation: 0 }, answer)).rejects.toBeInstanceOf(FencedError);
 });
 
-it('an agent that asks for two things at once is given an answer to each', async () => {
+it('delivers an answer to each of two concurrent requests of an agent', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-asking-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'script.json');

@@ -66,7 +66,7 @@ const blocksOf = async (id: string) => {
 const workspaceOf = (id: string) => join(test.dataDir, 'sessions', id.replace('devin-', ''), 'ws');
 
 describe('the first prompt', () => {
-  it('has the preamble, the playbook, the knowledge, the schema, the attachments, and the user’s words last', async () => {
+  it('contains the preamble, the playbook, the knowledge, the schema, the attachments, and the user’s message last', async () => {
     const organizationPath = await makeOrganizationPath('Orderly');
     const { playbook_id } = await playbook(organizationPath, 'Release');
     await note(organizationPath, 'Pinned', { pinned_repo: 'all' });
@@ -104,7 +104,7 @@ describe('the first prompt', () => {
     expect(await readFile(link.replace(workspace, workspaceOf(id)), 'utf8')).toBe('attached');
   });
 
-  it('is the introduction once: a follow-up has the user’s words and what they bring', async () => {
+  it('is the introduction once: a follow-up has the user’s message and what it refers to', async () => {
     const organizationPath = await makeOrganizationPath('Once');
     await note(organizationPath, 'Pinned', { pinned_repo: 'all' });
     const { id, blocks } = await start(organizationPath, {});
@@ -120,7 +120,7 @@ describe('knowledge', () => {
   const knowledge = (blocks: readonly string[]) =>
     blocks.find((block) => block.startsWith('[preface]\n# Knowledge')) ?? '';
 
-  it('is all for null, none for [], and what was named, in full, for a list', async () => {
+  it('is complete for null, empty for [], and the named notes in full for a list', async () => {
     const organizationPath = await makeOrganizationPath('Selective');
     const one = await note(organizationPath, 'One');
     await note(organizationPath, 'Two');
@@ -135,7 +135,7 @@ describe('knowledge', () => {
     expect(named).not.toContain('Two');
   });
 
-  it('is the organization’s and the enterprise’s, not a neighbour’s and not what is disabled', async () => {
+  it('comes from the organization and the enterprise, without disabled notes and other organizations’', async () => {
     const [organizationPath, other] = [await makeOrganizationPath('Mine'), await makeOrganizationPath('Theirs')];
     const shared = await note('/v3/enterprise', 'Shared by all');
     await note(organizationPath, 'Own');
@@ -152,7 +152,7 @@ describe('knowledge', () => {
     expect(names.map((name) => name.replace(/-[0-9a-f]{6}\.md$/, '')).sort()).toEqual(['own', 'shared-by-all']);
   });
 
-  it('is in full within the budget, pinned to a repository only where that is spoken of, and in files always', async () => {
+  it('is in full within the budget, for a pinned repository only if it is mentioned, and always in files', async () => {
     const organizationPath = await makeOrganizationPath('Budget');
     await note(organizationPath, 'Rails', { pinned_repo: 'acme/rails' });
     await note(organizationPath, 'Hosted', { pinned_repo: 'git.example.com/acme/sub/tools' });
@@ -185,7 +185,7 @@ describe('knowledge', () => {
 });
 
 describe('a macro', () => {
-  it('is expanded in the first prompt and in follow-ups, the words staying as they are', async () => {
+  it('is expanded in the first prompt and in follow-ups, and the message stays unchanged', async () => {
     const organizationPath = await makeOrganizationPath('Macros');
     await playbook(organizationPath, 'Deploy', { macro: '!deploy' });
     await noteWithMacro(organizationPath, 'Style', '!style');
@@ -203,7 +203,7 @@ describe('a macro', () => {
     ]);
   });
 
-  it('is the organization’s before the enterprise’s, and never another organization’s', async () => {
+  it('is looked up in the organization before the enterprise, and never in another organization', async () => {
     const [organizationPath, other] = [await makeOrganizationPath('Here'), await makeOrganizationPath('There')];
     const shared = await playbook('/v3/enterprise', 'Of all', { macro: '!shared-one' });
     const common = await playbook('/v3/enterprise', 'Of all too', { macro: '!common-one' });
@@ -218,7 +218,7 @@ describe('a macro', () => {
   });
 });
 
-it('tells an agent that has lost its memory what happened, and introduces it to its work again', async () => {
+it('summarizes the events for an agent that lost its memory, and introduces the work again', async () => {
   const organizationPath = await makeOrganizationPath('Forgetful');
   const { id } = await start(organizationPath, { prompt: 'say the first answer\nwrite kept.txt still here' });
   await test.app.services.store.execute(

@@ -39,7 +39,7 @@ async function mountDisk(megabytes: number): Promise<string | null> {
 const disk = process.getuid?.() === 0 && existsSync('/bin/mount') ? always : always.skip;
 if (disk === always.skip) process.stderr.write('Skipping the tests of full disks: they mount a disk, as root.\n');
 
-disk('is not ready while the disk of attachments is full, and answers 503 to who needs it', async () => {
+disk('is not ready while the disk of attachments is full, and answers 503 to requests that need it', async () => {
   const attachments = await mountDisk(1);
   if (attachments === null) return void process.stderr.write('Skipping: no disk can be mounted here.\n');
   const server = await startServer({ ...baseEnv, DATA_DIR: await temporaryDirectory(), ATTACHMENTS_DIR: attachments });

@@ -44,7 +44,7 @@ it.each([
   ['refuse 422 Unprocessable', '"session/prompt": Unprocessable.'],
   ['refuse -32602 Invalid params', '"session/prompt": Invalid params.'],
   ['refuse -32603 No such model: best-of-all', '"session/prompt": No such model: best-of-all.'],
-])('what is refused for what it is ends the session at once and is not repeated: %s', async (prompt, reason) => {
+])('a permanent refusal ends the session at once and is not retried: %s', async (prompt, reason) => {
   const id = await createSession(test, { prompt: `say before\n${prompt}` });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });
   const [error, ...others] = await errorsOf(id);
@@ -61,7 +61,7 @@ it.each([
   expect({ status, enum: body.status_enum }).toEqual({ status: 200, enum: 'blocked' });
 });
 
-it('goes on with a message after a refusal', async () => {
+it('continues with a message after a refusal', async () => {
   const id = await createSession(test, { prompt: 'refuse 400 Bad Request' });
   await waitUntilEnded(test, id);
   await sendMessage(test, id, 'say better');
@@ -70,7 +70,7 @@ it('goes on with a message after a refusal', async () => {
 });
 
 it.each(['refuse 429 Too many requests', 'refuse -32603 HTTP 503: overloaded'])(
-  'what may go better in a minute is tried again, as often as the profile says: %s',
+  'a temporary refusal is retried as often as the profile allows: %s',
   async (prompt) => {
     const id = await createSession(test, { prompt });
     await waitForSession(test, id, ({ status }) => status === 'ERROR');
@@ -83,7 +83,7 @@ it.each([
   ['modelled', 'the option "model": "best-of-all" of its profile’s "config"'],
   ['thinking', 'the option "thinking": true of its profile’s "config"'],
   ['planner', 'the mode "plan" of its profile'],
-])('a setting that the agent does not have is named, and no turn is sent: %s', async (agent, what) => {
+])('names a setting that the agent does not support, and sends no turn: %s', async (agent, what) => {
   const id = await createSession(test, { prompt: 'say hello', agent });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
   const [error, ...others] = await errorsOf(id);

@@ -19,7 +19,7 @@ const schema = {
 };
 
 describe('set_structured_output', () => {
-  it('tells the agent what does not fit, and shows what fits at once', async () => {
+  it('reports mismatches to the agent, and shows a valid output at once', async () => {
     const prompt =
       'json {"answer": "many", "name": "far too long"}\njson {"answer": 42}\nmcp ask_user {"question": "Good?"}';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
@@ -35,14 +35,14 @@ describe('set_structured_output', () => {
     });
   });
 
-  it('takes any object where the session has no schema, and nothing else', async () => {
+  it('accepts any object, and only objects, if the session has no schema', async () => {
     const id = await createSession(test, { prompt: 'json {"free": [1]}\njson [1]' });
     await waitUntilEnded(test, id);
     expect((await readSession(test, id)).structuredOutput).toEqual({ free: [1] });
     expect((await readCalls(test, id))[1]?.output).toMatch(/must be a JSON object/);
   });
 
-  it('takes an object that a model wrote as text, or in the place of the arguments', async () => {
+  it('accepts an object as text, or instead of the arguments', async () => {
     const id = await createSession(test, {
       prompt: 'mcp set_structured_output {"output": "{\\"answer\\": 1}"}\nmcp set_structured_output {"answer": 2}',
       structuredOutputSchema: schema,
@@ -62,7 +62,7 @@ describe('set_structured_output', () => {
     expect((await readSession(test, id)).structuredOutput).toEqual({ a: 'aaa' });
   });
 
-  it('holds no secret of the session', async () => {
+  it('contains no secret of the session', async () => {
     const value = 'c4n4ry-in-an-output';
     const id = await createSession(test, {
       prompt: 'json {"$HUSH": "it is $HUSH"}',
@@ -73,7 +73,7 @@ describe('set_structured_output', () => {
   });
 });
 
-describe('a structured output that is missing', () => {
+describe('a missing structured output', () => {
   it('is read from the final message', async () => {
     const prompt = 'say Here it is: {"answer": 7} as you {wished}.';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
@@ -82,7 +82,7 @@ describe('a structured output that is missing', () => {
     expect(await readMessages(test, id)).toHaveLength(2);
   });
 
-  it('is asked for, and users see none of that', async () => {
+  it('is requested, and users see nothing of that', async () => {
     const prompt = 'later I do not know.\nlater {"answer": "x"}\nlater {"answer": 3}\nsay Done.';
     const id = await createSession(test, { prompt, structuredOutputSchema: schema });
     await waitUntilEnded(test, id);
@@ -90,7 +90,7 @@ describe('a structured output that is missing', () => {
     expect((await readMessages(test, id)).slice(1)).toEqual(['AGENT_MESSAGE: Done.']);
   });
 
-  it('is given up after three times, with a message that says so', async () => {
+  it('is abandoned after three attempts, with a message', async () => {
     const id = await createSession(test, { prompt: 'say Done.', structuredOutputSchema: schema });
     expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
     expect((await readSession(test, id)).structuredOutput).toBeNull();
@@ -102,7 +102,7 @@ describe('a structured output that is missing', () => {
     expect(thoughts).toHaveLength(3);
   });
 
-  it('is given up with what was wrong with the one that was tried', async () => {
+  it('is abandoned with the problem of the submitted output', async () => {
     const id = await createSession(test, { prompt: 'json {"answer": "x"}', structuredOutputSchema: schema });
     await waitUntilEnded(test, id);
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: at "\/answer" it must be/);
@@ -132,7 +132,7 @@ describe('ask_user and finish_session', () => {
     expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: red it is');
   });
 
-  it('finishes when the agent says so after its question, with what it has to say', async () => {
+  it('ends the session when the agent does after its question, with its message', async () => {
     const prompt = 'mcp ask_user {"question": "Good?"}\nmcp finish_session {"summary": "All of it is done."}';
     const id = await createSession(test, { prompt });
     expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT', statusDetail: 'FINISHED' });
@@ -141,7 +141,7 @@ describe('ask_user and finish_session', () => {
 });
 
 describe('report_pull_request', () => {
-  it('notes pull requests of every host that is known, and their states', async () => {
+  it('records pull requests of every known host, with their states', async () => {
     const prompt = [
       'mcp report_pull_request {"url": "https://github.com/o/r/pull/7/files?x=1"}',
       'mcp report_pull_request {"url": "https://user:word@gitlab.example.com:8443/g/sub/p/-/merge_requests/3", "state": "open"}',
@@ -162,7 +162,7 @@ describe('report_pull_request', () => {
     expect((await readEvents(test, id)).filter(({ kind }) => kind === 'PULL_REQUEST')).toHaveLength(5);
   });
 
-  it('is not needed where the address stands in a tool’s output or the final message', async () => {
+  it('is not needed if the URL is in a tool’s output or the final message', async () => {
     const id = await createSession(test, {
       prompt: 'tool $A opened https://$HOST/o/r/pull/3 for you\nsay See https://$HOST/o/r/pull/4.',
       sessionSecrets: [{ key: 'HOST', value: 'github.com', isSensitive: false }],
@@ -174,7 +174,7 @@ describe('report_pull_request', () => {
     ]);
   });
 
-  it('is not needed, but a pull request that the user named is not the session’s', async () => {
+  it('is not needed, but a pull request that the user named does not count', async () => {
     const id = await createSession(test, { prompt: 'say I looked at https://github.com/o/r/pull/1.' });
     await waitUntilEnded(test, id);
     expect((await readSession(test, id)).pullRequests).toEqual([]);
@@ -202,7 +202,7 @@ describe('upload_attachment', () => {
 });
 
 describe('read_knowledge and totp_code', () => {
-  it('are there where there is something for them', async () => {
+  it('exist if they have something to return', async () => {
     const bare = await createSession(test, { prompt: 'tools', knowledgeIds: [], secretIds: [] });
     await waitUntilEnded(test, bare);
     expect((await readMessages(test, bare)).at(-1)).toBe(
@@ -210,7 +210,7 @@ describe('read_knowledge and totp_code', () => {
     );
   });
 
-  it('give a note by its name, and the code of a seed that the agent never sees', async () => {
+  it('return a note by its name, and the code of a seed that the agent never sees', async () => {
     const { organizationId } = test;
     const made = await graphql(
       test,
@@ -236,7 +236,7 @@ describe('read_knowledge and totp_code', () => {
 });
 
 describe('start_session', () => {
-  it('starts a child in the owner’s name that has no more than its parent', async () => {
+  it('starts a child of the same owner with no more permissions than its parent', async () => {
     const prompt = 'mcp start_session {"prompt": "say I am a child", "title": "Child"}';
     const id = await createSession(test, { prompt, maxAcuLimit: 5, secretIds: [] });
     await waitUntilEnded(test, id);
@@ -252,7 +252,7 @@ describe('start_session', () => {
     expect((await readMessages(test, childId)).at(-1)).toBe('AGENT_MESSAGE: I am a child');
   });
 
-  it('starts no more than are allowed, and none beyond the third generation', async () => {
+  it('starts no more than the allowed number, and none beyond the third generation', async () => {
     const generations = (depth: number): string =>
       depth === 0 ? 'say leaf' : `mcp start_session ${JSON.stringify({ prompt: generations(depth - 1) })}`;
     const many = Array.from({ length: 11 }, () => 'mcp start_session {"prompt": "say hi"}').join('\n');

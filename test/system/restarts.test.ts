@@ -33,7 +33,7 @@ const runMark = (id: string) => ({ SWITCHYARD_RUN: id.replace('devin-', '') });
 const messagesQuery =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { cursor node { seq body } } }';
 
-it('gives every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
+it('delivers every message once and in order to a client that reconnects 50 times, through two kills of the server', async () => {
   const env = await makeServerEnv();
   let server = await startServer(env);
   const lines = Array.from({ length: 40 }, (_, n) => `say line ${n}\nsleep 0.1`).join('\n');
@@ -102,7 +102,7 @@ it('does not resume a turn that a suspension stopped just before a kill', async 
   expect(await second.stop()).toBe(0);
 }, 120_000);
 
-it('goes on after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
+it('continues after a kill in the middle of a turn, loses no message, and leaves no agent', async () => {
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say started\nask Go on?\nsay done');
@@ -134,7 +134,7 @@ it('goes on after a kill in the middle of a turn, loses no message, and leaves n
   expect(findByEnvironment(runMark(id))).toEqual([]);
 }, 60_000);
 
-it('gives all messages of an interrupted turn again after a kill', async () => {
+it('repeats all messages of an interrupted turn after a kill', async () => {
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'ask Ready?');
@@ -164,7 +164,7 @@ it('gives all messages of an interrupted turn again after a kill', async () => {
   await second.stop();
 }, 60_000);
 
-it('gives an answer that comes while no worker runs to the agent that asks again, and lets it act once', async () => {
+it('delivers an answer sent while no worker runs to the agent that asks again, which acts once', async () => {
   const env = await makeServerEnv();
   const AGENTS_CONFIG = await writeProfiles({ permission: 'ask' });
   const first = await startServer({ ...env, AGENTS_CONFIG });
@@ -188,7 +188,7 @@ it('gives an answer that comes while no worker runs to the agent that asks again
   expect(await third.stop()).toBe(0);
 }, 120_000);
 
-it('stops cleanly on SIGTERM while an agent works, and takes the session up again at the next start', async () => {
+it('stops cleanly on SIGTERM while an agent works, and resumes the session at the next start', async () => {
   const env = await makeServerEnv();
   const first = await startServer(env);
   const id = await create(first, 'say one\nsleep 1\nsay two');
@@ -201,7 +201,7 @@ it('stops cleanly on SIGTERM while an agent works, and takes the session up agai
   expect(await second.stop()).toBe(0);
 }, 60_000);
 
-it('does not write down what an agent says because a stop cancels its question, which stays open and is answered later', async () => {
+it('stores no message that an agent sends because a stop cancels its question, which can be answered later', async () => {
   const env = await makeServerEnv();
   // It reports every answer, even a missing one, before it ends its turn.
   const params = {
@@ -239,7 +239,7 @@ it('does not write down what an agent says because a stop cancels its question, 
   expect(await second.stop()).toBe(0);
 }, 60_000);
 
-it('prints what a newcomer needs at the first start, once, and its curl lines work as printed', async () => {
+it('prints the introduction once, at the first start, with working curl commands', async () => {
   const env = await makeServerEnv();
   const [first, another] = await Promise.all([
     startServer({ ...env, BOOTSTRAP_TOKEN: '' }),

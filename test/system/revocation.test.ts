@@ -50,7 +50,7 @@ async function openAll(token: string, id: string) {
   return { socket, stream, ended: () => Promise.all([socket.ended, stream.rest()]) };
 }
 
-it('ends the sockets and streams of a key that is revoked, and no others', async () => {
+it('ends the sockets and streams of a revoked key, and no others', async () => {
   const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Revoking');
   const id = await createSession(first, { organizationId }, token);
   const key = await makeKey(serviceUserId);
@@ -68,7 +68,7 @@ it('ends the sockets and streams of a key that is revoked, and no others', async
   expect((await call(second, key.token, 'GET', '/v3/self')).status).toBe(401);
 });
 
-it('hears of a revocation whose ring was lost', async () => {
+it('notices a revocation whose notification was lost', async () => {
   const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Unheard');
   const id = await createSession(first, { organizationId }, token);
   const key = await makeKey(serviceUserId);
@@ -81,7 +81,7 @@ it('hears of a revocation whose ring was lost', async () => {
   expect((await open.ended())[0]).toMatchObject({ code: 4403 });
 });
 
-it('shows a subscription nothing more when its viewer has left the organization', async () => {
+it('sends nothing more when the viewer has left the organization', async () => {
   const { organizationId, serviceUserId, token } = await makeOrganization(first, 'Leaving');
   const id = await createSession(first, { organizationId }, token);
   const open = await openAll(token, id);
@@ -132,7 +132,7 @@ it.runIf(testDatabase === 'postgres')('buffers entries until a notified revocati
   spy.mockRestore();
 });
 
-it('looks again at a key that was revoked between its check and the opening of its stream', async () => {
+it('checks again a key that was revoked between its check and the opening of its stream', async () => {
   const { serviceUserId } = await makeOrganization(first, 'Racing');
   const key = await makeKey(serviceUserId);
   const { services } = first.app;
@@ -147,7 +147,7 @@ it('looks again at a key that was revoked between its check and the opening of i
   live.stop();
 });
 
-it('follows nobody whose sockets and streams have closed', async () => {
+it('watches no key whose sockets and streams have closed', async () => {
   const { organizationId, token } = await makeOrganization(first, 'Closing');
   const id = await createSession(first, { organizationId }, token);
   const { liveViewers } = second.app.services;
@@ -164,7 +164,7 @@ it('follows nobody whose sockets and streams have closed', async () => {
   await expect.poll(() => liveViewers.count()).toBe(0);
 });
 
-it('knows when a key was last used without writing it for every request', async () => {
+it('records the last use of a key without a write for every request', async () => {
   const { serviceUserId } = await makeOrganization(first, 'Used');
   const key = await makeKey(serviceUserId);
   const { store } = second.app.services;

@@ -78,7 +78,7 @@ async function send(servers: readonly ServerProcess[], document: string, input: 
   }
 }
 
-it('gives 200 readers every message once and in order over a rolling restart', { timeout: 180_000 }, async () => {
+it('delivers every message once and in order to 200 readers over a rolling restart', { timeout: 180_000 }, async () => {
   const envs = await environments();
   // Sequentially: the first one creates the database's content.
   const servers: ServerProcess[] = [];

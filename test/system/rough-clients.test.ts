@@ -15,7 +15,7 @@ const upgrade = (path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n';
 
-it('ignores a wish to upgrade that it does not know, as Java sends it with every request', async () => {
+it('ignores an unknown upgrade, as Java sends it with every request', async () => {
   const { port, hostname } = new URL(test.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -48,7 +48,7 @@ it.each([
   ['with half an address', upgrade('http://[')],
   ['in the middle of a body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc'],
   ['in the middle of a v1 body', 'POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{"pro'],
-])('lives on when clients are torn away %s', async (_when, bytes) => {
+])('survives clients that disconnect %s', async (_when, bytes) => {
   const { port, hostname } = new URL(test.url);
   for (let n = 0; n < 20; n++) {
     const socket = connect(Number(port), hostname);
@@ -100,7 +100,7 @@ it.each([
   ['v1', '/v1/sessions', 'application/json', '{"prompt":'],
   ['v3', '/v3/organizations/ORG/sessions', 'application/json', '{"prompt":'],
   ['an upload', '/v1/attachments', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; na'],
-])('logs no error when a client leaves in the middle of a body: %s', async (_what, path, type, start) => {
+])('logs no error when a client disconnects during a body: %s', async (_what, path, type, start) => {
   const token = path.startsWith('/v1') ? test.v1Key : test.adminToken;
   const { errors, waitForDone } = watchService();
   let sent = 0;
@@ -123,7 +123,7 @@ it.each([
   expect(errors).toEqual([]);
 });
 
-it('logs no error when a client leaves before the answer, and runs the operation to its end', async () => {
+it('logs no error when a client disconnects before the response, and completes the operation', async () => {
   const { store, limits } = test.app.services;
   const { organizationId } = await makeOrganization(test, 'Before');
   const { errors, waitForDone } = watchService();
@@ -185,7 +185,7 @@ const noHosts = [
   'a<b',
 ];
 
-it.each(noHosts)('refuses every request to the host "%s" with a sentence', async (host) => {
+it.each(noHosts)('refuses every request to the host "%s" with a message', async (host) => {
   const { port, hostname } = new URL(test.url);
   const path = `/v3/organizations/${test.organizationId}/sessions`;
   await fetch(`${test.url}${path}`, { headers: { authorization: `Bearer ${test.adminToken}` } });
@@ -224,7 +224,7 @@ it.each([
   'a..b',
   'example.',
   'localhost:65535',
-])('takes a request to the host "%s"', async (host) => {
+])('accepts a request to the host "%s"', async (host) => {
   const { port, hostname } = new URL(test.url);
   const path = `/v3/organizations/${test.organizationId}/sessions`;
   for (const each of ['/healthz', path, `${path}/`]) {

@@ -69,7 +69,7 @@ it.each([
   ['that an administrator of all organizations may manage', () => administrator.token, '', merged],
   ['of the whole enterprise', () => test.adminToken, '', onePage],
   ['of the whole enterprise, by their last change', () => test.adminToken, byChange, onePage],
-])('reads a page of the sessions that wait, %s, by reading about a page', async (_what, token, args, maxRows) => {
+])('reads about one page of rows for a page of waiting sessions, %s', async (_what, token, args, maxRows) => {
   const { session, change } = await read(token(), 'waitingForMe', args);
   expect(session).toBeLessThanOrEqual(maxRows);
   expect(change).toBeLessThanOrEqual(maxRows);
@@ -83,7 +83,7 @@ it.each([
   ['of one status', () => test.adminToken, ', filter: {status: [RUNNING]}', merged],
   ['of one creator', () => test.adminToken, `, filter: {createdByIds: ["USER"]}`, onePage],
 ])(
-  'reads a page of the sessions of many organizations by reading about a page: %s',
+  'reads about one page of rows for a page of the sessions of many organizations: %s',
   async (_what, token, args, maxRows) => {
     const { session, change } = await read(token(), 'sessions', args.replace('USER', member.userId));
     expect(session).toBeLessThanOrEqual(maxRows);
@@ -91,7 +91,7 @@ it.each([
   },
 );
 
-it('reads a page of one’s own sessions by reading a page', async () => {
+it('reads one page of rows for a page of the viewer’s own sessions', async () => {
   expect((await read(member.token, 'sessions')).session).toBeLessThanOrEqual(merged);
   const { read: rows } = await rowsRead(test, () =>
     graphql(test, member.token, `{ viewer { sessions(first: ${page}) { nodes { sessionId } } } }`),

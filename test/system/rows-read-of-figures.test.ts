@@ -57,7 +57,7 @@ const read = (selection: string) =>
     }),
   );
 
-it('adds up a day of the ledger by reading that day, in every way', async () => {
+it('reads only a day of the ledger for every sum of that day', async () => {
   const { answer, read: rows } = await read(
     'consumption(from: "2026-03-30", to: "2026-03-30") { totalAcus days { acus } sessions(first: 5) { nodes { acus } } actors { nodes { acus } } }',
   );
@@ -70,7 +70,7 @@ it('adds up a day of the ledger by reading that day, in every way', async () => 
   expect(rows.session ?? 0).toBeLessThanOrEqual(10);
 });
 
-it('adds up a day of the ledger by playbook without a look at sessions', async () => {
+it('reads no sessions for a day of the ledger by playbook', async () => {
   const selection =
     'consumption(from: "2026-03-30", to: "2026-03-30") { playbooks(first: 100) { nodes { playbookId acus } } }';
   const { answer, read: rows } = await read(selection);
@@ -83,7 +83,7 @@ it('adds up a day of the ledger by playbook without a look at sessions', async (
   expect(rows.session ?? 0).toBe(0);
 });
 
-it('counts the sessions of a day by reading that day', async () => {
+it('reads only the sessions of a day to count them', async () => {
   const { answer, read: rows } = await read(
     'metrics(from: "2026-03-30", to: "2026-03-30") { sessions { count } activeUserCount activeUsers(unit: DAY) { count } }',
   );
@@ -92,7 +92,7 @@ it('counts the sessions of a day by reading that day', async () => {
   expect(rows.session).toBeLessThanOrEqual(3 * 144);
 });
 
-it('finds the runs of an automation among all runs by reading them', async () => {
+it('reads only the runs of an automation among all runs', async () => {
   const { answer, read: rows } = await read(
     'automations { nodes { runs(first: 20) { nodes { startedAt session { title } } } } }',
   );
@@ -102,7 +102,7 @@ it('finds the runs of an automation among all runs by reading them', async () =>
   expect(rows.session).toBeLessThanOrEqual(10);
 });
 
-it('reads of all sessions of an organization those that changed', async () => {
+it('reads only the changed sessions of an organization', async () => {
   const { store } = test.app.services;
   const scope = { enterpriseId, ids: [organizationId] };
   const position = await currentChangePosition(store, sessionChanges, scope);
@@ -122,7 +122,7 @@ it('reads of all sessions of an organization those that changed', async () => {
   expect((await readChanges(store, sessionChanges, scope, after, 20)).items).toEqual([]);
 });
 
-it('reads of all resources of an organization those that changed, also when nobody has read for long', async () => {
+it('reads only the changed resources of an organization, even after a long time without a reader', async () => {
   const { store } = test.app.services;
   const scope = { enterpriseId, ids: [organizationId], withEnterprise: true };
   const source: ChangeSource<object> = {

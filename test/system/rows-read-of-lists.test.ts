@@ -60,7 +60,7 @@ it.each([
   ['&tags=some&is_archived=false&created_before=4102444800', 21],
   ['&origins=api&created_before=4102444800', 21],
   ['&origins=api&origins=cli&is_archived=false&tags=common&created_after=1', 21],
-])('reads no more of a long list than a page that everything is on: ?first=20%s', async (query, maxRows) => {
+])('reads no more than a page of a long list whose items all match: ?first=20%s', async (query, maxRows) => {
   const { answer, read } = await list(`${inOrganization()}?first=20${query}`);
   expect(answer.body.items).toHaveLength(20);
   expect(read.session).toBeLessThanOrEqual(maxRows);
@@ -75,7 +75,7 @@ it.each([
   ['tags', () => 'rare'],
   ['session_ids', () => rareIds.join(',')],
 ])(
-  'finds three old sessions among 8,000 by %s, in one organization and in the enterprise, by reading a few rows',
+  'reads a few rows to find three old sessions among 8,000 by %s, in one organization and in the enterprise',
   async (name, value) => {
     for (const path of [inOrganization(), '/v3/enterprise/sessions']) {
       for (const more of ['', '&is_archived=false&origins=api', '&created_after=1']) {
@@ -87,7 +87,7 @@ it.each([
   },
 );
 
-it.each(['common', 'some'])('reads no more than its page in the middle of the list of a tag: %s', async (tag) => {
+it.each(['common', 'some'])('reads no more than a page in the middle of a tag’s list: %s', async (tag) => {
   const tagged = `${inOrganization()}?first=20&tags=${tag}`;
   const first = await call(test, test.adminToken, 'GET', tagged);
   const { answer, read } = await list(`${tagged}&after=${first.body.end_cursor}`);
@@ -97,13 +97,13 @@ it.each(['common', 'some'])('reads no more than its page in the middle of the li
   expect(read.session_tag).toBeLessThanOrEqual(21);
 });
 
-it('finds the three sessions of a tag by reading no others', async () => {
+it('reads only the three sessions of a tag', async () => {
   const { answer, read } = await list(`${inOrganization()}?first=100&tags=rare`);
   expect(answer.body.items).toHaveLength(few);
   expect(read).toMatchObject({ session: few, 'session_tag': few });
 });
 
-it('reads no more from the middle of a long list, and bounds of time begin there', async () => {
+it('reads no more from the middle of a long list, where bounds of time begin too', async () => {
   const first = await call(test, test.adminToken, 'GET', `${inOrganization()}?first=200`);
   const next = await list(`${inOrganization()}?first=20&after=${first.body.end_cursor}`);
   expect(next.read.session).toBeLessThanOrEqual(21);
@@ -116,7 +116,7 @@ it('reads no more from the middle of a long list, and bounds of time begin there
   expect(late.read.session).toBeLessThanOrEqual(late.answer.body.items.length + 21);
 });
 
-it('merges a page of each organization that the enterprise’s list names, and reads none of them whole', async () => {
+it('merges one page of each organization of the enterprise’s list, and reads no list completely', async () => {
   const of = [organizationId, ...others].map((id) => `&org_ids=org-${id}`).join('');
   const { answer, read } = await list(`/v3/enterprise/sessions?first=20${of}`);
   expect(new Set(answer.body.items.map((item: any) => item.org_id)).size).toBe(3);
@@ -128,7 +128,7 @@ it('merges a page of each organization that the enterprise’s list names, and r
   expect(next.read.session).toBeLessThanOrEqual(3 * 21);
 });
 
-it('counts the messages of a whole page of insights by one statement', async () => {
+it('counts the messages of a page of insights with one statement', async () => {
   const one = await list(`${inOrganization()}/insights?first=1`);
   const all = await list(`${inOrganization()}/insights?first=200`);
   expect(all.answer.body.items).toHaveLength(200);
@@ -137,7 +137,7 @@ it('counts the messages of a whole page of insights by one statement', async () 
   expect(ofLogs(all.statements)).toEqual(ofLogs(one.statements));
 });
 
-it('looks into what moves with sessions for those alone that a bound of their last change leaves', async () => {
+it('reads the change rows of only the sessions within a bound of the last change', async () => {
   await test.app.services.store.execute('analyze session_change');
   const before = Math.floor(Date.now() / 1_000) - many / 2;
   const { answer, read } = await list(`${inOrganization()}?first=20&updated_before=${before}`);

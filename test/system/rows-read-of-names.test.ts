@@ -64,7 +64,7 @@ it.each([
   ['automation', 'automations', 'NAME'],
   ['user_account', 'users', 'EMAIL'],
 ])(
-  'reads a page of %s by its name by reading no more than the page, at either end and in the middle',
+  'reads no more than one page of %s by name, at either end and in the middle',
   async (table, list, field) => {
     const at = list === 'users' ? 'enterprise' : `organization(id: "${organizationId}")`;
     const page = (size: string) =>
@@ -88,7 +88,7 @@ it.each([
   ['knowledge_note', () => `knowledgeNote(by: {macro: {macro: "!M77", scope: {organizationId: "${organizationId}"}}})`],
   ['secret', () => `secret(by: {key: {key: "KEY_77", organizationId: "${organizationId}"}})`],
   ['user_account', () => 'user(by: {email: "U77@names.test"})'],
-])('finds a %s among 3,000 by reading it alone', async (table, field) => {
+])('reads only one row to find a %s among 3,000', async (table, field) => {
   const { answer, read } = await ask(`{ found: ${field()} { id } }`);
   expect(answer.found).toEqual({ id: expect.any(String) });
   expect(read[table]).toBeLessThanOrEqual(2);

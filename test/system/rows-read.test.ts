@@ -40,7 +40,7 @@ afterAll(() => test.close());
 it.each([
   ['first', { first: 20 }],
   ['last', { last: 20 }],
-])('reads no more of a long log than the %s page has, and one to know whether there is more', async (_which, page) => {
+])('reads no more of a long log than the %s page, and one row to detect the next page', async (_which, page) => {
   const query =
     'query($id: ID!, $first: Int, $last: Int) { session(id: $id) { events(first: $first, last: $last) { nodes { seq } } messages(first: $first, last: $last) { nodes { seq } } } }';
   const { answer, read } = await rowsRead(test, () => graphql(test, token, query, { id: longId, ...page }));
@@ -66,7 +66,7 @@ it('reads no more from the middle of a long log either', async () => {
   expect(read.log_entry).toBeLessThanOrEqual(51);
 });
 
-it('reads, for a page of sessions with five messages each, no more rows than it gives plus one per level', async () => {
+it('reads no more rows than it returns plus one per level, for a page of sessions with five messages each', async () => {
   const query =
     'query($id: ID!) { organization(id: $id) { sessions(first: 20) { nodes { sessionId messages(first: 5) { nodes { body } } } } } }';
   const { answer, read, statements } = await rowsRead(test, () => graphql(test, token, query, { id: organizationId }));
@@ -80,7 +80,7 @@ it('reads, for a page of sessions with five messages each, no more rows than it 
   expect(statements.length).toBeLessThanOrEqual(5);
 });
 
-it('reads a page of messages by v3 alike', async () => {
+it('reads no more rows for a page of messages over v3', async () => {
   const path = `/v3/organizations/${organizationId}/sessions/${longId}/messages?first=100`;
   const { answer, read } = await rowsRead(test, () => call(test, token, 'GET', path));
   expect(answer.body.items).toHaveLength(100);

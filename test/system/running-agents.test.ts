@@ -79,14 +79,14 @@ const turnsOf = async (id: string) =>
     .filter((event) => event.kind === 'TURN')
     .map(({ turn, phase, stopReason }) => [turn, phase, stopReason].filter((part) => part != null).join(' '));
 
-it('shows what the agent says while it is still at work', async () => {
+it('shows the agent’s messages while it is still at work', async () => {
   const id = await createSession(test, { prompt: 'say first\nsleep 60\nsay never' });
   await waitForMessage(id, 'first');
   expect(await turnsOf(id)).toEqual(['1 started']);
   await end(id);
 });
 
-it('ends the turn of an agent that is steered by a message, and gives it the message', async () => {
+it('ends the turn of an agent that a message steers, and delivers the message', async () => {
   const id = await createSession(test, { agent: 'steered', prompt: 'say one\nsleep 60\nsay never' });
   await waitForMessage(id, 'one');
   await send(id, 'say two');
@@ -119,7 +119,7 @@ it('closes the tool calls of a turn that was cancelled, and keeps their output',
   await end(id);
 });
 
-it.each(['terminated', 'put to sleep'])(
+it.each(['terminated', 'suspended'])(
   'closes the tool calls of a session that is %s, and keeps their output',
   async (how) => {
     const id = await createSession(test, { agent: 'stubborn', prompt: 'go' });
@@ -131,7 +131,7 @@ it.each(['terminated', 'put to sleep'])(
   },
 );
 
-it('answers an open question with a message, also where messages steer', async () => {
+it('answers an open question with a message, also if messages steer', async () => {
   const id = await createSession(test, { agent: 'steered', prompt: 'ask Which colour?' });
   await waitUntilWaiting(test, id);
   await send(id, 'blue');
@@ -139,7 +139,7 @@ it('answers an open question with a message, also where messages steer', async (
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: You answered: blue');
 });
 
-it('stops a turn that takes longer than it may, and waits for the user', async () => {
+it('stops a turn after its maximum duration, and waits for the user', async () => {
   const id = await createSession(test, { agent: 'hasty', prompt: 'sleep 60' });
   await waitUntilWaiting(test, id);
   expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: The agent was stopped because its turn took/);
@@ -158,7 +158,7 @@ it.each([
   expect((await readEvents(test, id)).filter((event) => event.kind === 'NOTICE')).toEqual([]);
 });
 
-it('tells an agent that could not take up its session what had happened in it', async () => {
+it('summarizes the events for an agent that could not load its session', async () => {
   const id = await createSession(test, { agent: 'forgetful', prompt: 'say the word is plum\nwrite a.txt b' });
   await waitUntilEnded(test, id);
   while (agentsOf(id).length > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -171,7 +171,7 @@ it('tells an agent that could not take up its session what had happened in it', 
   expect(lastMessage.endsWith('prompt')).toBe(true);
 });
 
-it('runs as many agents as there is memory for, the oldest session first, and one that needs more than there is alone', async () => {
+it('runs as many agents as fit into memory, the oldest session first, and an agent above the limit alone', async () => {
   const large = await createSession(test, { agent: 'large', prompt: 'sleep 60' });
   await waitForSession(test, large, ({ statusDetail }) => statusDetail === 'WORKING');
   const second = await createSession(test, { agent: 'large', prompt: 'sleep 60' });

@@ -31,7 +31,7 @@ const send = (id: string, message: string) =>
   );
 const agentsOf = (id: string) => findByEnvironment({ SWITCHYARD_RUN: id });
 
-it('runs a prompt to its end, and the file is in the workspace', async () => {
+it('runs a prompt to its end, and keeps the file in the workspace', async () => {
   const id = await createSession(test, { prompt: 'Please write about trains into trains.txt' });
   expect(await waitUntilEnded(test, id)).toMatchObject({
     status: 'EXIT',
@@ -54,12 +54,12 @@ it('runs a prompt to its end, and the file is in the workspace', async () => {
   ]);
 });
 
-it('keeps a title that was given', async () => {
+it('keeps a given title', async () => {
   const id = await createSession(test, { prompt: 'Write something', title: 'Mine' });
   expect(await waitUntilEnded(test, id)).toMatchObject({ title: 'Mine' });
 });
 
-it('takes up a finished session with the next message, in the same workspace', async () => {
+it('resumes a finished session with the next message, in the same workspace', async () => {
   const id = await createSession(test, { prompt: 'write one.txt 1\nsay first' });
   await waitUntilEnded(test, id);
   await send(id, 'list\nsay second');
@@ -82,7 +82,7 @@ it('takes up a finished session with the next message, in the same workspace', a
   ).toEqual(['RESUMING', 'RUNNING', 'EXIT']);
 });
 
-it('gives messages that come while the agent works as the next turn, one prompt at a time', async () => {
+it('delivers messages that arrive during the work as the next turn, one prompt at a time', async () => {
   const id = await createSession(test, { prompt: 'say one\nsleep 0.5\nsay two' });
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await send(id, 'say three');
@@ -111,7 +111,7 @@ it('waits for the answer to a question', async () => {
   ]);
 });
 
-it('tries again after a crash, and says so when the budget is spent', async () => {
+it('retries after a crash, and reports when the budget is used up', async () => {
   const id = await createSession(test, { prompt: 'say before\ncrash' });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
@@ -124,7 +124,7 @@ it('tries again after a crash, and says so when the budget is spent', async () =
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: back');
 });
 
-it('ends an agent at once when its session is terminated, and hears nothing more of it', async () => {
+it('ends an agent at once when its session is terminated, and accepts nothing more from it', async () => {
   const id = await createSession(test, { prompt: 'say working\nsleep 60\nsay never' });
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   expect(agentsOf(id)).not.toHaveLength(0);
@@ -134,7 +134,7 @@ it('ends an agent at once when its session is terminated, and hears nothing more
   expect(events.at(-1)).toMatchObject({ kind: 'STATUS', status: 'EXIT' });
 });
 
-it('gives secrets to the agent and to nobody else', async () => {
+it('gives secrets only to the agent', async () => {
   const value = 'c4n4ry-value-of-a-secret';
   const id = await createSession(test, {
     prompt: 'env MY_TOKEN\nsay in the open',
@@ -153,7 +153,7 @@ it('gives secrets to the agent and to nobody else', async () => {
   expect(rows[0]?.all).not.toContain(value);
 });
 
-it('tells the same story by GraphQL, v1 and v3, each in its own dialect', async () => {
+it('returns the same events over GraphQL, v1 and v3, each in its own dialect', async () => {
   const id = await createSession(test, { prompt: 'plan a; b\nsay hello\nwrite x.txt y\nsay bye', tags: ['story'] });
   await waitUntilEnded(test, id);
   const { data } = await graphql(
@@ -205,7 +205,7 @@ it('runs more sessions than it has slots, evicting agents that only wait', async
   );
 });
 
-it('does not mind that a warm agent ends, and starts another for the next message', async () => {
+it('accepts that a warm agent ends, and starts another for the next message', async () => {
   const id = await createSession(test, { prompt: 'say one' });
   await waitUntilEnded(test, id);
   // In a sandbox these are several processes, which end with the first.
@@ -217,7 +217,7 @@ it('does not mind that a warm agent ends, and starts another for the next messag
   expect(events.filter((event) => event.kind === 'ERROR')).toEqual([]);
 });
 
-it('gives a message that came before a question to the next turn, not to the question', async () => {
+it('delivers a message sent before a question to the next turn, not to the question', async () => {
   const id = await createSession(test, { prompt: 'sleep 0.5\nask Really?' });
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await send(id, 'say later');
@@ -231,7 +231,7 @@ it('gives a message that came before a question to the next turn, not to the que
   ]);
 });
 
-it('obeys all messages that waited', async () => {
+it('runs all messages that waited', async () => {
   const id = await createSession(test, { prompt: 'sleep 0.5' });
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   for (const n of [1, 2, 3]) await send(id, `say m${n}`);

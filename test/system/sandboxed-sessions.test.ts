@@ -31,21 +31,21 @@ const run = async (test: TestApp, prompt: string) => {
 };
 
 describe.skipIf(problem !== null)('a session', () => {
-  it('runs in a sandbox by itself, and its files are where they always are', async () => {
+  it('runs in a sandbox by default, with its files at their usual paths', async () => {
     const test = await start({});
     const { messages, workspace } = await run(test, 'env HOME\nwrite a.txt from inside');
     expect(messages.join('\n')).toContain('/home/agent');
     expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toContain('from inside');
   });
 
-  it('runs without one where SANDBOX says so', async () => {
+  it('runs without a sandbox if SANDBOX says so', async () => {
     const test = await start({ sandbox: 'none' });
     const { messages } = await run(test, 'env HOME');
     expect(messages.join('\n')).toContain(join(test.dataDir, 'sessions'));
   });
 
   it.skipIf(opencode.program === null)(
-    'of opencode calls its model through the gateway, and has neither the key nor another way out',
+    'of opencode calls its model through the gateway, and has neither the key nor other network access',
     async () => {
       const apiKey = 'provider-key-c4n4ry';
       const llm = await startFakeLlm({ apiKey });

@@ -41,7 +41,7 @@ async function makeEarlier() {
 const time = (inMs: number) => new Date(test.app.services.now().getTime() + inMs).toISOString();
 
 describe('a schedule', () => {
-  it('that recurs starts a session with its playbook and tags at each of its times', async () => {
+  it('starts a session with its playbook and tags at each occurrence', async () => {
     const clock = stopClock(test);
     const { ask, make, until: waitFor, runsOf } = await makeEarlier();
     const { playbook_id } = (await ask('POST', '/playbooks', { title: 'Cleaning', body: 'Thoroughly.' })).body;
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     expect(body).toMatchObject({ origin: 'automation', tags: ['floor'], playbook_id, title: 'Sweep the floor.' });
   });
 
-  it('that happens once writes to its session at its time, once, and is disabled then', async () => {
+  it('with one occurrence writes to its session once, and is disabled then', async () => {
     const clock = stopClock(test);
     const { token, ask, make, until: waitFor, runsOf } = await makeEarlier();
     const sessionId = await createSession(test, {}, token);
@@ -70,7 +70,7 @@ describe('a schedule', () => {
     expect(body.items.map(({ message }: any) => message)).toEqual(['say hello', 'Sweep the floor.']);
   });
 
-  it('that fails tells of it, in its own words', async () => {
+  it('that fails reports it, in the terms of schedules', async () => {
     const clock = stopClock(test);
     const { token, ask, make, until: waitFor } = await makeEarlier();
     const sessionId = await createSession(test, {}, token);
@@ -86,7 +86,7 @@ describe('a schedule', () => {
     });
   });
 
-  it('whose prompt names what is not there is not saved', async () => {
+  it('with a reference to a missing object in its prompt is not saved', async () => {
     const { ask, make } = await makeEarlier();
     const prompt = 'Follow @playbook:Nowhere.';
     const refused = await ask('POST', '/schedules', { name: 'Sweep', prompt, frequency: '@daily' });

@@ -26,7 +26,7 @@ function schedules(env: Environment, ...args: string[]): Promise<{ code: number;
 }
 
 describe('moving an organization from schedules to automations', () => {
-  it('and back, and again, is told, written once, and leaves what there is as it is', async () => {
+  it('is audited, written once, reversible, and leaves existing objects unchanged', async () => {
     const database: Environment =
       testDatabase === 'postgres'
         ? { DATABASE_URL: await createDatabase(), SECRET_KEY: 'the same secret key at every start' }
@@ -86,7 +86,7 @@ describe('moving an organization from schedules to automations', () => {
     expect(await readEnabled()).toEqual([false, true, false]);
   }, 240_000);
 
-  it('needs an organization that is there, and says how it is called', async () => {
+  it('needs an existing organization, and explains its usage', async () => {
     const help = await schedules({}, '--help');
     expect(help).toMatchObject({
       code: 0,

@@ -26,7 +26,7 @@ const urlsIn = (text: string) => [...text.matchAll(/ATTACHMENT:"([^"]+)"/g)].map
 const textAt = async (url: string) => (await fetch(url)).text();
 
 describe('attachments of a session', () => {
-  it('are lines of its prompt and of its messages, in its list, and within the agent’s reach', async () => {
+  it('are lines of its prompt and its messages, in its list, and available to the agent', async () => {
     const { organizationId } = test;
     const one = await uploadTo(test, organizationId, { name: 'one 1.txt', content: 'the first' });
     const two = await uploadTo(test, organizationId, { name: 'two.txt', content: 'the second' });
@@ -67,7 +67,7 @@ describe('attachments of a session', () => {
     ]);
   });
 
-  it('are found in prompts of version 1, as clients write them there; other addresses stay as they are', async () => {
+  it('are found in prompts of version 1 in the clients’ form; other URLs stay unchanged', async () => {
     const { body: url } = await upload(test, test.v1Key, '/v1/attachments', { name: 'a.txt', content: 'from v1' });
     const foreign = 'https://example.com/attachments/0123456789abcdef0123456789abcdef/a.txt';
     const prompt = `prompt\nATTACHMENT:"${url}"\nATTACHMENT:"${foreign}"`;
@@ -82,7 +82,7 @@ describe('attachments of a session', () => {
     expect(await listed(test.organizationId, id)).toHaveLength(1);
   });
 
-  it('may be of several sessions: each lists it, and keeps it', async () => {
+  it('may belong to several sessions, each of which lists and keeps them', async () => {
     const { organizationId } = test;
     const shared = await uploadTo(test, organizationId, { name: 'shared.txt', content: 'for all' });
     const body = { prompt: 'say x', attachment_urls: [shared.url, shared.url] };
@@ -98,7 +98,7 @@ describe('attachments of a session', () => {
     }
   });
 
-  it('are refused where they are unknown or another organization’s, and nothing is written', async () => {
+  it('are refused if unknown or another organization’s, and nothing is written', async () => {
     const mine = await uploadTo(test, test.organizationId, { name: 'mine.txt', content: 'mine' });
     const { organizationId, token } = await makeOrganization(test, 'Elsewhere');
     const id = await start(organizationId, { prompt: 'say x' });
@@ -122,7 +122,7 @@ describe('attachments of a session', () => {
   });
 });
 
-describe('files that nobody can have any more', () => {
+describe('unused files', () => {
   const sweep = () => deleteOrphanedAttachments(test.app.services, () => false);
   const daysAgo = (id: string, days: number) =>
     test.app.services.store.execute(
@@ -130,7 +130,7 @@ describe('files that nobody can have any more', () => {
       [id.replace('attachment-', ''), days],
     );
 
-  it('go when no session has used them for 30 days, or their organization is gone; others stay', async () => {
+  it('are deleted after 30 days without a session, or with their organization; others stay', async () => {
     await sweep();
     const { organizationId } = await makeOrganization(test, 'Doomed');
     const file = { name: 'a.txt', content: 'x' };
@@ -159,7 +159,7 @@ describe('files that nobody can have any more', () => {
     expect(await sweep()).toBe(0);
   });
 
-  it('are what a crash left behind between a file and its row, once nothing has come in for an hour', async () => {
+  it('left by a crash between a file and its row are deleted after an hour without uploads', async () => {
     const { files } = test.app.services;
     const whole = await uploadTo(test, test.organizationId, { name: 'a.txt', content: 'x' });
     const wholeId = whole.attachment_id.replace('attachment-', '');

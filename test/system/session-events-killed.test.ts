@@ -19,7 +19,7 @@ async function mutate(server: ServerProcess, document: string, input: object): P
 
 // PGlite always runs in one process.
 describe.skipIf(testDatabase !== 'postgres')('events of sessions, read by processes that are killed', () => {
-  it('let an automation act on each exactly once', { timeout: 180_000 }, async () => {
+  it('start each matching automation exactly once', { timeout: 180_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-events-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const url = await createDatabase();

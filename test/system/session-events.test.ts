@@ -67,7 +67,7 @@ const promptOf = async (sessionId: string) => {
 };
 
 describe('an event of a session', () => {
-  it('starts what automations do, once for each that wants it', { timeout: 60_000 }, async () => {
+  it('starts each matching automation once', { timeout: 60_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const before = await createSession(test, { prompt: 'say before', tags: ['mine'] }, token);
     await terminate(before, token);
@@ -153,8 +153,8 @@ describe('an event of a session', () => {
   });
 });
 
-describe('automations that follow one another', () => {
-  it('are five in a row at most, and the sixth says why it was left out', { timeout: 90_000 }, async () => {
+describe('automations that trigger one another', () => {
+  it('run at most five in a row, and the sixth run records the reason', { timeout: 90_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const notMarker = ['tags', 'NOT_CONTAINS', 'marker'] as [string, string, unknown];
     const loop = await make({ triggers: [on('finished', notMarker)], actions: [start('say again')] }, token);
@@ -169,7 +169,7 @@ describe('automations that follow one another', () => {
     });
   });
 
-  it('are counted also where they write to the session that they hear of', { timeout: 90_000 }, async () => {
+  it('are also counted when they write to the session of their event', { timeout: 90_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const sessionId = await createSession(test, { prompt: 'ask Wait.' }, token);
     const sql = 'select status_detail as detail from session where id = $1';
@@ -212,6 +212,6 @@ it.each([
   [{ status: 'running', statusDetail: 'working' }, null],
   [{ status: 'resuming', statusDetail: 'waiting_for_user' }, null],
   [null, null],
-])('of a status %j the event is %s', (status, event) => {
+])('a status %j gives the event %s', (status, event) => {
   expect(eventOfStatus(status)).toBe(event);
 });

@@ -58,7 +58,7 @@ const attachmentsOf = async (organizationPath: string, id: string) => {
 const ended = (organizationPath: string, id: string) => admin('GET', `${organizationPath}/sessions/${id}`);
 
 describe('cookies', () => {
-  it('are files that only their owner reads, while the agent runs, and are never seen', async () => {
+  it('are files that only their owner can read, exist while the agent runs, and are never shown', async () => {
     const organizationPath = await makeOrganizationPath('Cookies');
     const jar = `.example.com\tTRUE\t/\tTRUE\t0\tsid\tc4n4ry-cookie-value`;
     await admin('POST', `${organizationPath}/secrets`, { type: 'cookie', key: 'shop/login', value: jar });
@@ -74,7 +74,7 @@ describe('cookies', () => {
     await expect.poll(() => readdir(join(sessionDir(id), 'secrets'))).toEqual([]);
   });
 
-  it('are put where no link of the agent leads', async () => {
+  it('are not written through a link of the agent', async () => {
     const organizationPath = await makeOrganizationPath('Links');
     await admin('POST', `${organizationPath}/secrets`, { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-linked' });
     const id = await start(organizationPath, { prompt: 'say x' });
@@ -89,8 +89,8 @@ describe('cookies', () => {
   });
 });
 
-describe('what the agent leaves in its outputs', () => {
-  it('becomes attachments of the agent at the end of the turn, each once, and again when it has changed', async () => {
+describe('a file in the agent’s outputs directory', () => {
+  it('becomes an attachment of the agent at the end of the turn, once, and again after a change', async () => {
     const organizationPath = await makeOrganizationPath('Outputs');
     const id = await start(organizationPath, {
       prompt: 'write .session/outputs/report.md first\nwrite .session/outputs/deep/data.csv 1,2\nwrite other.txt no',
@@ -139,7 +139,7 @@ describe('what the agent leaves in its outputs', () => {
     expect(await ended(organizationPath, id)).toMatchObject({ status: 'exit', status_detail: 'finished' });
   });
 
-  it('is kept once, also by a worker that died before it had noted that, and again when it has changed', async () => {
+  it('is stored once, also after a crash before its record, and again after a change', async () => {
     const organizationPath = await makeOrganizationPath('Once');
     const id = await start(organizationPath, { prompt: 'write .session/outputs/report.md first' });
     expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
@@ -158,7 +158,7 @@ describe('what the agent leaves in its outputs', () => {
     ]);
   });
 
-  it('tells no name of what lies outside, also where the directory itself is a link', async () => {
+  it('reveals no names outside of the workspace, even if the directory is a link', async () => {
     const organizationPath = await makeOrganizationPath('Names');
     const { session_id: id } = await admin('POST', `${organizationPath}/sessions`, { prompt: 'ask Now?' });
     await waitUntilWaiting(test, id);
@@ -180,7 +180,7 @@ describe('what the agent leaves in its outputs', () => {
 });
 
 describe('attachments', () => {
-  it('are files of their own, also where two have one name, and stay as the agent has changed them', async () => {
+  it('are separate files, even with equal names, and keep the agent’s changes', async () => {
     const organizationPath = await makeOrganizationPath('Twins');
     const organizationId = organizationPath.split('/').at(-1) as string;
     const [one, two] = [
@@ -199,7 +199,7 @@ describe('attachments', () => {
     expect(await readFile(join(sessionDir(id), 'attachments/same.txt'), 'utf8')).toBe('changed\n');
   });
 
-  it('may have any name: none leads out of their folder', async () => {
+  it('may have any name, and none leads out of their folder', async () => {
     const organizationPath = await makeOrganizationPath('Names');
     const organizationId = organizationPath.split('/').at(-1) as string;
     const names = ['..', '.env', `${'ü'.repeat(200)}.txt`, 'a "quoted" name'];
@@ -211,7 +211,7 @@ describe('attachments', () => {
     for (const name of files) expect((await stat(join(sessionDir(id), 'attachments', name))).size).toBe(1);
   });
 
-  it('and all else of the service is no part of a repository that the agent makes', async () => {
+  it('are, like all files of the service, no part of an agent’s repository', async () => {
     const id = await start(await makeOrganizationPath('Ignored'), { prompt: 'say x' });
     expect(await readFile(join(sessionDir(id), '.gitignore'), 'utf8')).toBe('*\n');
   });

@@ -38,7 +38,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     });
   }
 
-  it('never allow more together than the limit, and no less when both count', async () => {
+  it('together allow the limit, no more and no less, when both count', async () => {
     const key = await newKey();
     let statements = 0;
     for (const each of [first, second]) onSpend(each, () => statements++);
@@ -49,7 +49,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(statements).toBeGreaterThanOrEqual(20);
   });
 
-  it('spend what was taken without asking again', async () => {
+  it('spend a reserved amount without another statement', async () => {
     const key = await newKey();
     let statements = 0;
     onSpend(first, () => statements++);
@@ -60,7 +60,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(statements).toBe(2);
   });
 
-  it('share the points of operations, expensive ones too', async () => {
+  it('share the points of operations, including expensive ones', async () => {
     const key = await newKey();
     const query = '{ organizations(first: 90) { nodes { name } } rateLimit { remaining } }';
     const answers = await Promise.all(
@@ -75,7 +75,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(allowed).toBeGreaterThanOrEqual(9);
   });
 
-  it('share what an address got wrong', async () => {
+  it('share the failed attempts of an address', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 14; n++) statuses.push(await ask(n % 2 === 0 ? first : second, 'apk_nobody'));
     expect({ slowed: count(statuses, 429), refused: count(statuses, 401) }).toEqual({ slowed: 4, refused: 10 });
@@ -98,7 +98,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     expect(warnings).toEqual(['A shared limit does not answer: counting alone.']);
   });
 
-  it('forget what is long past', async () => {
+  it('delete expired amounts', async () => {
     const { store } = first.app.services;
     await store.execute("insert into rate_limit (key, points, expire) values ('old', 1, 1000)");
     // Another process, because the others have just cleaned up.

@@ -9,7 +9,7 @@ it.each([
   ['worker', true],
   ['scheduler', false],
 ])(
-  'a process with the role %s warns of agents that share the network of the host: %s',
+  'a process with the role %s warns about agents that share the network of the host: %s',
   { timeout: 60_000 },
   async (roles, isWarned) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-warning-'));

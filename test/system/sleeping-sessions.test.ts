@@ -60,7 +60,7 @@ it('stops the agent of a session that is archived at work, and starts a new turn
   expect((await readMessages(test, id)).slice(-2)).toEqual(['USER_MESSAGE: say awake', 'AGENT_MESSAGE: awake']);
 });
 
-it('suspends a session once, and tells from where', async () => {
+it('suspends a session once, and records its previous state', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
   await waitUntilWaiting(test, id);
@@ -77,7 +77,7 @@ it('suspends a session once, and tells from where', async () => {
 /** Suspends every session that waits for its user, as the service does after `IDLE_SUSPEND_MINUTES`. */
 const suspendIdle = () => suspendIdleSessions(test.app.services, -60_000, () => false);
 
-it('resumes the turn of a session that was suspended because nobody answered, and gives it the answer', async () => {
+it('resumes the turn of a session that was suspended without an answer, and delivers the answer', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'ask Which colour?' });
   await waitUntilWaiting(test, id);
@@ -126,7 +126,7 @@ it('does not repeat a question answered during suspension, but repeats one answe
   ]);
 });
 
-it('wakes a session that has nothing to do without starting an agent: it waits for the user', async () => {
+it('resumes a session without work to wait for its user, and starts no agent', async () => {
   const context = await asAdministrator(test);
   const id = await createSession(test, { prompt: 'say hello' });
   await waitUntilEnded(test, id);
@@ -145,7 +145,7 @@ it('wakes a session that has nothing to do without starting an agent: it waits f
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: again');
 });
 
-it('runs a session that was put to sleep before a worker took it, once it is awake', async () => {
+it('runs a session that was suspended before a worker claimed it, once it is resumed', async () => {
   const context = await asAdministrator(test);
   // More sessions than slots: the last ones wait.
   const busy = await Promise.all(Array.from({ length: 3 }, () => createSession(test, { prompt: 'sleep 60' })));

@@ -56,8 +56,8 @@ async function makeHook(pattern: string) {
 
 const tooSlow = 'The conditions do not hold: a pattern takes too long: "^slow+$".';
 
-describe('a pattern that is compiled', () => {
-  it('holds up nobody else: other requests are answered first', async () => {
+describe('the compilation of a pattern', () => {
+  it('does not delay other requests', async () => {
     const gatedPatterns = gatePatterns(test);
     const { token, organizationId } = await makeAutomatic(test);
     let isSaved = false;
@@ -73,7 +73,7 @@ describe('a pattern that is compiled', () => {
     await gatedPatterns.patterns.stop();
   });
 
-  it('is refused by its name when it takes too long, and the next one is compiled', async () => {
+  it('is refused by name if it takes too long, and the next one is compiled', async () => {
     const gatedPatterns = gatePatterns(test, 50);
     const { token, organizationId } = await makeAutomatic(test);
     const slow = trigger('webhook:incoming', 'body.text', '^slow+$');
@@ -87,7 +87,7 @@ describe('a pattern that is compiled', () => {
 });
 
 describe('a pattern that takes too long to match', () => {
-  it('lets a delivery be skipped, says so in the run, and is not run again for a minute', async () => {
+  it('skips a delivery, is recorded in the run, and is not run again for a minute', async () => {
     const clock = stopClock(test);
     const { send, runs } = await makeHook('^slow+$');
     const gatedPatterns = gatePatterns(test, 50);
@@ -102,7 +102,7 @@ describe('a pattern that takes too long to match', () => {
     await gatedPatterns.patterns.stop();
   });
 
-  it('lets an event of a session be skipped, and no event is lost', async () => {
+  it('skips an event of a session, and loses none', async () => {
     const { token } = await makeAutomatic(test);
     const make = async (conditions?: object) => {
       const triggers = [{ event: { eventType: 'session:terminated', ...(conditions ? { conditions } : {}) } }];

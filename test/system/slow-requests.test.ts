@@ -39,7 +39,7 @@ it.each([
     'multipart/form-data; boundary=b',
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of ',
   ],
-])('ends a request whose body trickles: %s', async (_what, line, type, start) => {
+])('ends a request with a slow body: %s', async (_what, line, type, start) => {
   const head =
     `${line.replace('ORG', test.organizationId)} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n` +
     `Authorization: Bearer ${line.includes('/v1') ? test.v1Key : test.adminToken}\r\n`;
@@ -53,7 +53,7 @@ it.each([
   }
 });
 
-it('lets WebSockets and event streams stay open', async () => {
+it('keeps WebSockets and event streams open', async () => {
   const id = await createSession(test);
   const query = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
   const stream = await openStream(test.url, test.adminToken, query, { id });

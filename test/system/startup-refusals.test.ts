@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { startRefused } from '../support/server.ts';
 import { makeDirectory, makeServerEnv } from '../support/server-env.ts';
 
-it('reports every bad variable at once, by name, before it opens anything', async () => {
+it('reports every invalid variable at once, by name, before it opens anything', async () => {
   const env = await makeServerEnv();
   const refused = await startRefused({
     ...env,
@@ -43,14 +43,14 @@ it.each([
   [{ ATTACHMENTS_DIR: '/sys/files' }, /^ATTACHMENTS_DIR must be .* but \/sys\/files is none \(E[A-Z]+\)\.$/m],
   [{ HOST: '192.0.2.1' }, /^HOST must be an address of this machine, .* but was 192\.0\.2\.1 \(EADDRNOTAVAIL\)\.$/m],
   [{ HOST: 'nosuch.invalid' }, /^HOST must be an address of this machine, .* but was nosuch\.invalid \(E[A-Z_]+\)\.$/m],
-])('says in a sentence of the variable what cannot be used: %j', async (bad, sentence) => {
+])('describes an unusable value in a sentence about the variable: %j', async (bad, sentence) => {
   const refused = await startRefused({ ...(await makeServerEnv()), ...bad });
   expect(refused.code).toBe(1);
   expect(refused.output).toMatch(sentence);
   expect(refused.output.trim().split('\n')).toHaveLength(2);
 });
 
-it('says how the service is built where it is not', () => {
+it('tells how to build the service if it is not built', () => {
   const dir = makeDirectory();
   copyFileSync('package.json', join(dir, 'package.json'));
   const { status, stderr } = spawnSync('npm', ['--silent', 'start'], { cwd: dir, encoding: 'utf8' });

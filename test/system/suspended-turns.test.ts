@@ -79,7 +79,7 @@ it.each(['v1', 'v3', 'graphql'] as const)(
   },
 );
 
-it('waits for the user, without an agent, when a session is resumed whose turn was stopped', async () => {
+it('waits for the user, without an agent, when a session with a stopped turn is resumed', async () => {
   const id = await startWorking('sleep 600');
   await suspend(id);
   expect(await resume(id)).toMatchObject({ status: 'RUNNING', statusDetail: 'WAITING_FOR_USER' });
@@ -143,7 +143,7 @@ it('resumes the turn after a stopped one when its agent crashes, with the note a
   expect((await readMessages(test, id)).at(-1)).toContain('yes');
 });
 
-it('says nothing of a stopped turn where none had started', async () => {
+it('does not mention a stopped turn if none had started', async () => {
   const busy = await Promise.all(Array.from({ length: 3 }, () => startWorking('sleep 600')));
   const id = await createSession(test, { prompt: 'prompt' });
   await suspend(id);

@@ -21,7 +21,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     await first.close();
   });
 
-  it('bring a message written through one to a subscriber of the other, at once', async () => {
+  it('deliver a message that one of them wrote to a subscriber of the other at once', async () => {
     const id = await createSession(first, { prompt: 'ask How many?' });
     const following = follow(connect(second.url, first.adminToken), messagesQuery, { id });
     const bodies = async (count: number) =>
@@ -40,7 +40,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     await waitUntilEnded(first, id);
   });
 
-  it('let a subscription go on at the other one, from its cursor', async () => {
+  it('let a subscription resume on the other process from its cursor', async () => {
     const id = await createSession(first, {
       prompt: Array.from({ length: 20 }, (_, n) => `say ${n}\nsleep 0.02`).join('\n'),
     });

@@ -33,7 +33,7 @@ async function createSession(server: ServerProcess, prompt: string): Promise<str
   return (await mutate(server, document, { organizationId, prompt })).session.sessionId;
 }
 
-it('loses nothing when the process is killed, and says everything under the same id', async () => {
+it('loses nothing when the process is killed, and sends every event under the same id', async () => {
   const env = await makeEnv();
   let server = await startServer(env);
   const receiver = await startReceiver();

@@ -32,27 +32,27 @@ const giga = 1_000_000_000;
 describe('a receiver', () => {
   it.each<[string, Misbehavior, { statusCode: number | null; error: string | null; answer: string }]>([
     [
-      'that promises a GB and sends five bytes',
+      'that announces a GB and sends five bytes',
       (socket) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\nfive!`),
       { statusCode: 200, error: null, answer: 'five!' },
     ],
     [
-      'that promises a GB and sends nothing more, without an end',
+      'that announces a GB and sends nothing more without closing',
       (socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\nfive!`),
       { statusCode: 200, error: null, answer: 'five!' },
     ],
     [
-      'that sends more than it promised',
+      'that sends more than it announced',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n'),
       { statusCode: 200, error: null, answer: 'ok' },
     ],
     [
-      'that promises two lengths',
+      'that announces two lengths',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!'),
       { statusCode: null, error: 'The answer has not the length that it promised.', answer: '' },
     ],
     [
-      'that promises a negative length',
+      'that announces a negative length',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nok'),
       { statusCode: null, error: 'The answer was not HTTP.', answer: '' },
     ],
@@ -67,12 +67,12 @@ describe('a receiver', () => {
       { statusCode: null, error: brokenOff, answer: '' },
     ],
     [
-      'that answers its headers byte by byte, too slowly',
+      'that sends its headers byte by byte, too slowly',
       (socket) => drip(socket, `HTTP/1.1 200 OK\r\nX-Slow: ${'.'.repeat(10_000)}`, 20),
       { statusCode: null, error: tooLate, answer: '' },
     ],
     [
-      'that only ever says that it goes on',
+      'that only sends informational responses',
       (socket) => {
         const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
         socket.on('close', () => clearInterval(timer));
@@ -80,12 +80,12 @@ describe('a receiver', () => {
       { statusCode: null, error: tooLate, answer: '' },
     ],
     [
-      'that changes the protocol',
+      'that switches the protocol',
       (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
       { statusCode: null, error: expect.any(String) as unknown as string, answer: '' },
     ],
     [
-      'whose answer has a NUL and half a character',
+      'whose response contains a NUL and half a character',
       (socket) => socket.end(Buffer.from('HTTP/1.1 500 Oh\r\nConnection: close\r\n\r\na\u0000b\u00e4', 'latin1')),
       { statusCode: 500, error: 'The answer was 500, and not one from 200 to 299.', answer: 'a\ufffdb\ufffd' },
     ],
@@ -96,7 +96,7 @@ describe('a receiver', () => {
     expect(durationMs).toBeLessThan(3_000);
   });
 
-  it('that answers slowly byte by byte is cut off after the time of an answer, which it has given', async () => {
+  it('that responds byte by byte is disconnected after its time for a response', async () => {
     const server = await startMisbehavingServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\n`);
       drip(socket, 'x'.repeat(1_000), 20);
@@ -106,7 +106,7 @@ describe('a receiver', () => {
     expect(answer.durationMs).toBeLessThan(3_000);
   });
 
-  it('that sends a GB is read to its beginning only', async () => {
+  it('that sends a GB has only the beginning read', async () => {
     let written = 0;
     const server = await startMisbehavingServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\n`);
@@ -123,7 +123,7 @@ describe('a receiver', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('that packs a great deal into little is not unpacked', async () => {
+  it('that compresses a large response is not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(100_000_000));
     const server = await startMisbehavingServer((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`);
@@ -135,7 +135,7 @@ describe('a receiver', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
-  it.each([301, 302, 303, 307, 308])('that leads elsewhere by a %i leads nowhere', async (status) => {
+  it.each([301, 302, 303, 307, 308])('that redirects with %i is not followed', async (status) => {
     const target = await startMisbehavingServer(() => undefined);
     for (const to of [
       target.url,

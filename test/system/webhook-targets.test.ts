@@ -64,7 +64,7 @@ function sender(options: Partial<WebhookSenderOptions> = {}) {
 }
 
 describe('a sender', () => {
-  it('sends nothing to an address of its own network, however it is written', async () => {
+  it('sends nothing to an address of its own network in any notation', async () => {
     const receiver = await startReceiver();
     const send = sender({ allowPrivate: false });
     for (const host of ['127.0.0.1', '127.1', '0x7f000001', '2130706433', 'localhost', '[::ffff:127.0.0.1]']) {
@@ -108,7 +108,7 @@ describe('a sender', () => {
     expect(await own(url)).toMatchObject({ statusCode: 204, error: null });
   });
 
-  it('waits no longer than it may, for the headers and for the rest', async () => {
+  it('waits no longer than the timeouts, for the headers and for the rest', async () => {
     const send = sender({ timeoutMs: 300 });
     const silent = await startMisbehavingServer(() => undefined);
     expect(await send(silent.url)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
@@ -126,7 +126,7 @@ describe('a sender', () => {
     expect(answer.durationMs).toBeLessThan(2_000);
   });
 
-  it('reads no more than the beginning of an answer', async () => {
+  it('reads only the beginning of a response', async () => {
     let written = 0;
     const endless = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -143,7 +143,7 @@ describe('a sender', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('takes what is no answer for none', async () => {
+  it('treats an invalid response as none', async () => {
     const send = sender({ timeoutMs: 2_000 });
     const texts = [
       ['SSH-2.0-OpenSSH_9.2\r\n', 'The answer was not HTTP.'],
@@ -165,7 +165,7 @@ describe('a service that may not send to its own network', () => {
   });
   afterAll(() => test.close());
 
-  it('refuses addresses of it, and what is not encrypted', async () => {
+  it('refuses its addresses, and unencrypted ones', async () => {
     const { token } = await makeOrganization(test, 'Refused targets');
     for (const url of [
       'http://example.com/',
@@ -187,7 +187,7 @@ describe('a service that may not send to its own network', () => {
     }
   });
 
-  it('sends nothing to a name that leads there', async () => {
+  it('sends nothing to a name that resolves to it', async () => {
     const { token } = await makeOrganization(test, 'Names');
     const receiver = await startReceiver();
     const url = `https://localhost:${receiver.port}/`;

@@ -52,7 +52,7 @@ const actionsOf = async (organizationId: string) => {
   return rows.map(({ action }) => action);
 };
 
-it('tells an endpoint what happens in the sessions of its organization, signed, each thing once', async () => {
+it('sends the events of its organization’s sessions to an endpoint, signed, each once', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Hears');
   const before = await createSession(test, { prompt: 'say before' }, token);
   const receiver = await startReceiver();
@@ -96,7 +96,7 @@ it('tells an endpoint what happens in the sessions of its organization, signed, 
   ]);
 });
 
-it('tells only what an endpoint wants to hear, and nothing of unlisted sessions', async () => {
+it('sends only the subscribed event types to an endpoint, and nothing of unlisted sessions', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Chooses');
   const receiver = await startReceiver();
   await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });
@@ -112,7 +112,7 @@ it('tells only what an endpoint wants to hear, and nothing of unlisted sessions'
   expect(received.map(({ body }) => body.data.message).sort()).toEqual(['Shown.', 'say shown']);
 });
 
-it('sends again what was not taken, later and later, with the same id, and gives up after a day', async () => {
+it('retries a failed delivery with growing delays and the same id, and gives up after a day', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Fails');
   const receiver = await startReceiver();
   receiver.answer((response) => void response.writeHead(500).end('Broken\u0000 here'));
@@ -190,7 +190,7 @@ it('does not follow redirects', async () => {
   expect(elsewhere.received).toEqual([]);
 });
 
-it('disables an endpoint that has taken nothing for a day, and one that says that it is gone, and notes it', async () => {
+it('disables an endpoint that accepted nothing for a day, or answered 410, and logs it', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Gives up');
   const receiver = await startReceiver();
   receiver.answer((response) => void response.writeHead(503).end());
@@ -239,7 +239,7 @@ it('disables an endpoint that has taken nothing for a day, and one that says tha
   expect(receiver.received.map(({ body }) => body.data.message)).not.toContain('Is anybody there?');
 });
 
-it('sends a test once, and signs with both secrets for a day after another was given', async () => {
+it('sends a test once, and signs with both secrets for a day after a rotation', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Tests');
   const receiver = await startReceiver();
   const { id, secret } = await makeEndpoint(test, token, { url: receiver.url });
@@ -286,7 +286,7 @@ it('sends a test once, and signs with both secrets for a day after another was g
   expect([signedBy(secret, third), signedBy(rotated.secret, third)]).toEqual([false, true]);
 });
 
-it('sends to an endpoint what one that hangs does not hold up', async () => {
+it('sends to an endpoint without waiting for one that hangs', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Hangs once');
   const receiver = await startReceiver();
   receiver.answer((response, { body }) => (body.type === 'webhook.test' ? undefined : response.writeHead(204).end()));
@@ -300,7 +300,7 @@ it('sends to an endpoint what one that hangs does not hold up', async () => {
   expect(deliveries.nodes.at(-1)).toMatchObject({ eventType: 'TEST', status: 'PENDING', attempts: [] });
 });
 
-it('sends to an endpoint what others’ do not hold up', async () => {
+it('sends to an endpoint without waiting for those of others', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Hangs');
   const hanging = await startReceiver();
   hanging.answer(() => undefined);
@@ -315,7 +315,7 @@ it('sends to an endpoint what others’ do not hold up', async () => {
   expect((await readEndpoint(test, token, id)).isEnabled).toBe(true);
 });
 
-it('sends to an organization what another’s many hanging endpoints do not hold up', async () => {
+it('sends to an organization without waiting for another one’s many hanging endpoints', async () => {
   const slow = await makeOrganization(test, 'Hangs in many places');
   const hanging = await startReceiver();
   hanging.answer(() => undefined);
@@ -335,7 +335,7 @@ it('sends to an organization what another’s many hanging endpoints do not hold
   expect(hanging.received.length).toBeLessThan(64);
 });
 
-it('sends nothing more to one that was deleted', async () => {
+it('sends nothing more to a deleted endpoint', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Is deleted');
   const [gone, retained] = [await startReceiver(), await startReceiver()];
   const { id } = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
@@ -356,7 +356,7 @@ it('sends nothing more to one that was deleted', async () => {
 });
 
 // PGlite always runs in one process.
-it.skipIf(testDatabase === 'pglite')('sends each thing once when several processes do it', async () => {
+it.skipIf(testDatabase === 'pglite')('sends each event once when several processes deliver', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Several');
   const receiver = await startReceiver();
   const { id } = await makeEndpoint(test, token, { url: receiver.url, eventTypes: ['SESSION_MESSAGE'] });

@@ -13,7 +13,7 @@ import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 // One process serves the API, and others run agents: they share only the database.
-describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own', { timeout: 120_000 }, () => {
+describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { timeout: 120_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-workers-'));
   let shared: Record<string, string>;
   let database: pg.Client;
@@ -81,7 +81,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
       )
     ).rows;
 
-  it('share the work, and follow-ups go to the one that has the workspace', async () => {
+  it('share the work, and follow-ups go to the worker with the workspace', async () => {
     const [api, ...workers] = await startAll();
     const ids = await Promise.all(
       Array.from({ length: 10 }, (_, n) => create(api, `write file-${n}.txt ${n}\nsleep 0.5\nsay done ${n}`)),
@@ -103,7 +103,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await api.stop();
   });
 
-  it('wait for one that has their workspace and one slot, also between two of its sessions', async () => {
+  it('wait for the worker with their workspace and a single slot, also between two of its sessions', async () => {
     const one = { MAX_CONCURRENT_SESSIONS: '1', WORKSPACE_AFFINITY_SECONDS: '0' };
     const [api, home] = await Promise.all([start('api', 'api'), start('one', 'worker', one)]);
     const ids = await Promise.all(Array.from({ length: 8 }, () => create(api, 'write kept.txt 1')));
@@ -118,7 +118,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await waitForNoAgents(ids);
   });
 
-  it('have one warm agent give way to one session that waits, and no more', async () => {
+  it('stop exactly one warm agent for one waiting session', async () => {
     const only = await start('one', 'api,worker');
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
@@ -134,7 +134,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await waitForNoAgents([...ids, last]);
   });
 
-  it('take over from one that was killed', async () => {
+  it('take over from a killed worker', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 10\nsay done');
     await waitForMessage(api, id, 'at work');
@@ -157,7 +157,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     for (const each of [back, api]) await each.stop();
   });
 
-  it('have nothing left of the secrets of one that was killed when it is back, although another has its session now', async () => {
+  it('leave no secrets of a killed worker when it is back, even if another has its session now', async () => {
     const [api, one, two] = await startAll();
     const { rows } = await database.query('select id from organization');
     const secret = { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-left' };
@@ -179,7 +179,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await waitForNoAgents([id]);
   });
 
-  it('leave its sessions to one that was killed and is back in time, in the workspace that it kept', async () => {
+  it('leave its sessions to a killed worker that is back in time, in the same workspace', async () => {
     const [api, one, two] = await startAll({ WORKSPACE_AFFINITY_SECONDS: '600' });
     const id = await create(api, 'write first.txt 1\nsay at work\nsleep 10\nlist');
     await waitForMessage(api, id, 'at work');
@@ -193,7 +193,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers as processes of their own'
     await waitForNoAgents([id]);
   });
 
-  it('fence one that was frozen: it kills its agent when it comes to, and nothing more of it is written', async () => {
+  it('fence a frozen worker: it kills its agent when it continues, and nothing more of it is written', async () => {
     const [api, one, two] = await startAll();
     const id = await create(api, 'say at work\nsleep 15\nsay done');
     await waitForMessage(api, id, 'at work');

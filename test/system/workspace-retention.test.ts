@@ -27,7 +27,7 @@ async function mutate(test: TestApp, name: string, id: string) {
   return data[name];
 }
 
-it('a session that is over loses its workspace and home after WORKSPACE_RETENTION_DAYS, and keeps its log', async () => {
+it('an ended session loses its workspace and home after WORKSPACE_RETENTION_DAYS, and keeps its log', async () => {
   const test = await start();
   const clock = stopClock(test);
   const ended = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
@@ -51,7 +51,7 @@ it('a session that is over loses its workspace and home after WORKSPACE_RETENTIO
   expect((await readMessages(test, ended)).length).toBeGreaterThan(0);
 });
 
-it('a session whose workspace was deleted starts with an empty one, and the log and the agent know', async () => {
+it('a session with a deleted workspace starts with an empty one, which the log and the agent mention', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
   await waitUntilEnded(test, id);
@@ -100,7 +100,7 @@ it('a running session keeps its workspace, for every caller', async () => {
   expect(existsSync(join(directoryOf(test, id), 'ws/a.txt'))).toBe(true);
 });
 
-it('a crash between the record and the deletion leaves nothing of the old workspace to a resumed session', async () => {
+it('a crash between the record and the deletion leaves no old workspace to a resumed session', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
   await waitUntilEnded(test, id);
@@ -120,7 +120,7 @@ it('a crash between the record and the deletion leaves nothing of the old worksp
   expect(readdirSync(join(directoryOf(test, id), 'ws')).filter((name) => name.endsWith('.txt'))).toEqual(['b.txt']);
 });
 
-it('directories of unknown sessions go after the same time, but not where the database is another one’s', async () => {
+it('directories of unknown sessions are deleted after the same time, but not if the database is another one', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
   await waitUntilEnded(test, id);
@@ -146,7 +146,7 @@ it('directories of unknown sessions go after the same time, but not where the da
   expect(existsSync(directoryOf(test, id))).toBe(true);
 });
 
-it('a process that an agent left in a deleted workspace is killed', async () => {
+it('kills a process that an agent left in a deleted workspace', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });
   await waitUntilEnded(test, id);
@@ -161,7 +161,7 @@ it('a process that an agent left in a deleted workspace is killed', async () => 
   expect(existsSync(join(test.dataDir, 'worker.id'))).toBe(true);
 });
 
-it('a worker that has had no session sweeps too', async () => {
+it('a worker that never had a session cleans up too', async () => {
   const test = await startApp();
   onTestFinished(() => test.close());
   expect(await sweep(test, { workerId: 'w' })).toBe(0);

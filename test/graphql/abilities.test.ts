@@ -14,7 +14,7 @@ const ability = 'viewerCanManage { isAllowed missingPermission }';
 const may = { isAllowed: true, missingPermission: null };
 const lacks = (missingPermission: string) => ({ isAllowed: false, missingPermission });
 
-it('says of a session whether the viewer may act on it, and what it lacks', async () => {
+it('lists the actions that the viewer may take on a session, and the missing permissions', async () => {
   const { token } = await makeUser(test);
   const own = await createSession(test, {}, token);
   const another = await createSession(test);
@@ -28,7 +28,7 @@ it('says of a session whether the viewer may act on it, and what it lacks', asyn
   expect((await graphql(test, manager, query)).data.another.viewerCanManage).toEqual(may);
 });
 
-it('says of resources whether the viewer may change them', async () => {
+it('shows whether the viewer may change a resource', async () => {
   const create = `mutation($organizationId: ID!) {
     createPlaybook(input: {scope: {organizationId: $organizationId}, title: "P", body: "b"}) { playbook { id } }
     createSecret(input: {organizationId: $organizationId, key: "K", type: KEY_VALUE, value: "some value"}) { secret { id } }
@@ -49,7 +49,7 @@ it('says of resources whether the viewer may change them', async () => {
   ]);
 });
 
-it('says in which organization the viewer holds what', async () => {
+it('lists the viewer’s permissions in each organization', async () => {
   const other = await makeOrganization(test, 'Other');
   const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
   const { token } = await makeUser(test, { roleId });

@@ -34,7 +34,7 @@ const makeSession = async () => {
 const send = (fields: string) =>
   `mutation($id: ID!) { sendMessage(input: { sessionId: $id, body: "hi" }) { session { ${fields} } message { body } userErrors { code } } }`;
 
-it('acts, and gets what it made', async () => {
+it('runs an action, and returns the created object', async () => {
   const { data, errors } = await graphql(test, token, send('status'), { id: await makeSession() });
   expect(errors).toBeUndefined();
   expect(data.sendMessage).toMatchObject({ session: { status: 'NEW' }, message: { body: 'hi' }, userErrors: [] });
@@ -43,7 +43,7 @@ it('acts, and gets what it made', async () => {
 it.each([
   ['messages', '{ nodes { body } }'],
   ['events', '{ nodes { kind } }'],
-])('does not read the log through what an act gives: %s', async (field, fields) => {
+])('does not read the log through the payload of an action: %s', async (field, fields) => {
   const { data, errors } = await graphql(test, token, send(`status ${field} ${fields}`), { id: await makeSession() });
   expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
   expect(errors?.[0].message).toContain('VIEW_ORG_SESSIONS');
@@ -51,7 +51,7 @@ it.each([
   expect(JSON.stringify({ data, errors })).not.toContain('for other eyes');
 });
 
-it('neither reads nor follows a session, whether it is there or not', async () => {
+it('refuses to read or follow a session, whether it exists or not', async () => {
   const id = await makeSession();
   const { data } = await graphql(test, token, 'query($id: ID!) { session(id: $id) { title } }', { id });
   expect(data).toEqual({ session: null });

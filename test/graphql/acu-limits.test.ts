@@ -22,8 +22,8 @@ const list = async (args = '(first: 100)', token = test.adminToken) => {
   return errors ? { error: errors[0].extensions.code } : data.enterprise.acuLimits;
 };
 
-describe('limits of ACUs', () => {
-  it('are set, changed, listed and taken away', async () => {
+describe('ACU limits', () => {
+  it('can be set, changed, listed and removed', async () => {
     const { organizationId } = await makeOrganization(test, 'Limited');
     expect((await list()).nodes.map((each: any) => each.organizationId)).not.toContain(organizationId);
     expect((await set(organizationId, 10)).acuLimit).toEqual({
@@ -42,7 +42,7 @@ describe('limits of ACUs', () => {
     expect((await list()).nodes.map((each: any) => each.organizationId)).not.toContain(organizationId);
   });
 
-  it('are turned page by page both ways, the newest organization first', async () => {
+  it('are paged both ways, the newest organization first', async () => {
     const ids: string[] = [];
     for (const name of ['One', 'Two', 'Three']) {
       const { organizationId } = await makeOrganization(test, name);
@@ -59,7 +59,7 @@ describe('limits of ACUs', () => {
     expect(back.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: false });
   });
 
-  it('are refused when they are none', async () => {
+  it('are refused if invalid', async () => {
     const { organizationId } = await makeOrganization(test, 'Odd');
     expect(await set(organizationId, -1)).toMatchObject({
       acuLimit: null,

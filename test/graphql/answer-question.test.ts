@@ -32,7 +32,7 @@ const refused = (code: string, ...path: string[]) => ({
   userErrors: [{ code, message: expect.any(String), path: ['input', ...path] }],
 });
 
-it('refuses what is no question of the session, and writes nothing', async () => {
+it('refuses an id that is no question of the session, and writes nothing', async () => {
   const { id, questionId } = await asking('permission');
   const other = await asking('permission');
   const before = await count(id);
@@ -45,7 +45,7 @@ it('refuses what is no question of the session, and writes nothing', async () =>
   expect((await readPendingQuestion(test, id))?.questionId).toBe(questionId);
 });
 
-it('refuses an option that the question does not have, and words for a permission', async () => {
+it('refuses an unknown option, and a text for a permission', async () => {
   const { id, questionId } = await asking('permission');
   const before = await count(id);
   for (const optionId of ['3', '0', '', '01', 'Allow', 'allow_once', '\u0000', 'x'.repeat(100_000)]) {
@@ -59,7 +59,7 @@ it('refuses an option that the question does not have, and words for a permissio
   expect(await count(id)).toBe(before);
 });
 
-it('refuses words that no message may have', async () => {
+it('refuses a text that no message may have', async () => {
   const { id, questionId } = await asking('question');
   for (const text of ['', '  \n', 'a\u0000b', 'x'.repeat(maxPromptLength + 1)]) {
     const { userErrors } = await answerQuestion(test, id, questionId, { text });
@@ -67,7 +67,7 @@ it('refuses words that no message may have', async () => {
   }
 });
 
-it('takes an option or words, never both and never neither', async () => {
+it('takes either an option or a text, and refuses both or neither', async () => {
   const { id, questionId } = await asking('question');
   for (const answer of [{}, { optionId: '1', text: 'Allow' }, { optionId: null }, { text: null, optionId: '1' }]) {
     const document = 'mutation($input: AnswerQuestionInput!) { answerQuestion(input: $input) { userErrors { code } } }';
@@ -78,7 +78,7 @@ it('takes an option or words, never both and never neither', async () => {
   }
 });
 
-it('takes the question by its global id too, and gives it as a node', async () => {
+it('accepts the question’s global id too, and returns it as a node', async () => {
   const { id, questionId } = await asking('permission');
   const global = Buffer.from(`QuestionEvent:${parseId('event', questionId)}`).toString('base64');
   const { data } = await graphql(test, test.adminToken, 'query($id: ID!) { node(id: $id) { id __typename } }', {
@@ -88,7 +88,7 @@ it('takes the question by its global id too, and gives it as a node', async () =
   expect((await answerQuestion(test, id, global, { optionId: '1' })).userErrors).toEqual([]);
 });
 
-it('refuses a question that was answered or that another has followed', async () => {
+it('refuses an answered question, and one that another question followed', async () => {
   const { id, ask, questionId } = await asking('question');
   const second = await ask('And now?');
   expect(await answerQuestion(test, id, questionId, { text: 'late' })).toEqual(refused('INVALID_STATE', 'questionId'));
@@ -106,7 +106,7 @@ it.each(['terminateSession', 'archiveSession', 'suspendSession'])('refuses an an
   expect(await readPendingQuestion(test, id)).toBe(null);
 });
 
-it('is one answer under a key, however often it is sent', async () => {
+it('counts once under one key, however often it is sent', async () => {
   const { id, questionId } = await asking('permission');
   const send = (optionId: string) =>
     answerQuestion(test, id, questionId, { optionId }, { input: { idempotencyKey: 'once' } });
@@ -116,7 +116,7 @@ it('is one answer under a key, however often it is sent', async () => {
   expect((await send('2')).userErrors).toMatchObject([{ code: 'IDEMPOTENCY_CONFLICT' }]);
 });
 
-it('is audited as a message is', async () => {
+it('audits an answer like a message', async () => {
   const { id, questionId } = await asking('permission');
   await answerQuestion(test, id, questionId, { optionId: '2' });
   const audited = await test.app.services.store.query(
@@ -127,8 +127,8 @@ it('is audited as a message is', async () => {
   expect(audited).toEqual([{ action: 'send_message', isTheirs: true, body: 'Reject' }]);
 });
 
-describe('who may answer', () => {
-  it('is who may send messages: others learn nothing of the question', async () => {
+describe('permission to answer', () => {
+  it('is the permission to send messages: others learn nothing of the question', async () => {
     const { id, questionId } = await asking('permission');
     const { token: viewer } = await makeManager(test, 'VIEW_ACCOUNT_SESSIONS');
     const { token: stranger } = await makeOrganization(test, 'Elsewhere');
@@ -141,7 +141,7 @@ describe('who may answer', () => {
     expect((await readPendingQuestion(test, id))?.questionId).toBe(questionId);
   });
 
-  it('may answer in the name of a member', async () => {
+  it('lets a caller answer in the name of a member', async () => {
     const { id, questionId } = await asking('permission');
     const answer = (asUserId: string) =>
       answerQuestion(test, id, questionId, { optionId: '1' }, { input: { asUserId } });
@@ -156,7 +156,7 @@ describe('who may answer', () => {
   });
 });
 
-describe('a message of REST', () => {
+describe('a message over REST', () => {
   const send = (id: string, message: string, headers: Record<string, string> = {}) =>
     call(test, test.v1Key, 'POST', `/v1/sessions/${id}/message`, { message }, headers);
   const answers = async (id: string) => {
@@ -167,21 +167,21 @@ describe('a message of REST', () => {
     return rows.map((row) => row.answers && prefixedId('event', row.answers));
   };
 
-  it('answers the question that is open, and the next message none', async () => {
+  it('answers the open question, and the next message answers none', async () => {
     const { id, questionId } = await asking('permission');
     await send(id, 'yes');
     await send(id, 'yes');
     expect(await answers(id)).toEqual([questionId, null]);
   });
 
-  it('answers a question once when several come at the same time', async () => {
+  it('answers a question once when several arrive at the same time', async () => {
     const { id, questionId } = await asking('permission');
     await Promise.all(Array.from({ length: 8 }, (_, n) => send(id, `yes ${n}`)));
     expect((await answers(id)).filter((each) => each !== null)).toEqual([questionId]);
   });
 });
 
-it('costs ten points, and what it reads', async () => {
+it('costs ten points plus its reads', async () => {
   const { id, questionId } = await asking('permission');
   const document = `mutation($input: AnswerQuestionInput!) { answerQuestion(input: $input) { userErrors { code } } }`;
   const input = { sessionId: id, questionId, answer: { optionId: '1' } };

@@ -40,7 +40,7 @@ async function namesOf(token: string, list: string): Promise<any> {
 }
 
 describe('revokeApiKey', () => {
-  it('ends a key: 401 on the next request, and it cannot be ended again', async () => {
+  it('revokes a key: 401 on the next request, and it cannot be revoked again', async () => {
     const { token } = await makeUser(test);
     const key = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN' }, token);
     expect(await isLive(key.token)).toBe(true);
@@ -54,7 +54,7 @@ describe('revokeApiKey', () => {
     expect(again).toMatchObject({ apiKey: null, userErrors: [{ code: 'INVALID_STATE' }] });
   });
 
-  it('ends the key that asks', async () => {
+  it('revokes the caller’s own key', async () => {
     const { token } = await makeUser(test);
     const key = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN' }, token);
     const revoked = await runMutation(test, 'revokeApiKey', keyFields, { apiKeyId: key.apiKeyId }, key.token);
@@ -63,7 +63,7 @@ describe('revokeApiKey', () => {
     expect(await isLive(token)).toBe(true);
   });
 
-  it('answers for the keys of others as for none, in every way to name one', async () => {
+  it('gives the same error for others’ and unknown keys, by every kind of id', async () => {
     const { organizationId } = await makeOrganization(test, 'Theirs');
     const [mine, theirs] = [await makeUser(test), await makeUser(test, { organizationId })];
     const keys = [
@@ -90,7 +90,7 @@ describe('rotateApiKey', () => {
     ['PERSONAL_ACCESS_TOKEN', {}],
     ['PERSONAL', { organization: true }],
     ['SERVICE', { organization: true, roleId: 'org_member' }],
-  ])('makes a %s key with all that the other had, but for its end', async (kind, { organization, roleId }: any) => {
+  ])('creates a %s key with everything of the other one except its end', async (kind, { organization, roleId }: any) => {
     const user = await makeUser(test);
     const input = { kind, name: 'rotated', ...(organization ? { organizationId: test.organizationId } : {}), roleId };
     const old = kind === 'SERVICE' ? await newKey(input) : await newKey(input, user.token);
@@ -106,7 +106,7 @@ describe('rotateApiKey', () => {
     expect([await isLive(old.token), await isLive(rotated.token)]).toEqual([false, true]);
   });
 
-  it('leaves the present one where it shall, and refuses one that is over', async () => {
+  it('keeps the current key until the given time, and refuses a key that has ended', async () => {
     const { token } = await makeUser(test);
     const old = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN' }, token);
     const input = { apiKeyId: old.apiKeyId, revokeCurrent: false };
@@ -125,7 +125,7 @@ describe('rotateApiKey', () => {
     expect(await isLive(made.token)).toBe(true);
   });
 
-  it('lets a service key have a successor, but no copy', async () => {
+  it('replaces a service key, but creates no copy of it', async () => {
     const key = await newKey({ kind: 'SERVICE', organizationId: test.organizationId, roleId: 'org_member' });
     const copy = await runMutation(
       test,
@@ -139,7 +139,7 @@ describe('rotateApiKey', () => {
     expect([await isLive(key.token), await isLive(next.token)]).toEqual([false, true]);
   });
 
-  it('gives nobody the token of a user who may do more', async () => {
+  it('gives nobody the token of a user with more permissions', async () => {
     const manager = await makeManager(test, 'MANAGE_ACCOUNT_MEMBERSHIP', 'VIEW_ACCOUNT_MEMBERSHIP');
     const { token } = await makeUser(test, { roleId: 'org_admin' });
     const key = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN' }, token);
@@ -159,7 +159,7 @@ describe('rotateApiKey', () => {
 });
 
 describe('lists of keys', () => {
-  it('are of one’s own keys, of those of an organization, and of all', async () => {
+  it('contain the viewer’s own keys, those of an organization, or all', async () => {
     const organization = await makeOrganization(test, 'Lists');
     const { organizationId } = organization;
     const user = await makeUser(test, { organizationId });
@@ -195,7 +195,7 @@ describe('lists of keys', () => {
     expect(await namesOf(reader.token, all)).toBe('FORBIDDEN');
   });
 
-  it('show a key of one organization only those of its user for that one', async () => {
+  it('show a key of one organization only those of its user for that organization', async () => {
     const [one, two] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
     const user = await makeUser(test, { organizationId: one.organizationId });
     const role = {
@@ -230,7 +230,7 @@ describe('lists of keys', () => {
     for (const { display } of data.viewer.apiKeys.nodes) expect(display).toMatch(/^cog_[a-z2-7]{4}…$/);
   });
 
-  it('answer a key’s global id of another kind of thing as none', async () => {
+  it('refuse a global id of another type like an unknown one', async () => {
     const { id } = await newKey({ kind: 'SERVICE', organizationId: test.organizationId });
     const bare = Buffer.from(id, 'base64').toString().split(':')[1] as string;
     for (const type of ['ServiceUser', 'User', 'Session']) {
@@ -246,7 +246,7 @@ describe('lists of keys', () => {
 });
 
 describe('updateServiceUser and deleteServiceUser', () => {
-  it('are for who manages it and may do as much as it', async () => {
+  it('need the permission to manage it, and all of its permissions', async () => {
     const organization = await makeOrganization(test, 'Managed');
     const { organizationId } = organization;
     const manager = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
@@ -287,7 +287,7 @@ describe('updateServiceUser and deleteServiceUser', () => {
 
 // The last: it ends keys that the others use.
 describe('revokeAllApiKeys', () => {
-  it('is for administrators only, counts what it ends, and leaves the keys of service users', async () => {
+  it('needs an administrator, counts the revoked keys, and keeps those of service users', async () => {
     const organization = await makeOrganization(test, 'All');
     const user = await makeUser(test, { organizationId: organization.organizationId });
     const service = await newKey({ kind: 'SERVICE', organizationId: organization.organizationId });

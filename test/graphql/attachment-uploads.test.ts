@@ -23,7 +23,7 @@ const put = async (url: string, content: string | Uint8Array<ArrayBuffer> = 'tra
   return { status: response.status, headers: response.headers, body: (await response.json()) as any };
 };
 
-it('gives an address that takes one file, which goes along with a prompt', async () => {
+it('returns an address that takes one file for a prompt', async () => {
   const { token } = await makeOrganization(test, 'Uploads');
   const { attachmentUpload: upload } = await request(token);
   expect(upload).toEqual({ url: expect.any(String), expiresAt: expect.any(String), maxBytes: 1_048_576 });
@@ -46,7 +46,7 @@ it('gives an address that takes one file, which goes along with a prompt', async
   ]);
 });
 
-it('takes one file per address, also of two that come at once, and keeps nothing of the other', async () => {
+it('takes one file per address, even of two at once, and stores nothing of the other', async () => {
   const { token } = await makeOrganization(test, 'Once');
   const url = await addressFor(token);
   const before = (await readStoredFiles(test)).length;
@@ -56,7 +56,7 @@ it('takes one file per address, also of two that come at once, and keeps nothing
   expect((await readStoredFiles(test)).length).toBe(before + 1);
 });
 
-it('takes another file after one that was refused: too large, or no form', async () => {
+it('takes another file after a refused one: too large, or no form', async () => {
   const { token } = await makeOrganization(test, 'Refused');
   const url = await addressFor(token);
   const tooLarge = await put(url, new Uint8Array(1_048_577));
@@ -116,7 +116,7 @@ it('expires with the key or the sign-in that requested it', async () => {
   expect((await put(ofKey)).status).toBe(401);
 });
 
-it('is given to, and takes files of, those alone who may use sessions', async () => {
+it('gives an address only to callers that may use sessions, and takes files of them only', async () => {
   const { organizationId, serviceUserId, token } = await makeOrganization(test, 'May');
   const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
   const { token: watcher } = await makeUser(test, { organizationId, roleId: role.id });
@@ -150,7 +150,7 @@ it('counts as a REST request of the key that requested it', async () => {
   });
 });
 
-it('is good for ten minutes', async () => {
+it('gives an address that is valid for ten minutes', async () => {
   const { token } = await makeOrganization(test, 'Late');
   const clock = stopClock(test);
   const late = await addressFor(token);

@@ -29,7 +29,7 @@ describe.each(readers)('through %s', (readerIs) => {
     return { ids, cursor: data.changesCursor as string };
   };
 
-  it('reports sessions that begin and cease to wait for the viewer, with their question, as the list has them', async () => {
+  it('reports sessions that begin and stop to wait for the viewer, with their question, as the list shows them', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Attentive');
     const [user, other] = [await makeUser(test, { organizationId }), await makeUser(test, { organizationId })];
     const mine = await following(user.token, ofAttention);
@@ -70,7 +70,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await expect(mine.take(1)).rejects.toThrow('complete');
   });
 
-  it('misses nothing after the cursor of a list, in another connection, transport and process', async () => {
+  it('continues after the cursor of a list without loss, in another connection, transport and process', async () => {
     const { token } = await makeOrganization(test, 'Resumed');
     const gone = `devin-${await createSession(test, {}, token)}`;
     await seedQuestion(test, gone, 'question', 'First?');
@@ -90,7 +90,7 @@ describe.each(readers)('through %s', (readerIs) => {
     stream.abort();
   });
 
-  it('reads the cursor of a query before its lists, also when the document was sent before', async () => {
+  it('reads the cursor of a query before its lists, even if the document was sent before', async () => {
     const { token } = await makeOrganization(test, 'Ordered');
     const document =
       'query { viewer { waitingForMe { nodes { sessionId } } } sessions { nodes { sessionId } } changesCursor }';
@@ -102,7 +102,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
   });
 
-  it('reports that a session waits no longer which waited before, when a client reads its list after it subscribed', async () => {
+  it('reports the end of an earlier wait when a client subscribes before it reads its list', async () => {
     const { token } = await makeOrganization(test, 'Later list');
     const early = `devin-${await createSession(test, {}, token)}`;
     await seedQuestion(test, early, 'question', 'Early?');
@@ -113,7 +113,7 @@ describe.each(readers)('through %s', (readerIs) => {
     followed.stop();
   });
 
-  it('takes back what is out of sight, and follows the organizations that the viewer comes into', async () => {
+  it('removes sessions out of sight, and follows the organizations that the viewer joins', async () => {
     const one = await makeOrganization(test, 'Left');
     const two = await makeOrganization(test, 'Joined');
     const user = await makeUser(test, { organizationId: one.organizationId, roleId: 'org_admin' });
@@ -148,7 +148,7 @@ describe.each(readers)('through %s', (readerIs) => {
     followed.stop();
   });
 
-  it('follows the queue: who waits, where, and how many', async () => {
+  it('follows the queue: its sessions, their positions, and their number', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Queueing');
     const stranger = await makeOrganization(test, 'Elsewhere');
     const followed = await following(token, ofQueue, { id: organizationId });

@@ -40,7 +40,7 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
       `orderBy: { field: CREATED_AT, direction: ${direction} } filter: { actions: [SEND_MESSAGE] }`,
     );
 
-  it('reads entries of one moment to the end from both sides, each once', async () => {
+  it('reads entries of one millisecond to the end from both sides, each once', async () => {
     const { organizationId } = await makeOwn();
     const createdAt = new Date();
     const ids = await seedAuditEntries(test, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
@@ -80,7 +80,7 @@ async function read(args: string, token = test.adminToken): Promise<any[]> {
   return data.enterprise.auditLog.nodes;
 }
 
-it('says who did what, where, to what, with which key and from which address', async () => {
+it('shows the actor, the organization, the target, the action, the key and the address', async () => {
   const { organizationId } = await makeOwn();
   const user = await makeUser(test, { organizationId, name: 'Ada' });
   const sessionId = await createSession(test, { organizationId, prompt: 'say hello' }, user.token);
@@ -106,7 +106,7 @@ it('says who did what, where, to what, with which key and from which address', a
   expect(data.node).toEqual({ __typename: 'AuditLogEntry', id: entry.id });
 });
 
-it('finds what a user, a service user or a key did, and nothing for an id that nobody has', async () => {
+it('filters by a user, a service user or a key, and finds nothing for an unknown id', async () => {
   const { organizationId, token, serviceUserId } = await makeOwn();
   const key = await makeKey(test, { kind: 'SERVICE', organizationId });
   const byRobot = await createSession(test, { organizationId }, token);
@@ -130,7 +130,7 @@ it('finds what a user, a service user or a key did, and nothing for an id that n
   for (const nobody of [newId(), 'nonsense', '']) expect(await read(`filter: { actorId: "${nobody}" }`)).toEqual([]);
 });
 
-it('narrows by time: after is included, before is not', async () => {
+it('filters by time: after is included, before is not', async () => {
   const { organizationId } = await makeOwn();
   const start = Date.UTC(2020, 1, 1);
   const ids = await seedAuditEntries(
@@ -150,7 +150,7 @@ it('narrows by time: after is included, before is not', async () => {
   expect(errors?.[0].extensions?.code).not.toBe('INTERNAL_SERVER_ERROR');
 });
 
-it('shows what it does not know as null: an act of a newer version, an organization and a user deleted since', async () => {
+it('shows unknown values as null: an action of a newer version, a deleted organization and user', async () => {
   const { organizationId } = await makeOwn();
   const { userId } = await makeUser(test, { organizationId, name: 'Gone' });
   const bareUser = userId.replace('user-', '');
@@ -171,7 +171,7 @@ it('shows what it does not know as null: an act of a newer version, an organizat
   expect(entry).toMatchObject({ action: null, organization: null, organizationId, actorName: 'Gone' });
 });
 
-it('is FORBIDDEN without the permission, and its entries are nobody’s nodes then', async () => {
+it('refuses the log without the permission, and finds no nodes for its entries then', async () => {
   const { organizationId, token } = await makeOwn();
   const [id = ''] = await seedAuditEntries(test, [{ action: 'send_message', organizationId }]);
   const ofOrganization = { ...logOf(organizationId, ''), token };
@@ -201,7 +201,7 @@ async function makeEnterpriseRobot(roleId: string): Promise<{ serviceUserId: str
   return data.createServiceUser.serviceUser;
 }
 
-it('reads the logs of a page of organizations, with all that is in them, in a number of statements that does not grow', async () => {
+it('reads the logs of a page of organizations with all objects in a constant number of statements', async () => {
   const statementsFor = async (first: number) => {
     const { store } = test.app.services;
     const original = store.query;

@@ -10,7 +10,7 @@ afterAll(() => test.close());
 
 const daily = (hour: number, minute: number) => `FREQ=DAILY;BYHOUR=${hour};BYMINUTE=${minute};BYSECOND=0`;
 
-describe('the next five times, where clocks are changed', () => {
+describe('the next five occurrences around a clock change', () => {
   it.each([
     // Each row: the zone, the rule, now, and the occurrences; the second one is on the day of the change.
     [
@@ -69,7 +69,7 @@ describe('the next five times, where clocks are changed', () => {
       '2026-03-27T12:00Z',
       ['03-28T03:30', '03-29T03:30', '03-30T03:30', '03-31T03:30', '04-01T03:30'],
     ],
-  ])('%s: the same in both APIs', async (_what, zone, rule, now, times) => {
+  ])('%s: both APIs return the same', async (_what, zone, rule, now, times) => {
     (test.app.services as { now: () => Date }).now = () => new Date(now.replace('Z', ':00.000Z'));
     const { organizationId, token } = await makeAutomatic(test);
     const fields = 'id automationId nextRuns nextRunAt triggers { ... on ScheduleTrigger { timeZone } }';

@@ -52,7 +52,7 @@ async function rowOf(sessionId: string) {
 }
 
 describe('a prompt', () => {
-  it('gives its session the playbook that it names first, by id or by title, and stays as it is', async () => {
+  it('gives its session the first named playbook, by id or by title, and stays unchanged', async () => {
     const { token } = await makeAutomatic(test);
     const first = await makePlaybook({ title: 'Release notes' }, token);
     const second = await makePlaybook({ title: 'Cleaning' }, token);
@@ -69,7 +69,7 @@ describe('a prompt', () => {
     }
   });
 
-  it('selects the secrets that it names, whose values are nowhere in it; one that names none leaves all', async () => {
+  it('selects the named secrets, without their values; a prompt without a name selects all', async () => {
     const { token } = await makeAutomatic(test);
     const ids = [await makeSecret('NPM_TOKEN', token), await makeSecret('deploy-key', token)];
     await makeSecret('OTHER', token);
@@ -81,7 +81,7 @@ describe('a prompt', () => {
     expect(await rowOf((await runNow(plain, token)).sessionId)).toMatchObject({ secretIds: null });
   });
 
-  it('tells the repositories that it names, before those that are given beside it', async () => {
+  it('lists the named repositories before those in the input', async () => {
     const { token } = await makeAutomatic(test);
     const prompt = 'Mend @acme/site and @acme/api.js. Ask ann@example.com/x, and read @skills:review.';
     const { automation } = await create({ actions: start(prompt, { repos: ['acme/old'], tags: ['floor'] }) }, token);
@@ -93,7 +93,7 @@ describe('a prompt', () => {
     ['a playbook', 'By @playbook:Nowhere.', /the playbook "Nowhere", which does not exist/],
     ['a macro', 'Do !nothing-like-it.', /the macro "!nothing-like-it", which does not exist/],
     ['a secret', 'With ${NO_SUCH}.', /the secret "NO_SUCH", which does not exist.*\\\$\{NO_SUCH\}/],
-  ])('that names %s that is not there is not saved', async (_what, prompt, expectedMessage) => {
+  ])('with a name of %s that does not exist is not saved', async (_what, prompt, expectedMessage) => {
     const { token } = await makeAutomatic(test);
     const refused = await create({ actions: start(prompt) }, token);
     expect(refused).toMatchObject({
@@ -114,7 +114,7 @@ describe('a prompt', () => {
     });
   });
 
-  it('that names several that are not there tells them all', async () => {
+  it('with several unknown names lists all of them', async () => {
     const { token } = await makeAutomatic(test);
     const { userErrors } = await create({ actions: start('!none, ${NONE}, ${NEVER} by @playbook:None.') }, token);
     const path = ['input', 'actions', '0', 'startSession', 'prompt'];
@@ -124,7 +124,7 @@ describe('a prompt', () => {
     );
   });
 
-  it('names nothing of a neighbour, and what is the enterprise’s only where the organization has none of it', async () => {
+  it('finds no names of another organization, and the enterprise’s only if the organization has none', async () => {
     const { token } = await makeAutomatic(test);
     const neighbour = await makeAutomatic(test);
     const theirs = await makePlaybook({ title: 'Theirs', macro: '!theirs' }, neighbour.token);
@@ -145,7 +145,7 @@ describe('a prompt', () => {
     expect((await rowOf(run.sessionId)).playbookId).toBe(parseId('playbook', own));
   });
 
-  it('that names what has gone since fails its run, which says so, and starts nothing', async () => {
+  it('with a name of a deleted object fails its run with the reason, and starts nothing', async () => {
     const { token, organizationId } = await makeAutomatic(test);
     const playbookId = await makePlaybook({ title: 'Gone', macro: '!gone' }, token);
     const secretId = await makeSecret('GONE', token);
@@ -168,7 +168,7 @@ describe('a prompt', () => {
     expect(count).toEqual({ count: 0 });
   });
 
-  it('names so many things at most', async () => {
+  it('has a maximum number of names', async () => {
     const { token } = await makeAutomatic(test);
     const prompt = Array.from({ length: 21 }, (_each, n) => `!macro-${n}`).join(' ');
     expect((await create({ actions: start(prompt) }, token)).userErrors).toMatchObject([
@@ -191,7 +191,7 @@ describe('a message', () => {
     return (await graphql(test, token, query, { id })).data.node.actions[0].targetSessionId;
   };
 
-  it('starts the session that it has none of, and goes to that one from then on', async () => {
+  it('starts a session if there is none, and goes to that session from then on', async () => {
     const { token } = await makeAutomatic(test);
     const { automation } = await create({ actions: message({ autoCreate: true }) }, token);
     const first = await runNow(automation, token);
@@ -207,7 +207,7 @@ describe('a message', () => {
     expect(await readTarget(automation.id, token)).toBe(third.sessionId);
   });
 
-  it('wakes a session that sleeps', async () => {
+  it('resumes a suspended session', async () => {
     const { token } = await makeAutomatic(test);
     const sessionId = await createSession(test, {}, token);
     await runMutation(test, 'suspendSession', 'session { status }', { sessionId }, token);
@@ -221,7 +221,7 @@ describe('a message', () => {
   it.each([
     ['terminated', 'terminateSession', 'has been terminated'],
     ['archived', 'archiveSession', 'is archived'],
-  ])('to one that was %s fails, and says so, where it may start none', async (_what, act, state) => {
+  ])('to a session that was %s fails with the reason if it may not start another', async (_what, act, state) => {
     const { token } = await makeAutomatic(test);
     const sessionId = await createSession(test, {}, token);
     const { automation } = await create({ actions: message({ targetSessionId: sessionId }) }, token);

@@ -27,8 +27,8 @@ const runNow = (input: Record<string, unknown>, token: string) =>
     token,
   );
 
-describe('telling an automation to act', () => {
-  it('starts a session as its times would, also of one that is disabled, and leaves its times as they are', async () => {
+describe('running an automation on request', () => {
+  it('starts a session like an occurrence, even if disabled, and keeps its occurrences', async () => {
     const { token } = await world();
     const { automation } = await create({ isEnabled: false }, token);
     const { run } = await runNow({ automationId: automation.automationId }, token);
@@ -51,7 +51,7 @@ describe('telling an automation to act', () => {
     });
   });
 
-  it('tells why it failed, and takes nothing half done with it', async () => {
+  it('reports why it failed, and leaves nothing half done', async () => {
     const { organizationId, token } = await world();
     const session = await createSession(test, {}, token);
     const actions = [
@@ -74,7 +74,7 @@ describe('telling an automation to act', () => {
     expect(count).toEqual({ count: 1 });
   });
 
-  it('needs what changing it needs, and leave to act as the user that it runs as', async () => {
+  it('needs the permission to change it, and to act as the user that it runs as', async () => {
     const { organizationId } = await world();
     const creator = await makeUser(test, { organizationId, roleId: 'org_admin' });
     const { automation } = await create({ runAs: { type: 'CREATOR' } }, creator.token);
@@ -119,7 +119,7 @@ describe('telling an automation to act', () => {
     expect((await graphql(test, token, query, { id: automationId })).data).toEqual({ automation: null });
   });
 
-  it('fails for a creator who may no longer do what the automation does', async () => {
+  it('fails for a creator who lost the permission for the action', async () => {
     const { organizationId, token } = await world();
     const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
     const { automation } = await create({ runAs: { type: 'CREATOR' } }, user.token);
@@ -150,7 +150,7 @@ describe('telling an automation to act', () => {
 });
 
 describe('the runs of an automation', () => {
-  it('are the sessions that it started, the last first, paged both ways; lists of sessions can be of them', async () => {
+  it('are the sessions that it started, newest first, paged both ways; lists of sessions can be filtered by them', async () => {
     const { organizationId, token } = await world();
     const [one, other] = [await create({}, token), await create({}, token)];
     const ids: string[] = [];
@@ -191,8 +191,8 @@ describe('the runs of an automation', () => {
   });
 });
 
-describe('who may do what with automations', () => {
-  it('is who may view or manage them; others are told what they lack', async () => {
+describe('permissions for automations', () => {
+  it('are to view or to manage them; errors name the missing one', async () => {
     const { organizationId, token } = await world();
     const { automation } = await create({}, token);
     const { automationId } = automation;
@@ -220,7 +220,7 @@ describe('who may do what with automations', () => {
     expect(await create({ organizationId }, stranger.token)).toMatchObject({ error: 'NOT_FOUND' });
   });
 
-  it('runs as its creator for a user who may have that', async () => {
+  it('let an automation run as a creator who holds them', async () => {
     const { organizationId } = await world();
     const user = await makeUser(test, { organizationId, roleId: 'org_admin' });
     const { automation } = await create({ runAs: { type: 'CREATOR' } }, user.token);
@@ -229,7 +229,7 @@ describe('who may do what with automations', () => {
     expect(await create({ runAs: { type: 'CREATOR' } }, weak.token)).toMatchObject({ error: 'FORBIDDEN' });
   });
 
-  it('needs an organization to be named where a key can act in several', async () => {
+  it('apply per organization: a key that can act in several must name one', async () => {
     await world();
     const unnamed = await create({ organizationId: undefined });
     expect(unnamed.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }]);
@@ -239,7 +239,7 @@ describe('who may do what with automations', () => {
   });
 });
 
-it('takes the same statements for many organizations and automations as for few, and is charged for next times', async () => {
+it('reads runs and occurrences with the same statements for many automations as for few, and charges occurrences', async () => {
   for (let n = 0; n < 3; n++) {
     const { token } = await world();
     for (let each = 0; each < 3; each++) await create({}, token, 'id');

@@ -31,7 +31,7 @@ async function send(automation: any, secret: string): Promise<number> {
 }
 
 describe('the secret of an incoming webhook', () => {
-  it('is shown once, and rotated: the one before is good no more', async () => {
+  it('is shown once, and can be rotated: the previous one is invalid', async () => {
     const { token, organizationId } = await makeAutomatic(test);
     const { automation, webhookSecret } = await createAutomation(test, { triggers: [incoming] }, token);
     expect(await send(automation, webhookSecret)).toBe(202);
@@ -60,7 +60,7 @@ describe('the secret of an incoming webhook', () => {
     expect(entry?.data).toEqual({ name: 'Sweep', changed: 'webhookSecret' });
   });
 
-  it('is another one by REST where the trigger was taken away and comes back', async () => {
+  it('changes over REST if the trigger was removed and added again', async () => {
     const { token, organizationId } = await makeAutomatic(test);
     const { automation, webhookSecret } = await createAutomation(test, { triggers: [incoming] }, token);
     const path = `/v3/organizations/${organizationId}/automations/${automation.automationId}`;
@@ -75,7 +75,7 @@ describe('the secret of an incoming webhook', () => {
     expect(again.body.triggers[0].webhook).toEqual({ url: webhook.url, secret: null });
   });
 
-  it('is rotated only by who may let the automation act, and where there is one', async () => {
+  it('can be rotated only by callers that may run the automation, and only if it exists', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const creator = await makeUser(test, { organizationId, roleId: 'org_admin' });
     const { automation } = await createAutomation(
@@ -99,7 +99,7 @@ describe('the secret of an incoming webhook', () => {
     });
   });
 
-  it('outlives every rotation of SECRET_KEY; a hash of before outlives one', () => {
+  it('survives every rotation of SECRET_KEY; an older hash survives one', () => {
     const [one, two, three] = ['first', 'second', 'third'].map((name) => `the ${name} secret key of this test`);
     const at = (secretKey = '', previousSecretKey: string | null = null) =>
       createKeyring({ secretKey, previousSecretKey });

@@ -32,7 +32,7 @@ async function send(text: string): Promise<unknown> {
   return answer.body;
 }
 
-test('every example of the page on automations is answered, one after the other, as a reader would send them', async () => {
+test('every example of the page on automations works in sequence', async () => {
   const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(8);
   for (const { kind, text } of blocks) {
@@ -65,11 +65,11 @@ const rules = [...page.matchAll(/^\| `([^`]*FREQ=[^`]*)` \| [^|]* \| (\d{4}-\d\d
   ([, rule = '', first = '']) => [rule, first] as const,
 );
 
-test('its table has rules', () => {
+test('its table contains rules', () => {
   expect(rules.length).toBeGreaterThan(10);
 });
 
-test.each(rules)('the rule %s of its table is taken, and comes first when it says', async (rule, first) => {
+test.each(rules)('the rule %s of its table is accepted, and its first occurrence is the documented one', async (rule, first) => {
   (app.app.services as { now: () => Date }).now = () => new Date('2026-12-01T00:00:00Z');
   const triggers = [recurring(rule.replaceAll('\\n', '\n'))];
   const input = { organizationId: app.organizationId, triggers };

@@ -27,7 +27,7 @@ const update = (input: Record<string, unknown>, token?: string) => updateAutomat
 const world = () => makeAutomatic(test);
 
 describe('an automation', () => {
-  it('is made of all that it may have, and read by its organization, by its id, and by REST', async () => {
+  it('is created with every option, and read by its organization, by its id, and over REST', async () => {
     const { organizationId, serviceUserId, token } = await world();
     const made = await create(automationOptions, token);
     expect(made).toMatchObject({ webhookSecret: null, userErrors: [] });
@@ -84,7 +84,7 @@ describe('an automation', () => {
     });
   });
 
-  it('keeps what a change leaves out, and loses what is null', async () => {
+  it('keeps the members that an update omits, and clears those that are null', async () => {
     const { token } = await world();
     const { automation } = await create(automationOptions, token);
     const { automationId } = automation;
@@ -104,7 +104,7 @@ describe('an automation', () => {
     }
   });
 
-  it('is switched off and on', async () => {
+  it('is disabled and enabled', async () => {
     const { token } = await world();
     const { automation } = await create({}, token);
     const act = (name: string) =>
@@ -126,7 +126,7 @@ describe('an automation', () => {
     expect(off.automation).toMatchObject({ isEnabled: false, nextRunAt: null });
   });
 
-  it('is deleted, and still told of by the sessions that it started', async () => {
+  it('is deleted, and the sessions that it started still name it', async () => {
     const { organizationId, token } = await world();
     const { automation } = await create({}, token);
     const session = await createSession(test, {}, token);
@@ -159,7 +159,7 @@ describe('an automation', () => {
     expect((await update({ automationId, name: 'Other' }, token)).webhookSecret).toBeNull();
   });
 
-  it('is made once by the same key and input', async () => {
+  it('is created once with the same key and input', async () => {
     const { organizationId, token } = await world();
     const triggers = [{ incomingWebhook: {} }];
     const made = await create({ triggers, idempotencyKey: 'k1' }, token);
@@ -325,7 +325,7 @@ it.each<[string, Record<string, unknown>, string]>([
   expect(refused.message).toContain(message);
 });
 
-it('refuses a literal with two members, and a variable in a member that may be null', async () => {
+it('refuses a literal with two members, and a nullable variable in a member', async () => {
   const { token } = await world();
   const literal = (action: string, variables = '') =>
     graphql(
@@ -343,7 +343,7 @@ it('refuses a literal with two members, and a variable in a member that may be n
 });
 
 describe('a recurring trigger with a time zone', () => {
-  it('goes by its clocks, whatever they do', async () => {
+  it('follows its clocks through every change', async () => {
     const { token } = await world();
     const clock = stopClock(test);
     const { automation } = await create({ triggers: [recurring(daily, 'America/New_York')] }, token);
@@ -362,7 +362,7 @@ describe('a recurring trigger with a time zone', () => {
     expect(utc.automation).toMatchObject({ triggers: [{ timeZone: null }], nextRunAt: '2099-03-01T09:00:00.000Z' });
   });
 
-  it('tells of 1 to 20 times', async () => {
+  it('previews 1 to 20 occurrences', async () => {
     const { token } = await world();
     const { automation } = await create({}, token);
     const count = async (n: number) => {

@@ -37,7 +37,7 @@ async function countActs(organizationId: string, action: string): Promise<number
 }
 
 describe('sessions by their ids', () => {
-  it('are each changed or refused with a reason, in order, each once', async () => {
+  it('are changed or refused with a reason, in order, each once', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk ids');
     const [one, two] = (await makeSessions(token, 2)) as [string, string];
     const stranger = await makeOrganization(test, 'Bulk strangers');
@@ -76,7 +76,7 @@ describe('sessions by their ids', () => {
     expect(await countActs(stranger.organizationId, 'terminate_session')).toBe(0);
   });
 
-  it('that are others’ are refused one by one to who may act on its own only', async () => {
+  it('of other users are refused individually for a caller that may only change its own', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk members');
     const member = await makeUser(test, { organizationId });
     const [others] = await makeSessions(token, 1);
@@ -91,7 +91,7 @@ describe('sessions by their ids', () => {
     ]);
   });
 
-  it('keep the rules of the single act, each for itself', async () => {
+  it('follow the rules of the single action individually', async () => {
     const { token } = await makeOrganization(test, 'Bulk rules');
     const [full, free] = (await makeSessions(token, 2)) as [string, string];
     const tags = Array.from({ length: 50 }, (_, n) => `t${n}`);
@@ -108,7 +108,7 @@ describe('sessions by their ids', () => {
 });
 
 describe('sessions by a filter', () => {
-  it('are acted on in batches until there are no more', async () => {
+  it('are processed in batches until none remains', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk filter');
     const remaining = await makeSessions(token, 2);
     const ids = (await makeSessions(token, 7, { tags: ['old'] })).reverse();
@@ -133,7 +133,7 @@ describe('sessions by a filter', () => {
     expect(await countActs(organizationId, 'terminate_session')).toBe(9);
   });
 
-  it('are gone through by the cursor where an act does not take them out of the list', async () => {
+  it('are processed by cursor if the action keeps them in the list', async () => {
     const { token } = await makeOrganization(test, 'Bulk cursor');
     const ids = (await makeSessions(token, 5)).reverse();
     const input = { ...byFilter(everything), first: 2, tags: ['seen'] };
@@ -146,7 +146,7 @@ describe('sessions by a filter', () => {
     expect(unknown).toMatchObject({ error: 'BAD_CURSOR' });
   });
 
-  it('are for a member its own', async () => {
+  it('are the viewer’s own for a member', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk own');
     const member = await makeUser(test, { organizationId });
     await makeSessions(token, 2);
@@ -156,7 +156,7 @@ describe('sessions by a filter', () => {
     expect(payload.results.every(({ userErrors }: any) => userErrors.length === 0)).toBe(true);
   });
 
-  it('are for who manages those of the enterprise, in any organization, and for nobody else', async () => {
+  it('are those of any organization for a manager of the enterprise’s sessions, and for nobody else', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk enterprise');
     const ids = await makeSessions(token, 2);
     const filter = { ...byFilter(everything), organizationId };
@@ -178,7 +178,7 @@ it.each([
   ['ids with a place in a list', { ...byIds(['x']), after: 'x' }, 'after'],
   ['a batch of none', { ...byFilter(everything), first: 0 }, 'first'],
   ['a batch of 101', { ...byFilter(everything), first: 101 }, 'first'],
-])('refuses %s, and does nothing', async (_what, input, name) => {
+])('refuses %s, and changes nothing', async (_what, input, name) => {
   const { organizationId, token } = await makeOrganization(test, 'Bulk refused');
   await makeSessions(token, 1);
   const payload = await run('terminateSessions', input, token);
@@ -193,7 +193,7 @@ it.each([
 it.each([
   ['neither ids nor a filter', {}],
   ['both', { sessionIds: ['x'], filter: everything }],
-])('takes exactly one of ids and a filter, and not %s', async (_what, selection) => {
+])('takes exactly one of ids and a filter, and refuses %s', async (_what, selection) => {
   const document = `mutation($input: ArchiveSessionsInput!) { archiveSessions(input: $input) { ${fields} } }`;
   const { data, errors } = await graphql(test, test.adminToken, document, { input: { selection } });
   expect(data).toBeUndefined();
@@ -228,7 +228,7 @@ describe.each<[string, Record<string, unknown>]>([
     }
   });
 
-  it('does nothing in a dry run, and gives what it would be done to and refused for', async () => {
+  it('changes nothing in a dry run, and returns the sessions and refusals', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bulk dry');
     const [one] = (await makeSessions(token, 1, { tags: ['old'] })) as [string];
     const [full] = (await makeSessions(token, 1, { tags: Array.from({ length: 50 }, (_, n) => `t${n}`) })) as [string];
@@ -258,7 +258,7 @@ describe.each<[string, Record<string, unknown>]>([
   });
 });
 
-it('reads what it acts on at once, however many they are, and reads nothing again for the answer', async () => {
+it('reads all sessions together, and reads nothing again for the response', async () => {
   const { token } = await makeOrganization(test, 'Bulk statements');
   const ids = await makeSessions(token, 12);
   const { store } = test.app.services;
@@ -288,7 +288,7 @@ describe('the price', () => {
   const archive = (selection: string, more = '') =>
     `mutation { archiveSessions(input: {selection: {${selection}}${more}}) { results { sessionId } } }`;
 
-  it('is what the single acts would cost, and what is asked of each session, before it runs', async () => {
+  it('before the run is the price of the single actions and of the requested session fields', async () => {
     const nested = (target: string, declared = '') =>
       `mutation${declared} { archiveSessions(input: {selection: {${target}}}) { results { session {
         messages(first: 100) { nodes { body } } children(first: 100) { nodes { messages(first: 3) { nodes { body } } } } } } } }`;
@@ -299,7 +299,7 @@ describe('the price', () => {
     expect(await costOf(nested('sessionIds: $ids', '($ids: [ID!]!)'), { ids: ['x'] })).toBe(20 + 100 + 100 * (1 + 3));
   });
 
-  it('is that of the sessions that it found, once it ran', async () => {
+  it('after the run is that of the sessions that it found', async () => {
     const { token } = await makeOrganization(test, 'Bulk price');
     const ids = await makeSessions(token, 3, { tags: ['dear'] });
     expect(await costOf(archive('filter: {}'), {}, token)).toBe(10);

@@ -64,7 +64,7 @@ function tellable(data: unknown, error: { path?: (string | number)[] }): string 
   return JSON.stringify(error);
 }
 
-it('a query is answered alike by the plain executor, by what it is compiled to, and on the short way', async () => {
+it('a query has the same result in the plain executor, compiled, and on the fast path', async () => {
   const seen = { compiled: 0, errors: 0 };
   const anySeed = fc.integer();
   await fc.assert(
@@ -127,7 +127,7 @@ const anyPage = fc
     return `name ${sessions} ${another === 2 ? `again: sessions(first: 1) { nodes { ${log} } }` : ''}`;
   });
 
-it('what is read ahead is what would be read without', async () => {
+it('read-ahead returns the same as separate reads', async () => {
   const [organization] = ids as [string];
   const cursors = await send(
     tokens[1] as string,

@@ -245,13 +245,13 @@ const cases = inputsWithRules
   });
 
 describe('@constraint of inputs', () => {
-  it('has limits for every input type with rules, of which none is idle', () => {
+  it('limits every input type with rules, and every limit has an effect', () => {
     expect(cases.length).toBeGreaterThan(120);
     const named = new Set(cases.map(([, , name]) => name));
     expect(inputsWithRules.filter((name) => !named.has(name) && !name.endsWith('Filter'))).toEqual([]);
   });
 
-  it('limits every text of an input that is kept', () => {
+  it('limits every text of an input that is stored', () => {
     // Looked up or parsed: an invalid text of any length is refused or finds nothing.
     const compared = [
       ...[
@@ -279,7 +279,7 @@ describe('@constraint of inputs', () => {
     expect(open).toEqual([]);
   });
 
-  it.each(cases)('is what the service enforces: %s, %s', async (_what, limit, typeName, member) => {
+  it.each(cases)('is enforced by the service: %s, %s', async (_what, limit, typeName, member) => {
     const limits = limitsOf(member) ?? {};
     const [, value] = beyond(member, limits).find(([name]) => name === limit) ?? [];
     // The largest Int is the bound itself.
@@ -306,7 +306,7 @@ describe('@constraint of inputs', () => {
     );
   });
 
-  it('lets every text have as many characters as it says', async () => {
+  it('counts the characters of a text as documented', async () => {
     for (const [typeName, name] of [
       ['CreatePlaybookInput', 'title'],
       ['CreateKnowledgeNoteInput', 'trigger'],
@@ -345,7 +345,7 @@ const around: Readonly<Record<string, (inner: string) => string>> = {
 };
 
 it.each(lists)(
-  'keeps @constraint of the filter and the page, with the path of what is refused: %s',
+  'enforces @constraint of the filter and the page, with the path of the refused member: %s',
   async (_what, owner, field, filter) => {
     const ask = async (args: string, path: readonly string[]) => {
       const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${args}) { pageInfo { hasNextPage } }`)}`;
@@ -385,7 +385,7 @@ it.each([
     'count',
     'max',
   ],
-] as const)('keeps @constraint of the arguments of %s', async (field, ask, name, limit) => {
+] as const)('enforces @constraint of the arguments of %s', async (field, ask, name, limit) => {
   const argument = printed
     .getQueryType()
     ?.getFields()

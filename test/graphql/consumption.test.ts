@@ -52,7 +52,7 @@ async function world() {
 }
 
 describe('the consumption of an organization', () => {
-  it('is added up by playbook, also by one that is gone, and what has none comes last', async () => {
+  it('is summed by playbook, including deleted ones, with sessions without a playbook last', async () => {
     const { organizationId, token } = await world();
     const made = await runMutation(
       test,
@@ -89,7 +89,7 @@ describe('the consumption of an organization', () => {
     });
   });
 
-  it('is added up by day, cycle, session, actor and organization, each with the same sum', async () => {
+  it('is summed by day, cycle, session, actor and organization, with equal totals', async () => {
     const { organizationId, userId, serviceUserId, ofUser, ofBot, ofNobody } = await world();
     const titleOf = (id: string) => ({ title: `Session ${id}`, session: { title: `Session ${id}` } });
     expect(await ofOrganization(organizationId, spring, all)).toEqual({
@@ -124,7 +124,7 @@ describe('the consumption of an organization', () => {
     });
   });
 
-  it('says the same as version 3 of REST for the same days', async () => {
+  it('equals that of version 3 of REST for the same days', async () => {
     const { organizationId } = await world();
     const unix = (at: string) => Date.parse(at) / 1_000;
     const response = await fetch(
@@ -135,7 +135,7 @@ describe('the consumption of an organization', () => {
     expect((await ofOrganization(organizationId, spring, 'totalAcus')).totalAcus).toBe(total_acus);
   });
 
-  it('can be of one user, service user or session; what is none of them matches nothing', async () => {
+  it('can be filtered by a user, service user or session; an unknown one matches nothing', async () => {
     const { organizationId, userId, serviceUserId, ofNobody } = await world();
     const of = async (name: string, id: string) => {
       const only = name === 'sessionId' ? `sessionId: "${id}"` : `principal: {${name}: "${id}"}`;
@@ -152,7 +152,7 @@ describe('the consumption of an organization', () => {
     expect(await of('userId', serviceUserId)).toBe(0);
   });
 
-  it('is paged both ways by cursors that are of their own list', async () => {
+  it('is paged both ways by cursors of each list', async () => {
     const { organizationId } = await world();
     const read = (field: string, args: string) =>
       ofOrganization(
@@ -172,7 +172,7 @@ describe('the consumption of an organization', () => {
     }
   });
 
-  it('is nothing where nothing was used', async () => {
+  it('is zero without usage', async () => {
     const { organizationId } = await makeOrganization(test, 'Idle');
     expect(await ofOrganization(organizationId, spring, all)).toEqual({
       from: '2026-03-01',
@@ -197,7 +197,7 @@ describe('the consumption of an organization', () => {
     expect(refused).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(message) });
   });
 
-  it('takes 400 days, both counted, and one alone', async () => {
+  it('accepts 400 days including both ends, and a single day', async () => {
     const { organizationId } = await world();
     const total = async (from: string, to: string) =>
       (await ofOrganization(organizationId, `(from: "${from}", to: "${to}")`, 'totalAcus')).totalAcus;
@@ -205,7 +205,7 @@ describe('the consumption of an organization', () => {
     expect(await total('2026-03-31', '2026-03-31')).toBe(0.2);
   });
 
-  it.each(['2026-3-1', '2026-02-30', '2026-03-01T00:00:00Z', ''])('takes no day that is none: %s', async (day) => {
+  it.each(['2026-3-1', '2026-02-30', '2026-03-01T00:00:00Z', ''])('refuses an invalid day: %s', async (day) => {
     const { errors } = await graphql(
       test,
       test.adminToken,
@@ -236,7 +236,7 @@ describe('the consumption of the enterprise', () => {
     expect((await ofEnterprise(ofUser, 'totalAcus')).totalAcus).toBe(0.3);
   });
 
-  it('leaves out an organization that was deleted', async () => {
+  it('omits a deleted organization', async () => {
     const { organizationId } = await world();
     const only = `(from: "2026-03-01", to: "2026-04-30", organizationIds: ["${organizationId}"])`;
     expect((await ofEnterprise(only, 'totalAcus')).totalAcus).toBe(3.3);
@@ -247,8 +247,8 @@ describe('the consumption of the enterprise', () => {
   });
 });
 
-describe('who may read consumption', () => {
-  it('is in an organization whoever may view its sessions, and for the enterprise VIEW_ACCOUNT_CONSUMPTION', async () => {
+describe('permission to read consumption', () => {
+  it('is to view sessions in an organization, and VIEW_ACCOUNT_CONSUMPTION for the enterprise', async () => {
     const { organizationId, token } = await world();
     expect((await ofOrganization(organizationId, spring, 'totalAcus', token)).totalAcus).toBe(3.3);
     const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_CONSUMPTION');
@@ -262,7 +262,7 @@ describe('who may read consumption', () => {
   });
 });
 
-it('takes the same statements for the figures of many organizations as for those of few', async () => {
+it('reads the consumption of many organizations with the same statements as that of few', async () => {
   for (let n = 0; n < 4; n++) await world();
   const query = `query($first: Int!) { organizations(first: $first) { nodes { consumption${spring} { ${all} } } } }`;
   const few = await statementsOf(test, test.adminToken, query, { first: 1 });

@@ -61,7 +61,7 @@ const documents: readonly [string, string, Record<string, unknown>?][] = [
   ],
 ];
 
-it.each(documents)('costs what the directives say: %s', async (_what, query, variables = {}) => {
+it.each(documents)('charges what the directives say: %s', async (_what, query, variables = {}) => {
   expect((await sent(query, variables)).extensions.cost).toBe(costByDirectives(printed, query, variables));
 });
 
@@ -73,7 +73,7 @@ it('counts the length of a list once, not for each item', () => {
   );
 });
 
-it('costs what the directives say for random queries', () => {
+it('charges what the directives say for random queries', () => {
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const { query, variables } = randomDocument({ schema, ids: ['x'], without: new Set() }, seed);
@@ -115,7 +115,7 @@ it('counts pages behind a fragment without a condition on a union', () => {
   }
 });
 
-it('gives back the points of a bulk mutation that @skip leaves out', async () => {
+it('refunds the points of a bulk mutation that @skip excludes', async () => {
   const query = `mutation($isSkipped: Boolean!) { archiveSessions(input: {organizationId: "${test.organizationId}",
     selection: {filter: {tags: ["none"]}}}) @skip(if: $isSkipped) { results { sessionId } } }`;
   expect((await sent(query, { isSkipped: true })).extensions.cost).toBe(10);
@@ -127,12 +127,12 @@ describe('Query.operationCost', () => {
   const costOf = (document: string, variables?: unknown, operationName?: string) =>
     graphql(test, test.adminToken, ask, { document, variables, operationName });
 
-  it.each(documents)('says beforehand what is charged for %s', async (_what, document, variables = {}) => {
+  it.each(documents)('predicts the charge for %s', async (_what, document, variables = {}) => {
     const { data } = await costOf(document, variables);
     expect(data.operationCost).toEqual({ cost: (await sent(document, variables)).extensions.cost, isAffordable: true });
   });
 
-  it('runs nothing, and costs the same for every document', async () => {
+  it('runs nothing, and has a constant cost', async () => {
     const before = await test.app.services.store.query<{ count: number }>('select count(*)::int from organization');
     const document = 'mutation { createOrganization(input: {name: "Never"}) { organization { id } } }';
     const { body } = await call(test, test.adminToken, 'POST', '/graphql', { query: ask, variables: { document } });
@@ -140,7 +140,7 @@ describe('Query.operationCost', () => {
     expect(await test.app.services.store.query('select count(*)::int from organization')).toEqual(before);
   });
 
-  it('chooses an operation by its name, and knows subscriptions', async () => {
+  it('selects an operation by its name, including subscriptions', async () => {
     const document = 'query A { sessions(first: 7) { nodes { id } } } subscription B { sessionChanges { type } }';
     expect((await costOf(document, {}, 'A')).data.operationCost.cost).toBe(7);
     expect((await costOf(document, {}, 'B')).data.operationCost.cost).toBe(10);
@@ -165,7 +165,7 @@ describe('Query.operationCost', () => {
       'OPERATION_RESOLUTION_FAILURE',
     ],
   ])(
-    'gives the error that an operation gets which %s, beside the rest of the answer',
+    'returns the error of an operation which %s, and the rest of the response',
     async (_what, document, variables, code) => {
       const { data, errors } = await graphql(test, test.adminToken, ask.replace(/}$/, ' viewer { principalType } }'), {
         document,
@@ -176,7 +176,7 @@ describe('Query.operationCost', () => {
     },
   );
 
-  it('keeps the gate’s rules: trusted documents alone, and no names of a closed schema', () => {
+  it('follows the rules of the gate: only trusted documents, and no names of a hidden schema', () => {
     const plans = createPlans(schema, { maxBytes: 1_000_000 });
     const estimate = (isOnly: boolean, document: string) => () =>
       createEstimate({ schema, plans, trusted: { ...noTrustedDocuments, isOnly }, isIntrospectable: false })({

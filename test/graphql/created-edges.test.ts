@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-it('gives the edge in every payload of a creation whose thing is in lists', () => {
+it('every creation of a listed object returns its edge', () => {
   const missing = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, type }) => {
     const resource = name.replace(/^create/, '');
     if (resource === name || !schema.getType(`${resource}Connection`)) return [];
@@ -59,7 +59,7 @@ const created: [field: string, list: string, input: (n: number) => object][] = [
   ],
 ];
 
-it.each(created)('gives the edge of a %s as %s lists it', async (field, path, input) => {
+it.each(created)('returns the edge of a %s as %s lists it', async (field, path, input) => {
   const [owner, list] = path.split('.') as [string, string];
   const create = (n: number) =>
     runMutation(
@@ -88,7 +88,7 @@ it.each(created)('gives the edge of a %s as %s lists it', async (field, path, in
   expect(await read(`after: "${edge.cursor}"`)).toEqual([before[`${field}Edge`]]);
 });
 
-it('gives no edge beside user errors', async () => {
+it('returns no edge with user errors', async () => {
   const input = { scope: scopeOf(organizationId), title: '', body: 'b' };
   const payload = await runMutation(test, 'createPlaybook', 'playbook { id } playbookEdge { cursor }', input);
   expect(payload).toMatchObject({ playbook: null, playbookEdge: null, userErrors: [{ code: 'INVALID_INPUT' }] });

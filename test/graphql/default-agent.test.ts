@@ -37,7 +37,7 @@ it('lists the agents to every caller', async () => {
   ]);
 });
 
-it('gives a session the agent that it names, else the organization’s, else the default, for good', async () => {
+it('gives a session the named agent, else the organization’s, else the default, permanently', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Choosers');
   const plain = await createSession(test, {}, token);
   expect(await setDefault(organizationId, 'second')).toEqual({
@@ -52,7 +52,7 @@ it('gives a session the agent that it names, else the organization’s, else the
   expect(agents).toEqual(['demo', 'second', 'demo', 'demo']);
 });
 
-it('refuses an agent that there is not, and leaves what was', async () => {
+it('refuses an unknown agent, and keeps the current one', async () => {
   const { organizationId } = await makeOrganization(test, 'Hopeful');
   await setDefault(organizationId, 'second');
   expect(await setDefault(organizationId, 'third')).toEqual({
@@ -71,7 +71,7 @@ it('refuses an agent that there is not, and leaves what was', async () => {
   expect(data.organization.defaultAgent).toBe('second');
 });
 
-it('takes no other agent unasked when the organization’s is not configured any more', async () => {
+it('uses no other agent if the organization’s is no longer configured', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Careful');
   await test.app.services.store.execute('update organization set default_agent = $2 where id = $1', [
     organizationId.replace('org-', ''),
@@ -92,7 +92,7 @@ it('requires the permission to manage organizations, and is audited', async () =
   expect(rows.map(({ data }) => data)).toEqual([{ defaultAgent: 'second', defaultAgentBefore: null }]);
 });
 
-it('gives the profiles of agents beside their ids, and null for one that is no longer configured', async () => {
+it('returns the profiles of agents with their ids, and null for one that is no longer configured', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Profiles');
   await setDefault(organizationId, 'second');
   const id = await createSession(test, {}, token);

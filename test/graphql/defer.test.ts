@@ -55,7 +55,7 @@ it.each(['multipart/mixed', 'multipart/mixed;deferSpec=20220824,application/json
   },
 );
 
-it('comes as events, on a socket and on a single connection alike', async () => {
+it('sends the same events on a socket and on a single connection', async () => {
   expectDeferred(await (await openStream(test.url, test.adminToken, query, { id })).rest());
   const following = follow(connect(test.url, test.adminToken), query, { id });
   await following.ended;
@@ -65,17 +65,17 @@ it('comes as events, on a socket and on a single connection alike', async () => 
   expectDeferred([await stream.next(), await stream.next()]);
 });
 
-it.each(['application/json', 'application/graphql-response+json', '*/*'])('comes at once to %s', async (accept) => {
+it.each(['application/json', 'application/graphql-response+json', '*/*'])('returns a single result to %s', async (accept) => {
   const response = await post(accept);
   expect(await response.json()).toEqual({ data: whole, extensions: { cost: 5 } });
 });
 
-it('comes at once with "if: false", and where there is nothing to wait for', async () => {
+it('returns a single result with "if: false", and without pending fields', async () => {
   const text = query.replace('@defer(label: "log")', '@defer(if: false)');
   expect(await parts(await post('multipart/mixed', text))).toEqual([{ data: whole, extensions: { cost: 5 } }]);
 });
 
-it('means nothing in a mutation or a subscription', async () => {
+it('has no effect in a mutation or a subscription', async () => {
   const mutation = `mutation { createSession(input: {organizationId: "${test.organizationId}", prompt: "x"}) { ... @defer { wasReplayed } } }`;
   const [answer, ...more] = await parts(await post('multipart/mixed', mutation, {}));
   expect(answer.data).toEqual({ createSession: { wasReplayed: false } });
@@ -85,7 +85,7 @@ it('means nothing in a mutation or a subscription', async () => {
   expect(event).toEqual({ data: { sessionUpdated: { title: 'say hello', status: 'NEW' } } });
 });
 
-it('masks what goes wrong in a part that comes later', async () => {
+it('masks errors in a later part', async () => {
   const { store } = test.app.services;
   const original = store.query;
   store.query = (sql: string, values?: readonly unknown[]) =>
@@ -98,7 +98,7 @@ it('masks what goes wrong in a part that comes later', async () => {
   expect(text).not.toContain('db.internal');
 });
 
-it('refuses labels that are alike, or that are variables', async () => {
+it('refuses duplicate labels, and variables as labels', async () => {
   const message = 'The label of a @defer must be a text in the document itself, unlike the others.';
   const twice = '{ ... @defer(label: "a") { __typename } viewer { ... @defer(label: "a") { principalType } } }';
   const variable = 'query($l: String) { viewer { ... @defer(label: $l) { principalType } } }';

@@ -9,7 +9,7 @@ const textOf = (n: number, fields = 20) =>
   `query Q${n} { ${Array.from({ length: fields }, (_, f) => `a${f}x${n}: __typename`).join(' ')} }`;
 const weight = weighDocument(parse(textOf(0)));
 
-describe('the cache of documents', () => {
+describe('the document cache', () => {
   const fill = (plans: ReturnType<typeof createPlans>, from: number, to: number) => {
     for (let n = from; n < to; n++) plans.remember(parse(textOf(n)));
   };
@@ -28,7 +28,7 @@ describe('the cache of documents', () => {
     expect(cachedIndexes(plans, 6).length).toBeLessThan(5);
   });
 
-  it('does not keep a document that is heavier than the whole cache, and evicts nothing for it', () => {
+  it('does not cache a document heavier than the cache, and evicts nothing for it', () => {
     const plans = createPlans(schema, { maxBytes: weight * 3.5 });
     fill(plans, 0, 3);
     expect(plans.remember(parse(textOf(99, 1_000)))).toBe(false);
@@ -42,7 +42,7 @@ describe('the cache of documents', () => {
     expect(cachedIndexes(plans, 50)).toEqual([0, 48, 49]);
   });
 
-  it('counts parsed documents that have not passed the gate, and gives no plan of them', () => {
+  it('counts parsed documents that have not passed the gate, and returns no plan for them', () => {
     const plans = createPlans(schema, { maxBytes: weight * 2.5 });
     for (let n = 0; n < 10; n++) plans.documents.set(textOf(n), parse(textOf(n)));
     expect(cachedIndexes(plans, 10)).toEqual([]);
@@ -58,7 +58,7 @@ describe('a service whose cache holds one document', () => {
   });
   afterAll(() => test.close());
 
-  it('answers each document right, often and in any order, also one that is too large to keep', async () => {
+  it('answers each document correctly, often and in any order, even if it is too large for the cache', async () => {
     const ask = async (n: number, fields = 8) => {
       const { data, errors } = await graphql(test, test.adminToken, textOf(n, fields));
       expect(errors).toBeUndefined();

@@ -59,7 +59,7 @@ describe('the sessions of the enterprise', () => {
     expect(await ordered('UPDATED_AT', 'ASC')).toEqual([ids[1], ids[0], ids[2]]);
   });
 
-  it('take the filter of an organization’s', async () => {
+  it('accept the filter of an organization’s sessions', async () => {
     const { one, ids, both, only } = await world();
     const hidden = await createSession(test, { isUnlisted: true }, one.token);
     await createSession(test, { tags: ['u'] }, one.token);
@@ -81,13 +81,13 @@ describe('the sessions of the enterprise', () => {
     expect(await list('(after: "bm90aGluZw")')).toMatchObject({ error: 'BAD_CURSOR' });
   });
 
-  it('have none of another enterprise', async () => {
+  it('exclude those of another enterprise', async () => {
     const foreign = await seedForeignUsage(test, '2099-01-01');
     expect(idsOf(await list('(first: 100)'))).not.toContain(`devin-${foreign.sessionId}`);
     expect(idsOf(await list(`(filter: {organizationIds: ["${foreign.organizationId}"]})`))).toEqual([]);
   });
 
-  it('need VIEW_ACCOUNT_SESSIONS, which is worth what is in the sessions and nothing beside them', async () => {
+  it('need VIEW_ACCOUNT_SESSIONS, which grants the sessions’ contents and no objects beside them', async () => {
     const { one, ids } = await world();
     await say(test, (ids[0] as string).replace('devin-', ''), 'hello');
     const reader = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
@@ -127,7 +127,7 @@ describe('the sessions of the enterprise', () => {
     expect(session.data).toEqual({ session: null });
   });
 
-  it('take the same statements for many as for few', async () => {
+  it('are read with the same statements for many as for few', async () => {
     await world();
     const { only } = await world();
     const query = `query($first: Int!) { enterprise { sessions(first: $first, ${only}) {

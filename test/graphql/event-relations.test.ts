@@ -34,7 +34,7 @@ const document = `query($id: ID!) { session(id: $id) {
     ... on AttachmentEvent { name attachment { name url sizeBytes } } } }
   attachments { nodes { name session { sessionId } } } } }`;
 
-it('leads from a message and an entry to its files, and from all of them up to their session', async () => {
+it('links messages and entries to their files, and all of them to their session', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Files');
   const fileId = await seedFile(organizationId, 'given.txt');
   const sessionId = await createSession(test, { organizationId, attachmentIds: [`attachment-${fileId}`] }, token);
@@ -87,7 +87,7 @@ it('never links a message to a file of another organization', async () => {
   }
 });
 
-it('gives a message to who may send it, and not its session to who may not view that', async () => {
+it('returns a message to callers that may send it, but its session only to those that may view it', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Writers');
   const sessionId = await createSession(test, { organizationId }, token);
   const { data: role } = await graphql(

@@ -154,7 +154,7 @@ it.each(written)('reads only entries of the requested kind: %o', async (entry, e
   expect(read[own + 1]).toMatchObject(expected);
 });
 
-it('gives what an entry has no words for as its empty value, never as an error', async () => {
+it('returns an empty value for an entry without one, never an error', async () => {
   const id = await createSession(test);
   const kinds = eventKinds.filter((kind) => kind !== 'MESSAGE' && kind !== 'STATUS');
   await write(
@@ -165,7 +165,7 @@ it('gives what an entry has no words for as its empty value, never as an error',
   expect(session?.events?.nodes.map(({ kind }) => kind)).toEqual(kinds);
 });
 
-it('tells by fields what a notice is about', async () => {
+it('describes the subject of a notice by fields', async () => {
   const id = await createSession(test);
   await write(id, [
     { kind: 'NOTICE', body: 'The tags are now: a.', data: { tags: ['a'] } },
@@ -178,7 +178,7 @@ it('tells by fields what a notice is about', async () => {
   ]);
 });
 
-it('gives a word that an enum does not have as its OTHER or as null, with the word beside it where that is open', async () => {
+it('returns an unknown enum value as OTHER or null, with the text where the set is open', async () => {
   const id = await createSession(test);
   await write(id, [
     { kind: 'TURN', data: { turn: 1, phase: 'paused', stopReason: 'bored' } },
@@ -205,7 +205,7 @@ it('gives a word that an enum does not have as its OTHER or as null, with the wo
   ]);
 });
 
-it('shows a figure that is more than an Int where there is room for it, and one that cannot be nowhere', async () => {
+it('shows a number above an Int where possible, and never an impossible one', async () => {
   const id = await createSession(test);
   const data = {
     inputTokens: 2 ** 31,

@@ -30,7 +30,7 @@ it('charges for the metrics and the consumption of a scope on each request', asy
   expect(await costOf(`{ enterprise { metrics(${year}) { ${users} } } }`)).toBe(4 * 31);
 });
 
-it('finds the next times of an automation once for all who ask, and charges for each', async () => {
+it('computes the occurrences of an automation once for all fields, and charges for each', async () => {
   const { token, organizationId } = await makeAutomatic(test);
   const rules = ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO', 'FREQ=YEARLY;BYWEEKNO=53;BYDAY=SU', 'FREQ=DAILY'];
   for (const rule of rules)

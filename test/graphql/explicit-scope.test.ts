@@ -28,8 +28,8 @@ const acts: [field: string, selection: string, input: Record<string, unknown>][]
 
 const secret = { key: 'K', type: 'KEY_VALUE', value: 'c4n4ry' };
 
-describe('what names no organization', () => {
-  it('is refused to a key of none in particular, with one organization and with two', async () => {
+describe('a request without an organization', () => {
+  it('is refused for a key without an organization, with one organization and with two', async () => {
     const { token } = await makeUser(test, { roleId: 'org_admin' });
     const userErrors = async () => {
       const found: Record<string, unknown> = {};
@@ -51,7 +51,7 @@ describe('what names no organization', () => {
     expect(await userErrors()).toEqual(before);
   });
 
-  it('is refused for a personal key to who has a token for all organizations', async () => {
+  it('is refused for a personal key of all organizations', async () => {
     const { token } = await makeUser(test);
     const input = { name: 'mine', kind: { personal: {} } };
     expect(await runMutation(test, 'createApiKey', 'token', input, token)).toMatchObject({
@@ -60,7 +60,7 @@ describe('what names no organization', () => {
     });
   });
 
-  it('means for a key of one organization that one, also when there is another', async () => {
+  it('means the organization of a key of one, even if there is another', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Bound');
     for (const name of ['First', 'Second']) {
       await createSession(test, {}, token);
@@ -96,7 +96,7 @@ describe('a scope', () => {
     }
   });
 
-  it('is no privilege by omission: what is made for somebody names its role and its scope', () => {
+  it('grants nothing by omission: creations for others name the role and the scope', () => {
     const inputs = Object.values(schema.getTypeMap())
       .filter(isInputObjectType)
       .filter(({ name }) => !name.endsWith('Filter'));

@@ -149,7 +149,7 @@ describe.each(transportNames)('by %s', (name) => {
     }
   });
 
-  it('nobody is answered without a good token', async () => {
+  it('refuses requests without a valid token', async () => {
     const sent = send(test, `cog_${'a'.repeat(52)}`, { query: '{ viewer { principalType } }' });
     const output = await sent.then((result) => JSON.stringify(result), String);
     if (name === 'WebSocket') await expect(sent).rejects.toMatchObject({ code: 4403 });
@@ -160,12 +160,12 @@ describe.each(transportNames)('by %s', (name) => {
 describe('size', () => {
   const query = `{ viewer { principalType } } # ${'x'.repeat(1_100_000)}`;
 
-  it.each(transportNames.filter((name) => !/GET|WebSocket/.test(name)))('of 1 MiB is held by %s', async (name) => {
+  it.each(transportNames.filter((name) => !/GET|WebSocket/.test(name)))('is limited to 1 MiB over %s', async (name) => {
     const { errors } = await transports[name](test, test.adminToken, { query });
     expect(errors?.[0]?.message).toContain('at most 1 MiB');
   });
 
-  it.each(['GET', 'server-sent events by GET'] as const)('of an address is limited by %s', async (name) => {
+  it.each(['GET', 'server-sent events by GET'] as const)('of an address is limited over %s', async (name) => {
     const answered = fetch(`${test.url}/graphql?query=${encodeURIComponent(query)}`, {
       headers: {
         authorization: `Bearer ${test.adminToken}`,

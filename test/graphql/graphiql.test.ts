@@ -12,7 +12,7 @@ afterAll(() => test.close());
 const open = (path = '/graphql', headers: Record<string, string> = {}) =>
   fetch(test.url + path, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
-it('is a page for browsers that needs no token and tells nothing', async () => {
+it('is a page for browsers that needs no token and reveals nothing', async () => {
   const response = await open();
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -21,7 +21,7 @@ it('is a page for browsers that needs no token and tells nothing', async () => {
   for (const secret of [test.adminToken, test.v1Key, test.organizationId]) expect(html).not.toContain(secret);
 });
 
-it('loads nothing from another host, and its policy would not let it', async () => {
+it('loads nothing from another host, and its policy forbids it', async () => {
   const response = await open();
   const policy = response.headers.get('content-security-policy')?.split('; ');
   expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]));
@@ -33,7 +33,7 @@ it('loads nothing from another host, and its policy would not let it', async () 
   expect(html).not.toMatch(/<script(?![^>]*\bsrc=)/);
 });
 
-it('has its scripts from addresses that browsers keep for good, and no other', async () => {
+it('serves its scripts from addresses that browsers cache permanently, and no others', async () => {
   const [folder] = /\/graphql\/explorer\/[0-9a-f]+/.exec(await (await open()).text()) as unknown as [string];
   for (const name of ['graphiql.js', 'graphiql.css', 'page.js', 'editor.worker.js', 'json.worker.js']) {
     const response = await fetch(`${test.url}${folder}/${name}`);
@@ -46,7 +46,7 @@ it('has its scripts from addresses that browsers keep for good, and no other', a
   }
 });
 
-it('is given to a browser also where the address has a query, as an earlier version left it', async () => {
+it('is served to a browser even if the address has a query, as earlier versions wrote it', async () => {
   const query = `/graphql?query=${encodeURIComponent('{ __typename }')}`;
   const response = await open(query);
   expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
@@ -64,7 +64,7 @@ it('is not served to clients that accept JSON or send a token', async () => {
 });
 
 it.skipIf(chromium === null)(
-  'takes a token in a field, runs a query with it, and leaves neither in the address nor in what the browser keeps',
+  'accepts a token in a field, runs a query with it, and stores neither in the address nor in the browser',
   { timeout: 120_000 },
   async () => {
     const page = await openPage();
@@ -113,7 +113,7 @@ it.skipIf(chromium === null)(
 );
 
 it.skipIf(chromium === null)(
-  'runs a subscription, whose text and variables are in no address',
+  'runs a subscription without its text and variables in any address',
   { timeout: 120_000 },
   async () => {
     const page = await openPage();

@@ -102,7 +102,7 @@ async function stalledStream(address: URL): Promise<() => Promise<string>> {
 }
 
 // Nothing else can write 500 MB of messages to the embedded database.
-it.skipIf(testDatabase !== 'postgres')('outlives all of it, with bounded memory', { timeout: 120_000 }, async () => {
+it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory', { timeout: 120_000 }, async () => {
   const databaseUrl = await createDatabase();
   const secretKey = 'a secret key that is only for the tests';
   const env = { DATA_DIR: directory, PORT: '0', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, ROLES: 'api' };

@@ -26,7 +26,7 @@ function post(contentType: string | null, body: string, accept = 'application/js
   });
 }
 
-describe('what a page of any origin can send without asking is refused', () => {
+describe('refuses cross-origin requests without a preflight', () => {
   it.each([
     ['text/plain', JSON.stringify({ query })],
     ['text/plain;application/json', JSON.stringify({ query })],
@@ -79,7 +79,7 @@ describe.each(transportNames)('without introspection, by %s', (name) => {
     },
   );
 
-  it('no error tells what there is, and everything else works', async () => {
+  it('no error reveals names, and everything else works', async () => {
     const { errors } = await send('{ viewr { principalType } }');
     expect(errors?.[0]?.message).toBe('Cannot query field "viewr" on type "Query".');
     expect((await transports[name](test, test.adminToken, { query: '{ viewr }' })).errors?.[0]?.message).toContain(
@@ -92,7 +92,7 @@ describe.each(transportNames)('without introspection, by %s', (name) => {
   });
 });
 
-it('gives no explorer where it is switched off', async () => {
+it('serves no explorer if it is disabled', async () => {
   const response = await fetch(`${closed.url}/graphql`, { headers: { accept: 'text/html,*/*;q=0.8' } });
   expect(response.status).toBe(401);
 });

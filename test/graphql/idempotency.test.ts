@@ -26,7 +26,7 @@ const countSessions = async () => {
   return row?.n;
 };
 
-it('makes one session of 100 parallel creations with the same key', async () => {
+it('creates one session for 100 concurrent requests with the same key', async () => {
   const before = (await countSessions()) ?? 0;
   const input = inOrganization({ prompt: 'once', idempotencyKey: 'parallel' });
   const payloads = await Promise.all(Array.from({ length: 100 }, () => run(create, input)));
@@ -35,7 +35,7 @@ it('makes one session of 100 parallel creations with the same key', async () => 
   expect(await countSessions()).toBe(before + 1);
 });
 
-it('sends one message of 100 parallel ones with the same key', async () => {
+it('sends one message for 100 concurrent requests with the same key', async () => {
   const sessionId = await createSession(test);
   const input = { sessionId, body: 'once', idempotencyKey: 'parallel' };
   const payloads = await Promise.all(Array.from({ length: 100 }, () => run(send, input)));
@@ -49,7 +49,7 @@ it('sends one message of 100 parallel ones with the same key', async () => {
   expect(data.session.messages.nodes.map(({ body }: { body: string }) => body)).toEqual(['say hello', 'once']);
 });
 
-it('takes the key from the header, which is the same key as in the input', async () => {
+it('accepts the key in the header, equal to a key in the input', async () => {
   const input = inOrganization({ prompt: 'by header' });
   const first = await run(create, input, { 'idempotency-key': 'header' });
   const second = await run(create, { ...input, idempotencyKey: 'header' });
@@ -90,7 +90,7 @@ it('refuses a key that was used with other input, and keeps the first result', a
   expect(again.session).toEqual(first.session);
 });
 
-it('refuses one header for several creating mutations, and does none of them', async () => {
+it('refuses one header for several creating mutations, and runs none of them', async () => {
   const before = await countSessions();
   const { data } = await graphql(
     test,
@@ -111,7 +111,7 @@ it('refuses one header for several creating mutations, and does none of them', a
   expect(await countSessions()).toBe(before);
 });
 
-it('takes the header beside a mutation that makes nothing', async () => {
+it('accepts the header with a mutation that creates nothing', async () => {
   const sessionId = await createSession(test);
   const { data } = await graphql(
     test,
@@ -125,7 +125,7 @@ it('takes the header beside a mutation that makes nothing', async () => {
   expect(data).toEqual({ createSession: { wasReplayed: false }, terminateSession: { session: { status: 'EXIT' } } });
 });
 
-it('keeps the keys of each principal apart', async () => {
+it('separates the keys of principals', async () => {
   const users = [await makeUser(test), await makeUser(test)];
   const input = inOrganization({ prompt: 'mine', idempotencyKey: 'shared' });
   const payloads = await Promise.all(users.map(({ token }) => mutate(test, token, 'createSession', input)));
@@ -137,7 +137,7 @@ it('keeps the keys of each principal apart', async () => {
   expect(other.payload).toMatchObject({ wasReplayed: false, userErrors: [] });
 });
 
-it('keeps the keys of each operation apart, and refuses a message’s key for another message or session', async () => {
+it('separates the keys of operations, and refuses a message’s key for another message or session', async () => {
   const [one, two] = [await createSession(test), await createSession(test)];
   const made = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'everywhere' }));
   expect(made.wasReplayed).toBe(false);
@@ -154,14 +154,14 @@ it('keeps the keys of each operation apart, and refuses a message’s key for an
   }
 });
 
-it('forgets a refused call: its key is free for what is right', async () => {
+it('forgets a refused call: its key can be used again', async () => {
   const refused = await run(create, inOrganization({ prompt: '', idempotencyKey: 'corrected' }));
   expect(refused.userErrors).toHaveLength(1);
   const corrected = await run(create, inOrganization({ prompt: 'x', idempotencyKey: 'corrected' }));
   expect(corrected).toMatchObject({ wasReplayed: false, userErrors: [] });
 });
 
-it('answers a message’s key even when the session takes no more messages', async () => {
+it('answers a message’s key even if the session accepts no more messages', async () => {
   const sessionId = await createSession(test);
   const input = { sessionId, body: 'last words', idempotencyKey: 'last' };
   const first = await run(send, input);

@@ -15,7 +15,7 @@ afterAll(() => test.close());
 
 const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver)[A-Z]/;
 
-it('gives every mutation that creates or sends something a key, and its payload whether it was replayed', () => {
+it('every mutation that creates or sends takes a key, and its payload tells a replay', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
   const named = mutations.filter(({ name }) => keyed.test(name)).map(({ name }) => name);
   const withKey = mutations.filter(({ args }) => {
@@ -128,7 +128,7 @@ describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, ot
   const run = (fields: Record<string, unknown>) =>
     runMutation(test, name, `${selection} ${secret ?? ''} wasReplayed`, { ...fields, idempotencyKey: `once-${name}` });
 
-  it('acts once under a key, and shows what is secret once', async () => {
+  it('runs once under a key, and shows secrets once', async () => {
     const fields = await input();
     const elsewhere = await other();
     const before = await count(table);
@@ -150,7 +150,7 @@ describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, ot
     expect(storedKeys.map(({ row }) => row).join()).not.toContain(first[secret]);
   });
 
-  it('refuses a key that is none, and does nothing', async () => {
+  it('refuses an invalid key, and changes nothing', async () => {
     const fields = await input();
     const before = await count(table);
     const refused = await runMutation(test, name, 'wasReplayed', { ...fields, idempotencyKey: 'ü' });
@@ -159,7 +159,7 @@ describe.each(Object.entries(cases))('%s', (name, { selection, secret, input, ot
   });
 });
 
-it('gives one address for one file to all calls of createAttachmentUpload under a key', async () => {
+it('returns one address for one file to all calls of createAttachmentUpload under a key', async () => {
   const create = (more: object = {}) =>
     runMutation(test, 'createAttachmentUpload', 'attachmentUpload { url } wasReplayed', {
       organizationId: test.organizationId,
@@ -173,7 +173,7 @@ it('gives one address for one file to all calls of createAttachmentUpload under 
   expect(pathOf(await create({ idempotencyKey: 'another' }))).not.toBe(pathOf(first));
 });
 
-it('gives the key that was rotated under a key only to who may rotate it', async () => {
+it('returns the key that was rotated under a key only to callers that may rotate it', async () => {
   const { apiKeyId } = await apiKey();
   const token = (await runMutation(test, 'createApiKey', 'token', key('Stranger'))).token;
   const input = { apiKeyId, idempotencyKey: 'shared' };

@@ -39,7 +39,7 @@ async function firstCursor(token: string, organizationId: string): Promise<strin
   return data.organization.knowledgeNotes.pageInfo.endCursor;
 }
 
-it('lists the folders in a folder, to those who may read it', async () => {
+it('lists the folders in a folder to callers that may read it', async () => {
   const { token } = await makeOrganization(test, 'Nested');
   const outer = await makeFolder(token, { name: 'Backend' });
   for (const name of ['Databases', 'Queues']) await makeFolder(token, { name, parentId: outer.id });
@@ -61,7 +61,7 @@ it('lists the folders in a folder, to those who may read it', async () => {
 });
 
 describe('a note', () => {
-  it('is made, changed and deleted, and says who made it', async () => {
+  it('is created, changed and deleted, and names its creator', async () => {
     const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Notes');
     const folder = await makeFolder(token, { name: 'Backend' });
     const made = await makeNote(token, { folderId: folder.id, macro: '!deploy', pinnedRepo: 'acme/site' });
@@ -111,7 +111,7 @@ describe('a note', () => {
     });
   });
 
-  it('is refused with the path of what is wrong, and nothing is made', async () => {
+  it('is refused with the path of the problem, and nothing is created', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Refused notes');
     const scope = { organizationId };
     await makeNote(token, { macro: '!taken' });
@@ -142,7 +142,7 @@ describe('a note', () => {
     expect((await names(token, organizationId, ''))[1]).toBe(1);
   });
 
-  it('cannot lose what it must have', async () => {
+  it('cannot clear its required members', async () => {
     const { token } = await makeOrganization(test, 'Null notes');
     const { id } = await makeNote(token);
     const payload = await run(
@@ -157,7 +157,7 @@ describe('a note', () => {
     ]);
   });
 
-  it('is changed by who may, and only seen by others', async () => {
+  it('is changed by callers with the permission, and only visible to others', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Kept notes');
     const { id } = await makeNote(token);
     const member = await makeUser(test, { organizationId });
@@ -177,7 +177,7 @@ describe('a note', () => {
 });
 
 describe('the notes of an organization', () => {
-  it('are found by words, folder, path and repository, newest first, and counted', async () => {
+  it('are filtered by text, folder, path and repository, newest first, and counted', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Found notes');
     const folder = await makeFolder(token, { name: 'Backend' });
     const inner = await makeFolder(token, { name: 'Databases', parentId: folder.knowledgeFolderId });
@@ -227,7 +227,7 @@ describe('the notes of an organization', () => {
 });
 
 describe('the enterprise', () => {
-  it('has notes and folders of its own, which every organization may use', async () => {
+  it('has its own notes and folders, which every organization may use', async () => {
     const { token: admin } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_KNOWLEDGE');
     const folder = await makeFolder(admin, { scope: { enterprise: true }, name: 'Everywhere', description: 'For all' });
     expect(folder).toMatchObject({ organization: null, description: 'For all' });
@@ -263,7 +263,7 @@ describe('the enterprise', () => {
 });
 
 describe('a folder', () => {
-  it('moves with what is in it, and when it goes its notes are in none', async () => {
+  it('moves with its contents, and its notes are in no folder after its deletion', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Folders');
     const one = await makeFolder(token, { name: 'One' });
     const two = await makeFolder(token, { name: 'Two', parentId: one.id });

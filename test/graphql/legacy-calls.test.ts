@@ -55,7 +55,7 @@ describe('the report', () => {
     expect(nodes[0].apiKeyId).toBe(nodes[0].apiKey.apiKeyId);
   });
 
-  it('adds up over flushes, and moves what is called again to the front', async () => {
+  it('sums over flushes, and moves a route to the front when it is called again', async () => {
     const { v1Key, report } = await world();
     for (const path of ['/v1/secrets', '/v1/playbooks', '/v1/secrets']) {
       await call(test, v1Key, 'GET', path);
@@ -76,7 +76,7 @@ describe('the report', () => {
     expect(last).toMatchObject({ version: 'V3', route: 'GET /v3/organizations/{org_id}/schedules', count: 1 });
   });
 
-  it('counts no calls of the current version, and none without a good key', async () => {
+  it('counts no calls of the current version, and none without a valid key', async () => {
     const { token, v1Key, organizationId, report } = await world();
     await call(test, token, 'GET', `/v3/organizations/${organizationId}/sessions`);
     await call(test, `${v1Key}x`, 'GET', '/v1/sessions');
@@ -85,7 +85,7 @@ describe('the report', () => {
     expect((await report()).nodes).toEqual([]);
   });
 
-  it('is turned page by page, forwards and backwards', async () => {
+  it('is paged forwards and backwards', async () => {
     const { v1Key, report } = await world();
     const paths = ['secrets', 'playbooks', 'knowledge', 'sessions', 'audit-logs'];
     for (const path of paths) {
@@ -109,7 +109,7 @@ describe('the report', () => {
     expect(await report('(first: 2, after: "bm90aGluZw")')).toMatchObject({ code: 'BAD_CURSOR' });
   });
 
-  it('of the enterprise has the keys of all organizations, and those of none', async () => {
+  it('of the enterprise includes the keys of all organizations, and those of none', async () => {
     const [one, other] = [await world(), await world()];
     const ofEnterprise = await makeKey(test, {
       kind: 'SERVICE',
@@ -147,7 +147,7 @@ describe('the report', () => {
   });
 });
 
-it('what could not be written is written the next time', async () => {
+it('the report retries a failed write', async () => {
   const { v1Key, report } = await world();
   const { store } = test.app.services;
   await call(test, v1Key, 'GET', '/v1/secrets');
@@ -158,7 +158,7 @@ it('what could not be written is written the next time', async () => {
   expect((await report()).nodes.map(({ count }: any) => count)).toEqual([2]);
 });
 
-it('what is remembered is written when the service stops', async () => {
+it('the report is written when the service stops', async () => {
   if (!test.databaseUrl) return;
   const { v1Key, report } = await world();
   const other = await test.another();

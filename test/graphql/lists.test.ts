@@ -212,7 +212,7 @@ it.each(cases)('lists %s%s', async (list, args, expected) => {
 });
 
 it.each(['automations', 'playbooks', 'knowledgeNotes', 'secrets', 'webhookEndpoints'] as const)(
-  'finds among %s what a service user made',
+  'filters %s by a service user as the creator',
   async (list) => {
     const filter = (id: string) => `(filter: {createdByIds: ["${id}", "x"]})`;
     expect((await ask(list, filter(serviceUserId))).found).toEqual([beta]);
@@ -220,7 +220,7 @@ it.each(['automations', 'playbooks', 'knowledgeNotes', 'secrets', 'webhookEndpoi
   },
 );
 
-it('finds the deliveries about a session, and the folders in a folder', async () => {
+it('filters deliveries by session, and folders by folder', async () => {
   expect((await ask('deliveries', `(filter: {sessionId: "devin-${sessionId}"})`)).found).toEqual([beta]);
   expect((await ask('knowledgeFolders', `(filter: {parentId: "folder-${folderId}"})`)).found).toEqual(
     newest.slice(0, 4),
@@ -228,7 +228,7 @@ it('finds the deliveries about a session, and the folders in a folder', async ()
   expect((await ask('knowledgeFolders', '(filter: {parentId: "x"})')).found).toEqual([]);
 });
 
-describe('in the order of a name', () => {
+describe('ordered by name', () => {
   const fields = {
     automations: 'NAME',
     playbooks: 'TITLE',
@@ -260,7 +260,7 @@ describe('in the order of a name', () => {
     }
   });
 
-  it('takes no cursor of another order', async () => {
+  it('refuses a cursor of another order', async () => {
     const read = (args: string) =>
       graphql(
         test,

@@ -112,7 +112,7 @@ async function find(field: string, id: string, as = token): Promise<unknown> {
   return data.found;
 }
 
-it('has a lookup of every type of node', () => {
+it('covers every type of node', () => {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ name }) => !/^nodes?$/.test(name));
   const found = new Set<string>();
   for (const { args, type } of fields) {
@@ -129,7 +129,7 @@ it('has a lookup of every type of node', () => {
   expect(types.filter((name) => !found.has(name))).toEqual(['Enterprise']);
 });
 
-it('finds each thing by its id in every form, and nothing for strangers and for ids that nothing has', async () => {
+it('finds each object by its id in every form, and nothing for strangers and unknown ids', async () => {
   expect(resources.map(({ field }) => field)).toHaveLength(16);
   for (const { field, type, restId, id } of resources) {
     const expected = { __typename: type, id: globalIdOf(type, id) };
@@ -141,7 +141,7 @@ it('finds each thing by its id in every form, and nothing for strangers and for 
   }
 });
 
-it('finds agents, roles, entries of the audit log and the service itself', async () => {
+it('finds agents, roles, audit log entries and the service itself', async () => {
   expect(await find('agent', 'demo')).toEqual({ __typename: 'Agent', id: globalIdOf('Agent', 'demo') });
   expect(await find('agent', globalIdOf('Agent', 'demo'))).toMatchObject({ __typename: 'Agent' });
   expect(await find('agent', 'none')).toBeNull();
@@ -155,7 +155,7 @@ it('finds agents, roles, entries of the audit log and the service itself', async
   expect(await find('auditLogEntry', id)).toBeNull();
 });
 
-it('gives node and nodes what prefixed ids name', async () => {
+it('resolves prefixed ids in node and nodes', async () => {
   const prefixed = resources.filter(({ restId, id, field }) => restId !== id && field !== 'principal');
   expect(prefixed.length).toBeGreaterThan(12);
   const ids = prefixed.map(({ restId }) => restId);
@@ -167,7 +167,7 @@ it('gives node and nodes what prefixed ids name', async () => {
   expect(foreign.data).toEqual({ nodes: ids.map(() => null), node: null });
 });
 
-describe('by what else there is one of', () => {
+describe('by another unique key', () => {
   const by = async (field: string, value: string, as = token) => {
     const { data, errors } = await graphql(test, as, `{ found: ${field}(by: {${value}}) ${selection} }`);
     return errors ? errors[0].extensions.code : data.found;
@@ -180,7 +180,7 @@ describe('by what else there is one of', () => {
     knowledgeFolder: (scope: string, text = '/backend/DATABASES/') => `path: {path: "${text}", ${scope}}`,
   };
 
-  it.each(Object.entries(keys))('finds a %s in its own place, upper and lower case alike', async (field, key) => {
+  it.each(Object.entries(keys))('finds a %s in its own scope, ignoring case', async (field, key) => {
     const { type, id } = resourceOf(field);
     expect(await by(field, key(here()))).toEqual({ __typename: type, id: globalIdOf(type, id) });
     expect(await by(field, key(here()), test.adminToken)).toMatchObject({ __typename: type });
@@ -223,14 +223,14 @@ describe('by what else there is one of', () => {
     for (const as of [stranger, manager]) expect(await by('secret', key('DEPLOY_KEY'), as)).toBeNull();
   });
 
-  it('finds a user by the address', async () => {
+  it('finds a user by email address', async () => {
     const id = globalIdOf('User', resourceOf('user').id);
     expect(await by('user', 'email: "aDA@lookups.test"')).toEqual({ __typename: 'User', id });
     expect(await by('user', 'email: "ada@lookups.test"', stranger)).toBeNull();
     expect(await by('user', 'email: "nobody@lookups.test"')).toBeNull();
   });
 
-  it('finds a role by its name, the enterprise’s own for those who may view roles', async () => {
+  it('finds a role by its name, the enterprise’s for callers that may view roles', async () => {
     const input = { name: 'Looker', scope: 'ORGANIZATION', permissions: ['VIEW_ORG_SESSIONS'] };
     const { role } = await runMutation(test, 'createRole', 'role { id }', input);
     const key = (scope: string, name = 'LOOKER') => `name: {name: "${name}", scope: ${scope}}`;
@@ -241,7 +241,7 @@ describe('by what else there is one of', () => {
     expect(await by('role', key(data.role.scope, data.role.name))).toMatchObject({ __typename: 'Role' });
   });
 
-  it('reads many of them together', async () => {
+  it('reads many objects together', async () => {
     const aliases = Array.from(
       { length: 20 },
       (_, n) => `f${n}: playbook(by: {${keys.playbook(here(), `!m${n}`)}}) { id }`,

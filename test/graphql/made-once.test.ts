@@ -42,7 +42,7 @@ describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other
     return runMutation(test, `create${type}`, `${thing} { id }`, fields, token);
   };
 
-  it('is made once under a key, however often and at once it is asked for', async () => {
+  it('is created once under a key, however often it is requested concurrently', async () => {
     const { token } = await makeOrganization(test, 'Once');
     const all = await Promise.all(Array.from({ length: 10 }, () => create(token, {})));
     expect(new Set(all.map((payload) => payload[thing].id)).size).toBe(1);
@@ -56,7 +56,7 @@ describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other
     expect(bad.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'idempotencyKey'] }]);
   });
 
-  it('is not made again when it is gone', async () => {
+  it('is not created again after its deletion', async () => {
     const { token } = await makeOrganization(test, 'Once gone');
     const { id } = (await create(token, {}))[thing];
     await runMutation(test, `delete${type}`, `deleted${type}Id`, { [`${thing}Id`]: id }, token);
@@ -66,14 +66,14 @@ describe.each(Object.entries(made))('%s', (type, { thing, isScoped, input, other
   });
 });
 
-it('makes what belongs to the enterprise once, too', async () => {
+it('creates an object of the enterprise once, too', async () => {
   const { token } = await makeManager(test, 'MANAGE_ACCOUNT_KNOWLEDGE');
   const input = { ...note, scope: { enterprise: true }, idempotencyKey: 'once' };
   const create = () => runMutation(test, 'createKnowledgeNote', 'knowledgeNote { id }', input, token);
   expect(await create()).toEqual(await create());
 });
 
-it('takes the key from the header for one mutation, not for two', async () => {
+it('accepts the key in the header for one mutation, not for two', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Once by header');
   const one = (
     alias: string,
@@ -149,7 +149,7 @@ describe.each(Object.entries(principals))(
       return row?.count;
     };
 
-    it('is made once under a key, however often and at once it is asked for', async () => {
+    it('is created once under a key, however often it is requested concurrently', async () => {
       const { create, serviceUserId } = await makeMaker();
       const before = await count();
       const all = await Promise.all(Array.from({ length: 20 }, () => create()));
@@ -163,7 +163,7 @@ describe.each(Object.entries(principals))(
       expect(await count()).toBe(before + 1);
     });
 
-    it('is not made again, nor given, when it is gone', async () => {
+    it('is neither created again nor returned after its deletion', async () => {
       const { create } = await makeMaker();
       const { id } = (await create())[thing];
       const before = await count();
@@ -173,7 +173,7 @@ describe.each(Object.entries(principals))(
       expect(await count()).toBe(before);
     });
 
-    it('is another caller’s own, and is asked for with the permission that it takes each time', async () => {
+    it('is separate for another caller, and needs the permission each time', async () => {
       const { create, roleId } = await makeMaker();
       const { id } = (await create())[thing];
       const { token: another } = await makeManager(test, ...permissions);
@@ -187,7 +187,7 @@ describe.each(Object.entries(principals))(
   },
 );
 
-it('keeps the keys of service users and users of each organization apart, however it is named', async () => {
+it('separates the keys of service users and users of each organization, in every form of its id', async () => {
   const organizations = [await makeOrganization(test, 'Robots'), await makeOrganization(test, 'Other robots')];
   const [one, two] = organizations.map(({ organizationId }) => organizationId.replace('org-', '')) as [string, string];
   const robot = async (organizationId: string) =>
@@ -216,7 +216,7 @@ it('keeps the keys of service users and users of each organization apart, howeve
   expect((await member(two, `${randomUUID()}@example.com`)).user.id).not.toBe(user.id);
 });
 
-it('gives no second token for a service user that was made under a key: a token is shown when its key is made', async () => {
+it('returns no second token for a service user under the same key: a token is shown when its key is created', async () => {
   const { organizationId } = await makeOrganization(test, 'Tokens');
   const input = { name: 'Robot', scope: { organizationId }, roleId: 'org_member', idempotencyKey: 'once' };
   const create = () =>

@@ -89,13 +89,13 @@ const expected = {
 };
 
 describe('metrics', () => {
-  it('count the sessions of some days, in an organization and in the enterprise alike', async () => {
+  it('count the sessions of a period, in an organization and in the enterprise alike', async () => {
     const { organizationId } = await world();
     expect(await ofOrganization(organizationId, march, all)).toEqual(expected);
     expect(await ofEnterprise(`${march}, organizationIds: ["${organizationId}"]`, all)).toEqual(expected);
   });
 
-  it('can be of a playbook, of users or of service users', async () => {
+  it('can be filtered by playbook, users or service users', async () => {
     const { organizationId } = await world();
     const count = async (more: string) =>
       (await ofOrganization(organizationId, `${march}, ${more}`, 'sessions { count }')).sessions.count;
@@ -107,7 +107,7 @@ describe('metrics', () => {
     expect(await count('userIds: ["nobody"], playbookId: "none"')).toBe(0);
   });
 
-  it('say how many users were active in each day, week and month, and who made few sessions does not count', async () => {
+  it('count the active users of each day, week and month, without users with few sessions', async () => {
     const { organizationId } = await world();
     const selection = `days: activeUsers(unit: DAY) { startsAt count } weeks: activeUsers(unit: WEEK) { startsAt endsAt count }
       busy: activeUsers(unit: MONTH, minSessions: 2) { count } busyCount: activeUserCount(minSessions: 2)`;
@@ -122,14 +122,14 @@ describe('metrics', () => {
     expect(found).toMatchObject({ busy: [{ count: 1 }], busyCount: 1 });
   });
 
-  it('are zeros where there are no sessions, and have no windows that have not begun', async () => {
+  it('are zero without sessions, without windows that have not begun', async () => {
     const { organizationId } = await makeOrganization(test, 'Empty');
     const { sessions, ...rest } = await ofOrganization(organizationId, 'from: "2095-01-01", to: "2095-12-31"', all);
     expect(sessions).toMatchObject({ count: 0, averageAcus: null });
     expect(rest).toMatchObject({ activeUserCount: 0, activeUsers: [], pullRequests: { createdCount: 0 } });
   });
 
-  it('refuse what is no period and no least number', async () => {
+  it('refuse an invalid period and an invalid minimum', async () => {
     const { organizationId } = await makeOrganization(test, 'Refused');
     const long = 'from: "2026-01-01", to: "2027-02-05"';
     expect(await ofOrganization(organizationId, long, 'activeUserCount')).toMatchObject({ error: 'INVALID_INPUT' });
@@ -139,7 +139,7 @@ describe('metrics', () => {
     }
   });
 
-  it('need VIEW_ORG_SESSIONS, or VIEW_ACCOUNT_METRICS for the enterprise, and have nothing of another one', async () => {
+  it('need VIEW_ORG_SESSIONS, or VIEW_ACCOUNT_METRICS for the enterprise, and include no other organization', async () => {
     const { organizationId, token } = await world();
     expect((await ofOrganization(organizationId, march, 'activeUserCount', token)).activeUserCount).toBe(2);
     const weak = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_CONSUMPTION', 'VIEW_ORG_MEMBERSHIP');
@@ -153,7 +153,7 @@ describe('metrics', () => {
     expect((await ofEnterprise(named, all, manager.token)).sessions.count).toBe(0);
   });
 
-  it('take the same statements for many organizations as for few', async () => {
+  it('are read with the same statements for many organizations as for few', async () => {
     for (let n = 0; n < 4; n++) await world();
     const query = `query($first: Int!) { organizations(first: $first) { nodes { metrics(${march}) { ${all} } } } }`;
     const few = await statementsOf(test, test.adminToken, query, { first: 1 });
@@ -176,7 +176,7 @@ describe('the queue', () => {
     expect(await read()).toEqual({ size: Math.max(size, 10), level: 'ELEVATED' });
   });
 
-  it('needs VIEW_ACCOUNT_METRICS, and does not take the enterprise with it', async () => {
+  it('needs VIEW_ACCOUNT_METRICS, and its refusal keeps the rest of the enterprise', async () => {
     const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_METRICS');
     expect(await read(manager.token)).toHaveProperty('size');
     const other = await makeManager(test, 'READ_ACCOUNT_META');

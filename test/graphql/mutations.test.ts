@@ -18,7 +18,7 @@ const run = (name: MutationName, input: Record<string, unknown>, token = test.ad
 const done = { userErrors: [], clientMutationId: 'mine' };
 
 describe('createSession', () => {
-  it('makes one of its prompt alone, in the viewer’s only organization', async () => {
+  it('creates a session from a prompt alone, in the viewer’s only organization', async () => {
     const before = await countRows(test);
     const { payload, errors } = await run('createSession', { prompt: '  \n first line\nsecond' }, other.token);
     expect(errors).toBeUndefined();
@@ -50,7 +50,7 @@ describe('createSession', () => {
     });
   });
 
-  it('keeps all that it is given', async () => {
+  it('keeps every value of the input', async () => {
     const structuredOutputSchema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } };
     const { payload } = await run('createSession', {
       organizationId: globalIdOf('Organization', test.organizationId),
@@ -88,14 +88,14 @@ describe('createSession', () => {
     expect(JSON.stringify(rows)).not.toContain('c4n4ry');
   });
 
-  it('makes one that belongs to another member', async () => {
+  it('creates a session of another member', async () => {
     const { userId } = await makeUser(test);
     const input = { organizationId: test.organizationId, prompt: 'x', asUserId: userId };
     const { payload } = await run('createSession', input);
     expect(payload.session.createdBy).toEqual({ __typename: 'User', userId });
   });
 
-  it('lets a personal access token create as its own user, and as nobody else', async () => {
+  it('lets a personal access token create sessions as its own user, and as nobody else', async () => {
     const [own, someone] = [await makeUser(test), await makeUser(test)];
     const there = { organizationId: test.organizationId };
     const mine = await run('createSession', { ...there, prompt: 'x', asUserId: own.userId }, own.token);
@@ -106,7 +106,7 @@ describe('createSession', () => {
 });
 
 describe('sendMessage', () => {
-  it('puts the message into the log under the id that it answers with', async () => {
+  it('writes the message into the log under the returned id', async () => {
     const id = await createSession(test);
     const { payload, errors } = await run('sendMessage', { sessionId: globalIdOf('Session', id), body: 'go on' });
     expect(errors).toBeUndefined();
@@ -144,7 +144,7 @@ describe('sendMessage', () => {
 });
 
 describe('terminateSession', () => {
-  it('ends a session, and does no harm when it comes again', async () => {
+  it('ends a session, and may be repeated', async () => {
     const sessionId = await createSession(test);
     const ended = { ...done, session: { sessionId: `devin-${sessionId}`, status: 'EXIT', isArchived: false } };
     expect((await run('terminateSession', { sessionId })).payload).toEqual(ended);
@@ -155,7 +155,7 @@ describe('terminateSession', () => {
     expect(payload).toMatchObject({ ...done, session: { isArchived: true } });
   });
 
-  it('ends one once, however many ask at once', async () => {
+  it('ends a session once for concurrent requests', async () => {
     const sessionId = await createSession(test);
     const before = await countRows(test);
     const answers = await Promise.all(Array.from({ length: 10 }, () => run('terminateSession', { sessionId })));
@@ -166,7 +166,7 @@ describe('terminateSession', () => {
 });
 
 describe('administration', () => {
-  it('makes an organization, a user and a service user', async () => {
+  it('creates an organization, a user and a service user', async () => {
     const { payload: organization } = await run('createOrganization', { name: 'Nørd \u{1F600}' });
     expect(organization).toMatchObject({ ...done, organization: { name: 'Nørd \u{1F600}' } });
     const { organizationId } = organization.organization;
@@ -196,7 +196,7 @@ describe('administration', () => {
     ['PERSONAL_ACCESS_TOKEN', /^cog_/],
     ['SERVICE', /^apk_(?!user_)/],
     ['SERVICE_USER', /^cog_/],
-  ])('makes a %s key, whose token works until it expires', async (kind, form) => {
+  ])('creates a %s key, whose token works until it expires', async (kind, form) => {
     const { userId } = await makeUser(test);
     const owner = {
       PERSONAL: { userId, organizationId: test.organizationId },
@@ -242,14 +242,14 @@ describe('an org_member', () => {
     expect(await countRows(test)).toEqual(before);
   });
 
-  it('may manage the sessions that are its own', async () => {
+  it('may manage its own sessions', async () => {
     const { token } = await makeUser(test);
     const sessionId = await createSession(test, {}, token);
     expect((await run('sendMessage', { sessionId, body: 'x' }, token)).payload).toMatchObject(done);
     expect((await run('terminateSession', { sessionId }, token)).payload).toMatchObject(done);
   });
 
-  it('may make keys for itself', async () => {
+  it('may create keys for itself', async () => {
     const { userId, token } = await makeUser(test);
     for (const input of [{ kind: 'PERSONAL' }, { kind: 'PERSONAL_ACCESS_TOKEN', userId }]) {
       const key = keyInput({ organizationId: test.organizationId, ...input });
@@ -258,7 +258,7 @@ describe('an org_member', () => {
   });
 });
 
-it('lets nobody give a role with a permission that it lacks', async () => {
+it('cannot grant a role with a permission that it lacks', async () => {
   const { organizationId } = other;
   const { store } = test.app.services;
   // An org_member that may create service users, but lacks permissions of org_admin.

@@ -107,7 +107,7 @@ it('reads lists inside lists with the same statements for twelve organizations a
   expect(ofMany.statements.length).toBeLessThanOrEqual(39);
 });
 
-it('reads no more of a long list than its page has, unless it is to be counted', async () => {
+it('reads only a page of a long list, unless the total is requested', async () => {
   const one = (selection: string) =>
     rowsRead(test, () =>
       graphql(test, test.adminToken, `query($id: ID!) { organization(id: $id) { ${selection} } }`, { id: large }),
@@ -129,7 +129,7 @@ it('reads no more of a long list than its page has, unless it is to be counted',
   }
 });
 
-it('stops counting at 10,001, and says so', async () => {
+it('stops counting at 10,001, and marks the total as inexact', async () => {
   const { organizationId } = await makeOrganization(test, 'Counted');
   const id = organizationId.replace('org-', '');
   await test.app.services.store.execute(

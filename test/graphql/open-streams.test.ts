@@ -50,7 +50,7 @@ it('are limited for each principal, across all transports', async () => {
   await waitForOpen(1, 0);
 });
 
-it('goes on by itself after the id of the last event', async () => {
+it('resumes by itself after the id of the last event', async () => {
   const id = await createSession(test);
   await say(test, id, 'one', 'two');
   const open = async (lastEventId: string | null) => {
@@ -90,7 +90,7 @@ it('goes on by itself after the id of the last event', async () => {
 });
 
 it.each(['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed'])(
-  'gives a subscription to nobody who does not ask for events: %s',
+  'refuses a subscription to clients that do not accept events: %s',
   async (accept) => {
     const id = await createSession(test);
     const response = await fetch(`${test.url}/graphql`, {

@@ -57,7 +57,7 @@ const refused: [string, string, string][] = [
 ];
 
 describe.each(refused)('%s', (_what, query, message) => {
-  it('are refused by POST, at once', async () => {
+  it('are refused by POST fast', async () => {
     const startedAt = performance.now();
     const { errors, data } = await graphql(test, test.adminToken, query);
     expect(data).toBeUndefined();
@@ -66,7 +66,7 @@ describe.each(refused)('%s', (_what, query, message) => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('are refused when they come once more, out of the cache', async () => {
+  it('are refused again from the cache', async () => {
     const { errors } = await graphql(test, test.adminToken, query);
     expect(errors?.[0].message).toContain(message);
   });
@@ -76,7 +76,7 @@ describe.each(refused)('%s', (_what, query, message) => {
     expect(errors[0]?.message).toContain(message);
   });
 
-  it('are refused to server-sent events', async () => {
+  it('are refused over server-sent events', async () => {
     const response = await fetch(`${test.url}/graphql`, {
       method: 'POST',
       headers: {
@@ -98,7 +98,7 @@ it('refuses a document of too many operations', async () => {
   expect(body.errors[0].message).toContain('20 others beside it: at most 19');
 });
 
-it('lets pass what keeps the limits exactly', async () => {
+it('accepts documents exactly at the limits', async () => {
   const aliases = range(operationLimits.aliases)
     .map((n) => `a${n}: __typename`)
     .join(' ');
@@ -112,13 +112,13 @@ it('lets pass what keeps the limits exactly', async () => {
   expect(fields(operationLimits.fields + 1)?.message).toContain('too many fields');
 });
 
-it('lets pass the standard query of introspection, though it is deep', async () => {
+it('accepts the standard introspection query, which is deep', async () => {
   const { errors, data } = await graphql(test, test.adminToken, getIntrospectionQuery());
   expect(errors).toBeUndefined();
   expect(data.__schema.queryType.name).toBe('Query');
 });
 
-it('says what GraphQL says of a document that is only wrong', async () => {
+it('returns GraphQL’s errors for a document that is only invalid', async () => {
   const { errors } = await graphql(test, test.adminToken, nested(operationLimits.depth));
   expect(errors?.[0].message).toContain('Cannot query field "a" on type "Query"');
 });

@@ -60,7 +60,7 @@ describe.each(readers)('through %s', (readerIs) => {
     ]);
   }
 
-  it('reports what is made, changed and removed, of every type', async () => {
+  it('reports the creation, change and removal of every type', async () => {
     const { organizationId } = await makeOrganization(test, 'All of it');
     const all = await following(test.adminToken, query, { id: organizationId });
     const made = await makeAll(organizationId);
@@ -100,7 +100,7 @@ describe.each(readers)('through %s', (readerIs) => {
     all.stop();
   });
 
-  it('continues after the cursor of a query or of a change, in any process and transport, with what was removed', async () => {
+  it('continues after the cursor of a query or of a change, in any process and transport, including removals', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Copied');
     const scope = { organizationId };
     const early = await make('createPlaybook', 'playbook', { scope, title: 'Early', body: 'Body' });
@@ -123,7 +123,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
   });
 
-  it('loses and repeats nothing while many write at once', async () => {
+  it('loses and repeats nothing during concurrent writes', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Busy');
     const followed = await following(token, query, { id: organizationId, types: ['SECRET', 'SESSION'] });
     const { changesCursor } = (await graphql(reader, token, '{ changesCursor }', {})).data;
@@ -152,7 +152,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect([...found].sort()).toEqual(ids.toSorted());
   });
 
-  it('asks for the permission of each type, tells strangers nothing, and hides unlisted sessions and other organizations', async () => {
+  it('needs the permission of each type, and hides unlisted sessions and other organizations', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Guarded');
     const stranger = await makeOrganization(test, 'Stranger');
     const refused = (as: string, id: string, types: string[] | null = null) =>

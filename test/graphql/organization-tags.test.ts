@@ -29,7 +29,7 @@ describe('the tags of an organization', () => {
       token,
     );
 
-  it('are added, replaced and removed; the default is one of them', async () => {
+  it('can be added, replaced and removed; the default is one of them', async () => {
     const { organizationId } = await makeOrganization(test, 'Tags');
     const on = { organizationId };
     expect(await act('addAllowedTags', { ...on, tags: ['b', 'a', 'b'] })).toMatchObject(rules(['a', 'b'], null));
@@ -41,7 +41,7 @@ describe('the tags of an organization', () => {
     expect(await act('replaceAllowedTags', { ...on, tags: [] })).toMatchObject(rules([], null));
   });
 
-  it('hold for sessions that are started', async () => {
+  it('apply to new sessions', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Strict');
     await act('replaceAllowedTags', { organizationId, tags: ['yes'] });
     await setDefault(organizationId, 'yes');
@@ -52,7 +52,7 @@ describe('the tags of an organization', () => {
     expect(refused.userErrors).toMatchObject([{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tags'] }]);
   });
 
-  it('are refused when they are none', async () => {
+  it('are refused if invalid', async () => {
     const { organizationId } = await makeOrganization(test, 'Odd');
     const on = { organizationId };
     expect(await act('addAllowedTags', { ...on, tags: [''] })).toMatchObject({

@@ -45,7 +45,7 @@ async function tokenWith(...permissions: string[]): Promise<string> {
 }
 
 describe('createOrganization', () => {
-  it('takes the limits', async () => {
+  it('accepts the limits', async () => {
     const made = await run('createOrganization', fields, {
       name: 'Thrifty',
       maxCycleAcuLimit: 100,
@@ -56,7 +56,7 @@ describe('createOrganization', () => {
 });
 
 describe('updateOrganization', () => {
-  it('changes what is given, clears what is null, keeps what is left out', async () => {
+  it('changes given values, clears null ones, keeps omitted ones', async () => {
     const { organizationId } = await makeOrganization(test, 'Before');
     const clientMutationId = 'mine';
     const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 5 };
@@ -110,14 +110,14 @@ describe('updateOrganization', () => {
     expect(await update({ organizationId, maxCycleAcuLimit: 2 }, orgAdmin)).toEqual(refused);
   });
 
-  it('is NOT_FOUND for what is none', async () => {
+  it('is NOT_FOUND for an unknown id', async () => {
     expect(await update({ organizationId: `org-${'0'.repeat(32)}`, name: 'x' })).toMatchObject({ error: 'NOT_FOUND' });
     expect(await update({ organizationId: 'nonsense', name: 'x' })).toMatchObject({ error: 'NOT_FOUND' });
   });
 });
 
 describe('deleteOrganization', () => {
-  it('leaves null where it and what was in it stood, and ends what was open', async () => {
+  it('sets references to it and its objects to null, and ends open streams', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Doomed');
     const bare = organizationId.replace('org-', '');
     const id = await createSession(test, { organizationId });
@@ -167,7 +167,7 @@ describe('deleteOrganization', () => {
     expect((await graphql(test, token, '{ viewer { principalType } }')).status).toBe(401);
   });
 
-  it('is for MANAGE_ORGANIZATIONS', async () => {
+  it('needs MANAGE_ORGANIZATIONS', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Kept');
     for (const each of [token, await tokenWith('ManageBilling', 'ReadAccountMeta')]) {
       expect(await remove(organizationId, each)).toMatchObject({
@@ -182,7 +182,7 @@ describe('the IP access list', () => {
   const list = async (token = test.adminToken) => graphql(test, token, '{ enterprise { name ipAccessList } }');
   const payload = 'ipRanges enterprise { ipAccessList }';
 
-  it('is read on the enterprise, added to, removed from, replaced and emptied', async () => {
+  it('is read on the enterprise, and can be extended, reduced, replaced and emptied', async () => {
     expect((await list()).data.enterprise).toMatchObject({ ipAccessList: [] });
     const here = ['127.0.0.1', '::1'];
     const first = await run('replaceIpAccessListRanges', payload, { ipRanges: here, clientMutationId: 'mine' });
@@ -216,7 +216,7 @@ describe('the IP access list', () => {
     expect(await run('replaceIpAccessListRanges', payload, { ipRanges: [] })).toMatchObject({ ipRanges: [] });
   });
 
-  it('is nothing but an error for who may not read it, and cannot be changed by them', async () => {
+  it('is only an error for callers that may not read it, and cannot be changed by them', async () => {
     const token = await tokenWith('ReadAccountMeta');
     const { data, errors } = await list(token);
     expect(data.enterprise).toEqual({ name: 'Switchyard', ipAccessList: null });
@@ -228,7 +228,7 @@ describe('the IP access list', () => {
     }
   });
 
-  it('shows no enterprise to who may change the list but not read the enterprise', async () => {
+  it('hides the enterprise from callers that may change the list but not read the enterprise', async () => {
     const token = await tokenWith('ManageEnterpriseSettings');
     const emptied = await run('replaceIpAccessListRanges', payload, { ipRanges: [] }, token);
     expect(emptied).toMatchObject({ ipRanges: [], enterprise: null });

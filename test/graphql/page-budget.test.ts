@@ -36,21 +36,21 @@ it.each([
   expect(listed).toBe(0);
 });
 
-it('refuses them on a socket alike', async () => {
+it('refuses them on a socket too', async () => {
   const [error] = await follow(connect(test.url, test.adminToken), nested('first: 100'), {
     id: test.organizationId,
   }).errors();
   expect(error?.extensions?.code).toBe('LIMIT_EXCEEDED');
 });
 
-it('allows a page of a hundred sessions with a hundred messages each', async () => {
+it('accepts a page of a hundred sessions with a hundred messages each', async () => {
   const query =
     'query($id: ID!) { organization(id: $id) { sessions(first: 100) { nodes { messages(first: 100) { nodes { body } } } } } }';
   const { errors } = await graphql(test, test.adminToken, query, { id: test.organizationId });
   expect(errors).toBeUndefined();
 });
 
-it('answers a value that nests beyond the parser as a syntax error', async () => {
+it('refuses a value nested deeper than the parser allows as a syntax error', async () => {
   const deep = `${'['.repeat(2_400)}${']'.repeat(2_400)}`;
   const { errors } = await graphql(
     test,

@@ -86,7 +86,7 @@ const lists: Record<string, () => Promise<Made>> = {
 };
 
 describe.each(Object.entries(lists))('%s', (_name, make) => {
-  it('are read to the end from both sides, each once', async () => {
+  it('are read completely from both ends, each item once', async () => {
     const { list } = await make();
     const forwards = await readAll(test, list, 'forwards', { size: 3 });
     expect(forwards.length).toBeGreaterThanOrEqual(count);
@@ -96,7 +96,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
     expect(page?.edges.map(({ node }) => node.id)).toEqual(forwards);
   });
 
-  it.each(['forwards', 'backwards'] as const)('lose and repeat none while new ones come, %s', async (direction) => {
+  it.each(['forwards', 'backwards'] as const)('lose and repeat none while new items appear, %s', async (direction) => {
     const { list, add, grows } = await make();
     const before = await readAll(test, list, 'forwards', { size: 100 });
     let added = 0;
@@ -114,7 +114,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
     expect(read.length - before.length).toBe(isTowards ? 3 : 0);
   });
 
-  it('say what lies beyond a page, and are empty beyond their ends', async () => {
+  it('report whether more items follow a page, and are empty beyond their ends', async () => {
     const { list } = await make();
     const all = (await readPage(test, list, { first: 100 })).page?.edges ?? [];
     const middle = await readPage(test, list, { first: 2, after: all[1]?.cursor });
@@ -170,7 +170,7 @@ describe.each(Object.entries(lists))('%s', (_name, make) => {
   };
 });
 
-it('gives 20 by default', async () => {
+it('return 20 items by default', async () => {
   const id = await createSession(test);
   await say(test, id, ...times(30).map(String));
   const { data } = await graphql(
@@ -183,7 +183,7 @@ it('gives 20 by default', async () => {
   expect(data.session.messages.pageInfo.hasNextPage).toBe(true);
 });
 
-it('takes a cursor of messages for events and back, but none of another session or another list', async () => {
+it('accepts a cursor of messages for events and vice versa, but none of another session or list', async () => {
   const [one, two] = [await createSession(test), await createSession(test)];
   await say(test, one, 'a', 'b');
   const logOf = (id: string, field: string): List => ({
@@ -211,7 +211,7 @@ it('takes a cursor of messages for events and back, but none of another session 
   expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
 });
 
-it('refuses a cursor for the one session that it is not of, not for its neighbours', async () => {
+it('refuses a cursor for another session only, not for the other sessions in the request', async () => {
   const { organizationId, token } = await makeOwn();
   const [older, newer] = [
     await createSession(test, { organizationId }, token),

@@ -64,9 +64,9 @@ function expected(typeName: string, granted: readonly string[]): Record<string, 
   );
 }
 
-describe('a field that is refused leaves the rest of', () => {
+describe('the refusal of a field does not affect the rest of', () => {
   it.each([[['USE_SESSIONS']], [['VIEW_ORG_SESSIONS']], [['VIEW_ORG_MEMBERSHIP', 'MANAGE_ORG_AUTOMATIONS']]])(
-    'an organization, to who holds %s',
+    'an organization, for a holder of %s',
     async (granted) => {
       const token = await withRole(...granted);
       const fields = guardedFields('Organization').map(([field]) => ask(field));
@@ -78,7 +78,7 @@ describe('a field that is refused leaves the rest of', () => {
   );
 
   it.each([[['READ_ACCOUNT_META']], [['READ_ACCOUNT_META', 'VIEW_ACCOUNT_MEMBERSHIP', 'MANAGE_BILLING']]])(
-    'the enterprise, to who holds %s',
+    'the enterprise, for a holder of %s',
     async (granted) => {
       const { token } = await makeManager(test, ...granted);
       const fields = guardedFields('Enterprise').map(([field]) => ask(field));
@@ -88,7 +88,7 @@ describe('a field that is refused leaves the rest of', () => {
     },
   );
 
-  it('a session, to who may act on it and not read it', async () => {
+  it('a session, for a viewer that may act on it but not read it', async () => {
     const token = await withRole('MANAGE_ORG_SESSIONS');
     const sessionId = await createSession(test);
     const fields = guardedFields('Session').map(([field]) => ask(field));
@@ -134,7 +134,7 @@ const mutations = guardedFields('Mutation');
 let token: string | undefined;
 
 it.each(mutations.map(([field, needed]) => [field.name, needed] as const))(
-  '%s is refused to who holds nothing that it needs (%s)',
+  '%s is refused without its permissions (%s)',
   async (name, needed) => {
     token ??= await withRole('VIEW_ORG_SESSIONS');
     const type = schema.getType(`${name[0]?.toUpperCase()}${name.slice(1)}Input`) as GraphQLInputType;

@@ -19,7 +19,7 @@ const run = (field: string, input: Record<string, unknown>, token?: string) =>
 const make = async (token: string, input: Record<string, unknown> = {}) =>
   (await run('createPlaybook', { scope: homeScope(token), ...words, ...input }, token)).playbook;
 
-it('is made, changed and deleted, and sessions that follow it still show it', async () => {
+it('is created, changed and deleted, and its sessions still show it', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Playbooks');
   const schema = { type: 'object', properties: { version: { type: 'string' } } };
   const made = await make(token, { macro: '!release', structuredOutputSchema: schema });
@@ -61,7 +61,7 @@ it('is made, changed and deleted, and sessions that follow it still show it', as
   expect(await run('updatePlaybook', { playbookId: made.id, title: 'x' }, token)).toMatchObject({ error: 'NOT_FOUND' });
 });
 
-it('is refused with the path of what is wrong', async () => {
+it('is refused with the path of the problem', async () => {
   const { token } = await makeOrganization(test, 'Refused playbooks');
   await make(token, { macro: '!taken' });
   for (const [input, error] of [
@@ -79,7 +79,7 @@ it('is refused with the path of what is wrong', async () => {
   }
 });
 
-it('belongs to an organization or to the enterprise, and each is changed by who may', async () => {
+it('belongs to an organization or to the enterprise, and each needs its permission to change', async () => {
   const { token: manager } = await makeManager(test, 'READ_ACCOUNT_META', 'MANAGE_ACCOUNT_PLAYBOOKS');
   const shared = await make(manager, { scope: { enterprise: true }, title: 'Shared' });
   expect(shared.organization).toBeNull();

@@ -37,8 +37,8 @@ async function withKey(name: string) {
   return { organizationId, token, key: made.token as string, apiKeyId: made.apiKey.apiKeyId as string };
 }
 
-describe('the principal that made something', () => {
-  it('has a name to show, whichever of the four it is', async () => {
+describe('the creator of an object', () => {
+  it('has a name, for each of the four types', async () => {
     const { organizationId, token, key, apiKeyId } = await withKey('Made');
     const unnamed = await makeUser(test, { organizationId });
     const named = await makeUser(test, { organizationId, name: 'Ada' });
@@ -69,7 +69,7 @@ describe('the principal that made something', () => {
     });
   });
 
-  it('is told of messages by both ways of sending, and null stands for the agent', async () => {
+  it('is the author of messages of both kinds of sending, and null for the agent', async () => {
     const { organizationId, key } = await withKey('Said');
     const sessionId = await createSession(test, { organizationId }, key);
     for (const more of [{}, { idempotencyKey: 'one' }]) {
@@ -87,7 +87,7 @@ describe('the principal that made something', () => {
     ]);
   });
 
-  it('is a revoked key too, to everybody who can read what it made, though it is no node any more', async () => {
+  it('may be a revoked key for every reader, although that is no node', async () => {
     const { organizationId, token, key, apiKeyId } = await withKey('Gone');
     const sessionId = await createSession(test, { organizationId }, key);
     const { id } = await creatorOf(sessionId, token);
@@ -97,7 +97,7 @@ describe('the principal that made something', () => {
     expect(await nodeOf(id, token)).toBeNull();
   });
 
-  it('is nobody’s to learn of who shares no organization with it', async () => {
+  it('is hidden from viewers that share no organization with it', async () => {
     const { organizationId, key } = await withKey('Hidden');
     const { token: stranger } = await makeOrganization(test, 'Elsewhere');
     const sessionId = await createSession(test, { organizationId }, key);
@@ -111,7 +111,7 @@ describe('the principal that made something', () => {
     });
   });
 
-  it('is the viewer itself, and the owner of its key', async () => {
+  it('is the viewer, and the owner of the viewer’s key', async () => {
     const { organizationId, key, token } = await withKey('Self');
     const document = `query { viewer { principal { displayName } apiKeys { nodes { kind owner { ${principal} } } } } }`;
     const { viewer } = await read(key, document, {});
@@ -150,7 +150,7 @@ const resources: readonly (readonly [string, Record<string, unknown>, Record<str
   ],
 ];
 
-it.each(resources)('tells of a %s who made it and who changed it last', async (type, input, change, field) => {
+it.each(resources)('shows the creator and the last editor of a %s', async (type, input, change, field) => {
   const { organizationId, token, key } = await withKey(`Of ${type}`);
   const scope = scoped.includes(type) ? { scope: { organizationId } } : { organizationId };
   const created = await runMutation(test, `create${type}`, `${field} { id ${made} }`, { ...scope, ...input }, token);

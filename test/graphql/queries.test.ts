@@ -102,7 +102,7 @@ it.each([
     'as a UUID',
     (_type: string, _prefix: string, id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   ],
-])('reads a session and an organization by an id that is %s', async (_what, form) => {
+])('reads a session and an organization by an id in the form %s', async (_what, form) => {
   const id = await createSession(test);
   const data = await query(test, test.adminToken, one, {
     session: form('Session', 'devin-', id),
@@ -112,7 +112,7 @@ it.each([
   expect(data.organization).toEqual({ organizationId: `org-${test.organizationId}` });
 });
 
-it('gives the same null for another organization’s ids, for ids that nothing has, and for garbage', async () => {
+it('returns the same null for another organization’s ids, unknown ids, and invalid ones', async () => {
   const id = await createSession(test);
   const pairs: [string, string][] = [
     [id, test.organizationId],
@@ -155,7 +155,7 @@ async function globalIds(): Promise<Record<string, string>> {
   };
 }
 
-it('reads every type again by its global id, alone and with others, in the requested order', async () => {
+it('reads every type by its global id, alone and with others, in the requested order', async () => {
   const ids = await globalIds();
   for (const [type, id] of Object.entries(ids)) {
     expect(await query(test, test.adminToken, node, { id })).toEqual({ node: { __typename: type, id } });
@@ -165,7 +165,7 @@ it('reads every type again by its global id, alone and with others, in the reque
   expect(read.map((each) => each?.id ?? 'garbage')).toEqual(wanted);
 });
 
-it('gives null for what node does not know: other forms, other types, garbage, and what is another’s', async () => {
+it('returns null for ids of other forms and types, invalid ids, and objects out of sight', async () => {
   const ids = await globalIds();
   const [type, id] = parts(ids.Session);
   const strangers = [
@@ -195,7 +195,7 @@ it('gives null for what node does not know: other forms, other types, garbage, a
   expect(foreign).toEqual(all.map(() => null));
 });
 
-it('takes 100 ids in nodes, and no more', async () => {
+it('accepts at most 100 ids in nodes', async () => {
   const id = globalIdOf('Session', await createSession(test));
   const ids = (count: number) => Array.from({ length: count }, () => id);
   const { nodes: read } = await query(test, test.adminToken, nodes, { ids: ids(100) });

@@ -89,7 +89,7 @@ it('reads a page of sessions with their messages and people in the same statemen
   expect(timesOf(ofMany.statements)).toBeLessThanOrEqual(4);
 });
 
-it('reads the pending questions of a page of sessions, and what their messages answer, together', async () => {
+it('reads the pending questions of a page of sessions, and the answers in their messages, together', async () => {
   const { id, token } = await organizationWith(5);
   const { store, now } = test.app.services;
   const rows = await store.query<{ id: string }>('select id from session where organization_id = $1', [

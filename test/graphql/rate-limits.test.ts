@@ -41,7 +41,7 @@ describe('an operation costs', () => {
     expect((await graphql(test, await newKey(), query)).data.rateLimit).toEqual({ cost });
   });
 
-  it('ten for each field of a mutation, also of one in a fragment', async () => {
+  it('ten for each field of a mutation, also in a fragment', async () => {
     const key = await newKey();
     const createSession = 'createSession(input: {prompt: "x"}) { wasReplayed }';
     const answer = await post(
@@ -63,7 +63,7 @@ describe('an operation costs', () => {
     stream.abort();
   });
 
-  it('ten for each session that a bulk act found, of those that it could find', async () => {
+  it('ten for each session that a bulk mutation found, out of those that it could find', async () => {
     const key = await newKey();
     const archive = (
       first: string,
@@ -101,7 +101,7 @@ describe('an operation costs', () => {
   });
 });
 
-it('says what is left, in the answer and in its headers', async () => {
+it('reports the remaining points in the response and in its headers', async () => {
   const key = await newKey();
   const { body, headers } = await post(key, '{ rateLimit { limit cost remaining resetAt } }');
   const { resetAt, ...rest } = body.data.rateLimit;
@@ -112,7 +112,7 @@ it('says what is left, in the answer and in its headers', async () => {
 });
 
 describe('a key without points', () => {
-  it('gets 429 by POST, and what costs less than it has left still works', async () => {
+  it('gets 429 over POST, while cheaper operations still work', async () => {
     const key = await newKey();
     expect((await graphql(test, key, spend(95))).data.rateLimit).toEqual({ cost: 95, remaining: 5 });
     const { status, headers, body } = await post(key, spend(6));
@@ -128,7 +128,7 @@ describe('a key without points', () => {
     clock.advance(10_000);
   });
 
-  it('gets 429 by server-sent events, and text that is no operation too', async () => {
+  it('gets 429 over server-sent events, also for an invalid text', async () => {
     const key = await newKey();
     await graphql(test, key, spend(95));
     const query = 'subscription { sessionMessages(sessionId: "x") { node { body } } }';
@@ -139,7 +139,7 @@ describe('a key without points', () => {
     expect((await post(key, '{')).status).toBe(429);
   });
 
-  it('gets an error for that operation alone by WebSocket', async () => {
+  it('gets an error for only that operation over WebSocket', async () => {
     const key = await newKey();
     const client = connect(test.url, key);
     expect((await follow(client, spend(95), {}).take(1))[0].data.rateLimit.remaining).toBe(5);
@@ -150,7 +150,7 @@ describe('a key without points', () => {
     expect(await follow(client, '{', {}).errors()).toEqual([expect.objectContaining(tooMany)]);
   });
 
-  it('changes nothing, and others do not notice', async () => {
+  it('changes nothing, and does not affect others', async () => {
     const [key, other] = [await newKey(), await newKey()];
     await graphql(test, key, spend(95));
     const create = 'mutation { createSession(input: {prompt: "never"}) { session { title } } }';
@@ -161,7 +161,7 @@ describe('a key without points', () => {
   });
 });
 
-it('refuses for good what costs more than a whole minute has', async () => {
+it('refuses an operation above the limit of a minute permanently', async () => {
   const { status, body, headers } = await post(
     await newKey(),
     '{ organizations(first: 50) { nodes { sessions(first: 2) { nodes { title } } } } }',
@@ -173,7 +173,7 @@ it('refuses for good what costs more than a whole minute has', async () => {
   });
 });
 
-it('has no limit, and no headers of one, when it is switched off', async () => {
+it('sets no limit, and no headers of one, if the limit is disabled', async () => {
   const free = await startApp({ rateLimitGraphql: 0 });
   try {
     const query =

@@ -13,7 +13,7 @@ const document = `query($rule: String!, $timeZone: String, $count: Int) {
 const ask = (variables: object) => graphql(test, test.adminToken, document, { count: 5, ...variables });
 
 describe('the preview of a rule', () => {
-  it('shows the next times, by the clocks of a zone and by UTC', async () => {
+  it('shows the next occurrences, in the clock of a zone and in UTC', async () => {
     const rule = 'DTSTART:20980328T090000\nRRULE:FREQ=DAILY';
     const utc = await ask({ rule, count: 2 });
     expect(utc.data.recurrencePreview).toEqual({
@@ -30,7 +30,7 @@ describe('the preview of a rule', () => {
     ]);
   });
 
-  it('says what is wrong instead of refusing it', async () => {
+  it('returns the problem of an invalid rule without an error', async () => {
     for (const [variables, problem] of [
       [{ rule: 'FREQ=MINUTELY' }, /more often than every 15 minutes/],
       [{ rule: 'FREQ=DAILY;COUNT=0' }, /never fires/],
@@ -43,7 +43,7 @@ describe('the preview of a rule', () => {
     }
   });
 
-  it('is bounded, costs as much as it shows, and is for callers with a key', async () => {
+  it('is bounded, costs by the number of occurrences, and needs a key', async () => {
     const { errors } = await ask({ rule: 'FREQ=DAILY', count: 21 });
     expect(errors?.[0].extensions.code).toBe('INVALID_INPUT');
     const query = '{ recurrencePreview(rule: "FREQ=DAILY", count: 20) { times } }';

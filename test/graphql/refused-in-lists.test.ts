@@ -12,7 +12,7 @@ afterAll(() => test.close());
 
 // If an item of a list throws, graphql-js abandons the promises of the items before it. A promise that then rejects
 // without a handler ends the process: here, this test run.
-it('refuses the sessions of one organization of a list without leaving those of another alone', async () => {
+it('refuses the sessions of one organization of a list without unhandled rejections in another', async () => {
   const { organizationId } = await makeOrganization(test, 'Older');
   const newer = await makeOrganization(test, 'Newer');
   const { userId, token } = await makeUser(test, { organizationId: newer.organizationId });

@@ -107,7 +107,7 @@ describe('createSession refuses', () => {
     ['no organization where there are several', { organizationId: null }, 'INVALID_INPUT', ['input', 'organizationId']],
   ]);
 
-  it('all that is wrong at once, each with its path', async () => {
+  it('all problems at once, each with its path', async () => {
     const before = await countRows(test);
     const { payload } = await mutate(test, test.adminToken, 'createSession', {
       organizationId: test.organizationId,
@@ -124,7 +124,7 @@ describe('createSession refuses', () => {
     expect(await countRows(test)).toEqual(before);
   });
 
-  it('a schema of 10,000 levels without falling over', async () => {
+  it('a schema of 10,000 levels without a crash', async () => {
     const schema = `${'{"a":'.repeat(10_000)}{}${'}'.repeat(10_000)}`;
     const query = 'mutation($input: CreateSessionInput!) { createSession(input: $input) { userErrors { code path } } }';
     const before = await countRows(test);
@@ -236,7 +236,7 @@ describe('createApiKey refuses', () => {
   });
 });
 
-describe('what is not there, or another’s, is NOT_FOUND', () => {
+describe('unknown and foreign ids are NOT_FOUND', () => {
   const inOwn: [string, MutationName, () => Input][] = [
     ['a session that nothing is', 'sendMessage', () => ({ sessionId: otherId(foreignId), body: 'x' })],
     ['a session of another organization', 'sendMessage', () => ({ sessionId: foreignId, body: 'x' })],
@@ -263,7 +263,7 @@ describe('what is not there, or another’s, is NOT_FOUND', () => {
     expect(await countRows(test)).toEqual(before);
   });
 
-  it('an organization that is not there, to whom may use all', async () => {
+  it('an unknown organization, for a caller that may use all', async () => {
     const input = { organizationId: otherId(test.organizationId), prompt: 'x' };
     const { errors } = await mutate(test, test.adminToken, 'createSession', input);
     expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
@@ -290,7 +290,7 @@ it.each<[string, MutationName, Input]>([
     'createApiKey',
     { kind: { service: { scope: { enterprise: true }, roleId: 'org_admin' } }, name: 'x', expiresAt: 'soon' },
   ],
-])('says with an error what the schema forbids: %s', async (_what, name, input) => {
+])('returns an error for input that the schema forbids: %s', async (_what, name, input) => {
   const before = await countRows(test);
   const { payload, errors } = await mutate(test, test.adminToken, name, input);
   expect(payload).toBeNull();

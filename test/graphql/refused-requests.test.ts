@@ -16,7 +16,7 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
   const query = encodeURIComponent('{ __typename }');
   const accepts = ['application/json', 'application/graphql-response+json', 'text/event-stream'];
 
-  it.each(accepts)('says which part of the address is no JSON object, to who takes %s', async (accept) => {
+  it.each(accepts)('names the parameter that is no JSON object to a client that accepts %s', async (accept) => {
     for (const name of ['variables', 'extensions']) {
       for (const text of ['{', 'nothing', '[]', '5', '"{}"']) {
         const target = `${path}?query=${query}&${name}=${encodeURIComponent(text)}`;
@@ -36,13 +36,13 @@ describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
   });
 });
 
-it('takes an address whose variables and extensions are left empty', async () => {
+it('accepts empty variables and extensions in the address', async () => {
   const target = `/graphql?query=${encodeURIComponent('{ __typename }')}&variables=&extensions=null`;
   const { status, body } = await call(test, test.adminToken, 'GET', target);
   expect({ status, data: body.data }).toEqual({ status: 200, data: { __typename: 'Query' } });
 });
 
-it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an address that nobody can have: %j', async (email) => {
+it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an impossible email address: %j', async (email) => {
   const query = 'query($email: String) { enterprise { users(filter: {email: $email}) { nodes { id } } } }';
   const { errors } = await graphql(test, test.adminToken, query, { email });
   expect(errors).toMatchObject([
@@ -52,7 +52,7 @@ it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an address that no
 
 describe('on a socket', () => {
   it.each(['connection_ack', 'next', 'error'])(
-    'the type "%s", which is the server’s, ends it with 4400',
+    'the server’s message type "%s" closes it with 4400',
     async (type) => {
       const socket = rawSocket(test.url);
       await once(socket, 'open');
@@ -66,7 +66,7 @@ describe('on a socket', () => {
     },
   );
 
-  it('an operation that the document does not have is an error with a code', async () => {
+  it('an unknown operation name is an error with a code', async () => {
     const operations = [
       { query: 'query A { __typename }', operationName: 'B' },
       { query: 'query A { __typename } query B { __typename }' },
@@ -82,7 +82,7 @@ describe('on a socket', () => {
   });
 });
 
-describe('what was deleted', () => {
+describe('a deleted object', () => {
   const nodes = async (token: string, id: string) => {
     const { data } = await graphql(test, token, 'query($id: ID!) { node(id: $id) { id } nodes(ids: [$id]) { id } }', {
       id,
@@ -90,7 +90,7 @@ describe('what was deleted', () => {
     return data;
   };
 
-  it.each(['Playbook', 'Automation'])('of the type %s is nobody’s node', async (type) => {
+  it.each(['Playbook', 'Automation'])('of the type %s is no node', async (type) => {
     const { token } = await makeAutomatic(test);
     const made =
       type === 'Automation'

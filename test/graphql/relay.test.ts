@@ -10,7 +10,7 @@ const ending = (suffix: string) => objects.filter(({ name }) => name.endsWith(su
 const typesOf = (type: GraphQLObjectType) =>
   Object.fromEntries(Object.values(type.getFields()).map(({ name, type: its }) => [name, String(its)]));
 
-it('has the arguments of a page wherever there is a connection', () => {
+it('gives every connection the arguments of a page', () => {
   const fields = objects.flatMap((type) =>
     Object.values(type.getFields())
       .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
@@ -23,7 +23,7 @@ it('has the arguments of a page wherever there is a connection', () => {
   }
 });
 
-it('has connections of edges and a page', () => {
+it('gives every connection edges and a page', () => {
   const connections = ending('Connection');
   expect(connections.length).toBeGreaterThan(20);
   for (const type of connections) {
@@ -46,7 +46,7 @@ const withoutId = [
   'SessionConsumption',
 ];
 
-it('has edges with a cursor and a node that can be fetched again', () => {
+it('gives edges a cursor and a node that can be refetched', () => {
   const items = ending('Edge').map((type) => {
     expect(typesOf(type), type.name).toMatchObject({ cursor: 'String!', node: `${type.name.replace(/Edge$/, '')}!` });
     return getNamedType(type.getFields().node?.type);
@@ -58,7 +58,7 @@ it('has edges with a cursor and a node that can be fetched again', () => {
   expect(others.map(String).sort()).toEqual(withoutId);
 });
 
-it('says of a page where it begins and ends', () => {
+it('reports the start and the end of a page', () => {
   const [type] = ending('PageInfo');
   expect(type && typesOf(type)).toEqual({
     endCursor: 'String',

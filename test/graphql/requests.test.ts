@@ -39,7 +39,7 @@ const endless = () => {
   return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
 };
 
-describe('a request that is none', () => {
+describe('an invalid request', () => {
   it.each<[string, number, () => RequestInit & { path?: string }]>([
     ['invalid JSON', 400, () => ({ body: '{"query":' })],
     ['no body', 400, () => ({})],
@@ -88,14 +88,14 @@ describe('a request that is none', () => {
     expect(await countRows(test)).toEqual(before);
   });
 
-  it('is refused before it has come to an end when it has none', async () => {
+  it('is refused before its end if it never ends', async () => {
     const answer = await send({ body: endless(), duplex: 'half' } as RequestInit).catch((error: unknown) => error);
     // A response, or a connection that was closed while the client was sending: the server never reads on.
     expect(answer instanceof Error || (answer as { status: number }).status === 413).toBe(true);
   });
 });
 
-it('a body that was too large spoils no later request of its client', async () => {
+it('a body that is too large does not affect later requests of its client', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const post = async (body: string) => {
     const headers = { 'authorization': `Bearer ${test.adminToken}`, 'content-type': 'application/json' };
@@ -115,13 +115,13 @@ it('a body that was too large spoils no later request of its client', async () =
   agent.destroy();
 });
 
-it('takes a body of nearly 1 MiB', async () => {
+it('accepts a body of nearly 1 MiB', async () => {
   const body = JSON.stringify({ query: `{ __typename } #${'x'.repeat(1_024 * 1_024 - 60)}` });
   expect(body.length).toBeLessThanOrEqual(1_024 * 1_024);
   expect(await send({ body })).toMatchObject({ status: 200, body: { data: { __typename: 'Query' } } });
 });
 
-it('takes a query by GET', async () => {
+it('accepts a query by GET', async () => {
   const path = `/graphql?query=${encodeURIComponent('{ viewer { principalType } }')}`;
   expect(await send({ method: 'GET', path })).toMatchObject({
     status: 200,
@@ -129,14 +129,14 @@ it('takes a query by GET', async () => {
   });
 });
 
-describe('without a good token', () => {
+describe('without a valid token', () => {
   it.each([
     ['none', null, {}],
     ['another', `cog_${'a'.repeat(52)}`, {}],
     ['garbage', '\u00e9', {}],
     ['another scheme', null, { authorization: 'Basic YWRtaW46YWRtaW4=' }],
     ['nothing but the scheme', null, { authorization: 'Bearer ' }],
-  ])('(%s) a query is answered 401 UNAUTHENTICATED, whatever it holds', async (_what, token, headers) => {
+  ])('(%s) any query is answered 401 UNAUTHENTICATED', async (_what, token, headers) => {
     for (const body of [JSON.stringify({ query: mutation }), '{', JSON.stringify({ query: '{ nothing }' })]) {
       const answer = await send({ body, headers }, token);
       // The same message for all: it must not reveal if a token was ever valid.
@@ -148,7 +148,7 @@ describe('without a good token', () => {
   });
 });
 
-it('answers a document that is wrong alike over every transport', async () => {
+it('answers an invalid document alike over every transport', async () => {
   const documents = ['{', '{ nothing }', 'query($a: Int!) { __typename }', mutation.replace('name: "never"', '')];
   for (const query of documents) {
     const posted = await send({ body: JSON.stringify({ query }) });

@@ -48,7 +48,7 @@ describe.each(readers)('through %s', (readerIs) => {
       )
       .toEqual([{ isSettled: true }]);
 
-  it('reports runs as they are made, change, enter a filter and leave it, and are deleted', async () => {
+  it('reports runs when they are created, change, enter or leave a filter, and are deleted', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const { automation } = await createAutomation(test, narrow, token);
     const all = await following(token, ofRuns, { id: organizationId });
@@ -83,7 +83,7 @@ describe.each(readers)('through %s', (readerIs) => {
     queued.stop();
   });
 
-  it('reports deliveries as they are made and end, and are deleted with their endpoint', async () => {
+  it('reports deliveries when they are created and end, and are deleted with their endpoint', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Delivered');
     const url = 'https://hooks.example/';
     const input = { organizationId, url, eventTypes: ['SESSION_MESSAGE'] };
@@ -122,7 +122,7 @@ describe.each(readers)('through %s', (readerIs) => {
     for (const each of [all, ofTwo, pending]) each.stop();
   });
 
-  it('continues after a cursor, or after that of a query, in another connection, transport and process', async () => {
+  it('continues after the cursor of a change or a query, in another connection, transport and process', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const { automation } = await createAutomation(test, narrow, token);
     const read = `query($id: ID!) { node(id: $id) { ... on Automation { runs { nodes { automationRunId } } } } changesCursor }`;
@@ -175,7 +175,7 @@ describe.each(readers)('through %s', (readerIs) => {
     (await following(token, ofRuns, { id: organizationId, after: changesCursor })).stop();
   });
 
-  it('loses and repeats none of many runs that are made at once, for those who follow and those who come back', async () => {
+  it('loses and repeats none of many concurrent runs, for subscribers and for returning ones', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const made = await Promise.all(Array.from({ length: 6 }, () => createAutomation(test, narrow, token)));
     const { data } = await graphql(reader, token, '{ changesCursor }', {});
@@ -203,7 +203,7 @@ describe.each(readers)('through %s', (readerIs) => {
     followed.stop();
   });
 
-  it('is refused without the permission, tells strangers nothing, and ends when the permission is lost', async () => {
+  it('is refused without the permission, reveals nothing to strangers, and ends when the permission is lost', async () => {
     const { organizationId, token } = await makeAutomatic(test);
     const stranger = await makeOrganization(test, 'Stranger');
     const never = 'org-00000000000000000000000000000000';

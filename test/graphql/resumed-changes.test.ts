@@ -22,7 +22,7 @@ const query = `subscription($id: ID, $after: String) {
 const change = (payload: any) => payload.data.sessionChanges;
 
 it.runIf(testDatabase === 'postgres')(
-  'repeats nothing that was reported ahead of a commit after a reconnection',
+  'repeats no change that was reported before an older transaction committed, after a reconnection',
   async () => {
     const { organizationId, token } = await makeOrganization(test, 'Ahead');
     const [late, soon] = [await createSession(test, {}, token), await createSession(test, {}, token)];
@@ -51,7 +51,7 @@ it.runIf(testDatabase === 'postgres')(
   },
 );
 
-it('refuses a cursor that names what cannot have been reported ahead', async () => {
+it('refuses a cursor with impossible changes', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Forged');
   const forged = (seen: string) => Buffer.from(`sessionChanges|5||${seen}`).toString('base64url');
   const tooMany = Array.from({ length: 9 }, (_, n) => `a${n} 1`).join(',');

@@ -19,7 +19,7 @@ const unassign = (input: Record<string, unknown>, token?: string) =>
   run('unassignRole', 'user { userId } serviceUser { serviceUserId }', roleInput(input), token);
 
 describe('a custom role', () => {
-  it('grants exactly what it holds, in its organization, from the next request on', async () => {
+  it('grants exactly its permissions, in its organization, from the next request on', async () => {
     const { organizationId } = await makeOrganization(test, 'Custom');
     const { userId, token } = await makeUser(test, { organizationId });
     const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS', 'VIEW_ORG_MEMBERSHIP']);
@@ -85,7 +85,7 @@ describe('a custom role', () => {
     ['an empty name', { name: ' ' }, 'INVALID_INPUT', 'name'],
     ['a name of 101 characters', { name: 'x'.repeat(101) }, 'INVALID_INPUT', 'name'],
     ['the name of a built-in one', { name: 'ADMIN' }, 'NOT_UNIQUE', 'name'],
-  ])('is not made with %s', async (_, input, code, name) => {
+  ])('is refused with %s', async (_, input, code, name) => {
     const refused = await run('createRole', roleFields, {
       name: 'Refused',
       scope: 'ORGANIZATION',
@@ -95,7 +95,7 @@ describe('a custom role', () => {
     expect(refused).toMatchObject({ role: null, userErrors: [{ code, path: ['input', name] }] });
   });
 
-  it('has a name of its own among those of its scope', async () => {
+  it('has a unique name in its scope', async () => {
     const role = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
     const taken = { name: role.name.toUpperCase(), permissions: ['USE_SESSIONS'] };
     expect(await run('createRole', roleFields, { ...taken, scope: 'ORGANIZATION' })).toMatchObject({
@@ -115,7 +115,7 @@ describe('a custom role', () => {
     expect(both.map(({ userErrors }) => userErrors.length).sort()).toEqual([0, 1]);
   });
 
-  it('cannot be deleted while somebody has it, or a service key that is good', async () => {
+  it('cannot be deleted while a user or a valid service key has it', async () => {
     const { organizationId } = await makeOrganization(test, 'Deleting');
     const role = await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS']);
     const remove = () => run('deleteRole', 'deletedRoleId', { roleId: role.id });
@@ -172,7 +172,7 @@ describe('a custom role', () => {
     }
   });
 
-  it('cannot be made, changed, given or taken away by who holds less', async () => {
+  it('cannot be created, changed, assigned or removed by callers with fewer permissions', async () => {
     const { organizationId } = await makeOrganization(test, 'Ranks');
     const manager = await makeManager(
       test,
@@ -222,7 +222,7 @@ describe('a custom role', () => {
     expect(await rolesOf(test, userId)).toEqual([[organizationId, more.roleId]]);
   });
 
-  it('of the enterprise with organization permissions is not given by who holds these in one organization', async () => {
+  it('of the enterprise with organization permissions cannot be assigned by a holder in one organization', async () => {
     const everywhere = await makeRole(test, 'ENTERPRISE', ['USE_SESSIONS']);
     const { userId } = await makeUser(test);
     const manager = await makeManager(test, 'MANAGE_ACCOUNT_MEMBERSHIP');
@@ -234,7 +234,7 @@ describe('a custom role', () => {
 });
 
 describe('assignRole and unassignRole', () => {
-  it('give and take roles on the enterprise and in organizations, each place for itself', async () => {
+  it('assign and remove roles on the enterprise and in organizations, each scope separately', async () => {
     const { organizationId } = await makeOrganization(test, 'Places');
     const { userId } = await makeUser(test);
     const home = `org-${test.organizationId}`;
@@ -256,7 +256,7 @@ describe('assignRole and unassignRole', () => {
     expect(await unassign({ userId })).toMatchObject({ error: 'NOT_FOUND' });
   });
 
-  it('take one principal, and know no stranger', async () => {
+  it('take one principal, and hide strangers', async () => {
     const { userId } = await makeUser(test);
     const { serviceUserId } = await makeManager(test, 'READ_ACCOUNT_META');
     const organizationId = test.organizationId;
@@ -278,7 +278,7 @@ describe('assignRole and unassignRole', () => {
     });
   });
 
-  it('give a service user of one organization a role there and on the enterprise, and in no other organization', async () => {
+  it('assign a service user of one organization a role there and on the enterprise, and in no other organization', async () => {
     const { organizationId } = await makeOrganization(test, 'Its own');
     const made = await run('createServiceUser', 'serviceUser { serviceUserId }', {
       name: 'Robot',
@@ -293,7 +293,7 @@ describe('assignRole and unassignRole', () => {
     expect((await assign({ serviceUserId, organizationId, roleId: 'org_member' })).userErrors).toEqual([]);
   });
 
-  it('end the streams of who may not see the session any more', async () => {
+  it('end the streams of callers that lose access to the session', async () => {
     const { organizationId } = await makeOrganization(test, 'Streaming');
     const { userId, token } = await makeUser(test, { organizationId });
     const id = await createSession(test, { organizationId });

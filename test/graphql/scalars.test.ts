@@ -30,7 +30,7 @@ describe('URI', () => {
     '#section',
     '?query=value',
     'http://[::1]:4000/a%20b',
-  ])('takes and gives %s', (text) => {
+  ])('accepts and returns %s', (text) => {
     expect(UriScalar.parseValue(text)).toBe(text);
     expect(UriScalar.parseLiteral(parseText(JSON.stringify(text)))).toBe(text);
     expect(UriScalar.serialize(text)).toBe(text);
@@ -47,11 +47,11 @@ describe('URI', () => {
     12,
     null,
     {},
-  ])('refuses %j and says what it wants', (value) => {
+  ])('refuses %j and states the expected form', (value) => {
     expect(() => UriScalar.parseValue(value)).toThrow(/^URI must be an address after RFC 3986, .*, but was .*\.$/s);
   });
 
-  it('shows no more than the beginning of a long one', () => {
+  it('shows only the beginning of a long value', () => {
     expect(() => UriScalar.parseValue(` ${'x'.repeat(10_000)}`)).toThrow(/^.{1,250}$/);
   });
 
@@ -60,13 +60,13 @@ describe('URI', () => {
     ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
     ['not a url', 'not%20a%20url'],
     ['\ud800', '%EF%BF%BD'],
-  ])('gives %j, which an agent may say, as one of RFC 3986', (text, uri) => {
+  ])('returns %j, which an agent may report, as a URI of RFC 3986', (text, uri) => {
     expect(UriScalar.serialize(text)).toBe(uri);
     expect(UriScalar.parseValue(uri)).toBe(uri);
   });
 });
 
-it('gives and takes moments and days as their specifications say', () => {
+it('returns and accepts times and dates in the form of their specifications', () => {
   expect(DateTimeScalar.serialize(new Date('2011-08-30T13:22:53.108Z'))).toBe('2011-08-30T13:22:53.108Z');
   for (const text of [
     '2011-08-30T13:22:53.108Z',

@@ -10,24 +10,24 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
 
 // The commitment to clients of a release: docs/graphql.md, Schema changes and deprecation.
-it('breaks nothing of the schema that was released, but for what is accepted', async () => {
+it('breaks nothing of the released schema except accepted changes', async () => {
   const breaks = await breakingChanges(read('schema.released.graphql'), read('schema.graphql'), today);
   expect(breaks.filter((change) => !acceptedBreaks.some(({ message }) => message.test(change)))).toEqual([]);
   const idle = acceptedBreaks.filter(({ message }) => !breaks.some((change) => message.test(change)));
   expect(idle, 'accepted, but nothing breaks so').toEqual([]);
 });
 
-it('says of all that is deprecated what to use instead, and until when it is there', () => {
+it('states for every deprecation what to use instead, and until when it exists', () => {
   expect(badDeprecations(read('schema.graphql'))).toEqual([]);
 });
 
-it('names members of the schema that take the place of what is deprecated', () => {
+it('names replacements that exist in the schema', () => {
   expect(read('schema.graphql')).toContain('@deprecated(reason: "Use UsageEvent.tokens. Removed after 2027-06-30.")');
   expect(danglingDeprecations(read('schema.graphql'))).toEqual([]);
 });
 
 // Relay's templates contain its own directives, which this rule ignores.
-it('uses nothing that is deprecated in the console, and shows none in the documentation', () => {
+it('uses no deprecated members in the console, and shows none in the documentation', () => {
   const schema = buildSchema(read('schema.graphql'));
   const files = treeFiles().filter((path) => /^(?:web\/src\/.*\.tsx?|docs\/.*\.md|README\.md)$/.test(path));
   const documents = files.flatMap((path) => {
@@ -64,7 +64,7 @@ describe('the check itself', () => {
     expect(await changed(from, to)).toHaveLength(1);
   });
 
-  it('lets go what was announced, and what adds', async () => {
+  it('accepts announced removals, and additions', async () => {
     expect(await changed('gone: Int @deprecated(reason: "Use kept. Removed after 2026-01-31.")', 'more: Int')).toEqual(
       [],
     );
@@ -72,7 +72,7 @@ describe('the check itself', () => {
     expect(await changed('A B', 'A B C')).toEqual([]);
   });
 
-  it('finds a deprecation that says nothing', () => {
+  it('finds a deprecation without a reason', () => {
     expect(badDeprecations('type Query { a: Int @deprecated b: Int @deprecated(reason: "Use a.") }')).toHaveLength(2);
     expect(badDeprecations(released)).toEqual([]);
     const dangling = 'type Query { a: Int @deprecated(reason: "Use Query.b. Removed after 2027-01-31.") c: Int }';

@@ -18,7 +18,7 @@ const plainLists: Readonly<Record<string, string>> = {
   'Consumption.playbooks': 'As Consumption.sessions.',
 };
 
-it('narrows and orders every list by "filter: XFilter" and "orderBy: XOrder" alone', () => {
+it('filters and orders every list by "filter: XFilter" and "orderBy: XOrder" only', () => {
   const plain = new Set<string>();
   for (const type of objects) {
     for (const field of Object.values(type.getFields())) {
@@ -39,7 +39,7 @@ it('narrows and orders every list by "filter: XFilter" and "orderBy: XOrder" alo
   expect([...plain].sort()).toEqual(Object.keys(plainLists).sort());
 });
 
-it('leaves every member of a filter optional, and gives every order a field and a direction', () => {
+it('makes every member of a filter optional, and gives every order a field and a direction', () => {
   const inputs = types.filter(isInputObjectType);
   const filters = inputs.filter(({ name }) => name.endsWith('Filter'));
   expect(filters.length).toBeGreaterThan(15);

@@ -61,7 +61,7 @@ it('names each mutation by a verb and a noun of one table', () => {
   expect(mutations.map(({ name }) => name).sort()).toEqual(wanted.sort());
 });
 
-it('has that table in its documentation', () => {
+it('documents that table', () => {
   const page = readFileSync(join(root, 'docs/graphql-conventions.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| [^|]+ \| ([^|]+) \|$/gm)];
   const listed = rows.flatMap(([, verbsOfRow = '', nounsOfRow = '']) =>
@@ -74,7 +74,7 @@ it('has that table in its documentation', () => {
   expect(listed.sort()).toEqual(mutations.map(({ name }) => name).sort());
 });
 
-it('switches by enable and disable, and takes "isEnabled" only where something is created', () => {
+it('uses the verbs enable and disable, and takes "isEnabled" only in creations', () => {
   const taking = mutations.filter(({ args }) => {
     const [input] = args;
     const type = input && schema.getType(input.type.toString().replace('!', ''));
@@ -83,7 +83,7 @@ it('switches by enable and disable, and takes "isEnabled" only where something i
   expect(taking.map(({ name }) => verbOf(name)).filter((verb) => verb !== 'create')).toEqual([]);
 });
 
-it('has one form of id for each name: the REST id in what it gives, any form in what it takes', () => {
+it('uses one form of id for each name: the REST id in output, any form in input', () => {
   const outputFields: string[] = [];
   const taken: string[] = [];
   for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) {
@@ -108,7 +108,7 @@ it('has one form of id for each name: the REST id in what it gives, any form in 
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
 });
 
-it('gives addresses as URI, in what it takes too', () => {
+it('uses URI for addresses, in input too', () => {
   const found = Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) => Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const))
@@ -134,7 +134,7 @@ const switchesOfActs = [
 /** Booleans that stand for one of several choices, and are true if present. */
 const choices = ['ScopeInput.enterprise'];
 
-it('names booleans "is…", "has…" and "was…", and what tells an act what to do by a verb', () => {
+it('names booleans "is…", "has…" and "was…", and options of an action by a verb', () => {
   const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {
     if (type.name.startsWith('__')) return [];
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];

@@ -24,7 +24,7 @@ const types = Object.values(schema.getTypeMap()).filter(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
 );
 
-it('is printed in schema.graphql as it is now', () => {
+it('matches schema.graphql', () => {
   const printed = readFileSync(join(root, 'schema.graphql'), 'utf8');
   expect(printed, 'schema.graphql is out of date: npm run generate').toBe(printContract(schema));
 });
@@ -49,7 +49,7 @@ function parts(type: GraphQLNamedType): [string, string | null | undefined][] {
   return found;
 }
 
-it('describes in sentences that can be read alone', () => {
+it('has descriptions in complete sentences', () => {
   const described = types.flatMap(parts).map(([name, description]) => ({ name, description: description ?? '' }));
   expect(described.filter(({ description }) => description.length < 25)).toEqual([]);
   const vague =
@@ -73,7 +73,7 @@ it('describes every type, field, argument and value', () => {
 
 const objects = types.filter(isObjectType);
 
-it('gives every list as a connection, or as a list that cannot grow', () => {
+it('returns every list as a connection, or as a list that cannot grow', () => {
   const paging = ['after', 'before', 'first', 'last'];
   for (const type of objects) {
     for (const field of Object.values(type.getFields())) {
@@ -94,7 +94,7 @@ it('gives every list as a connection, or as a list that cannot grow', () => {
   }
 });
 
-it('takes one input for each mutation and gives a payload with userErrors', () => {
+it('has one input for each mutation and a payload with userErrors', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
   expect(mutations.length).toBeGreaterThanOrEqual(7);
   for (const { name, args, type } of mutations) {
@@ -231,7 +231,7 @@ const promised: Record<string, Record<string, string>> = {
   },
 };
 
-it.each(Object.entries(promised))('keeps what was promised of %s', (name, fields) => {
+it.each(Object.entries(promised))('keeps the promised members of %s', (name, fields) => {
   const type = schema.getType(name);
   if (!isObjectType(type) && !isInterfaceType(type)) throw new Error(`${name} is no type with fields.`);
   const now = Object.fromEntries(
@@ -287,7 +287,7 @@ const promisedInputs: Record<string, string> = {
   SessionOrder: 'field: SessionOrderField!, direction: OrderDirection!',
 };
 
-it.each(Object.entries(promisedInputs))('takes in %s what was promised', (name, fields) => {
+it.each(Object.entries(promisedInputs))('keeps the promised inputs of %s', (name, fields) => {
   const type = schema.getType(name);
   if (!isInputObjectType(type)) throw new Error(`${name} is no input.`);
   const now = Object.values(type.getFields()).map(
@@ -332,7 +332,7 @@ it('writes permissions in upper snake, without another product’s name', () => 
   expect(values.filter((value) => !/^[A-Z]+(?:_[A-Z]+)*$/.test(value) || value.includes('DEVIN'))).toEqual([]);
 });
 
-it('has an enum for each closed set of words, and no text that lists them', () => {
+it('has an enum for each closed set of values, and no text that lists them', () => {
   const textsOf = (type: GraphQLNamedType) => {
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return [];
     const fields: GraphQLInputField[] | GraphQLField<unknown, unknown>[] = Object.values(type.getFields());
@@ -353,7 +353,7 @@ it('has an enum for each closed set of words, and no text that lists them', () =
   expect(listing.map(({ name }) => name)).toEqual([]);
 });
 
-it('makes every input of which exactly one member is meant @oneOf, with members that are all optional', () => {
+it('makes every input with exactly one member @oneOf, with optional members only', () => {
   const inputs = types.filter(isInputObjectType).filter(({ isOneOf }) => isOneOf);
   expect(inputs.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['AutomationActionInput', 'AutomationTriggerInput', 'AutomationNetAddressInput']),
@@ -368,7 +368,7 @@ it('makes every input of which exactly one member is meant @oneOf, with members 
   for (const { name } of inputs) expect(printed).toContain(`input ${name} @oneOf {`);
 });
 
-it('lets one selection have members of the same name of all types of an interface or a union', () => {
+it('lets one selection use equally named fields of all types of an interface or a union', () => {
   // Pairs of types that one response name cannot have: GraphQL refuses the selection of both.
   const abstract = types.filter((type) => isInterfaceType(type) || isUnionType(type));
   const clashes = abstract
@@ -384,7 +384,7 @@ it('lets one selection have members of the same name of all types of an interfac
   expect(clashes).toEqual([]);
 });
 
-it('has an interface for what has a global id, and one for what is in a log', () => {
+it('has an interface for objects with a global id, and one for entries of a log', () => {
   const of = (name: string) => {
     const type = schema.getType(name);
     return isInterfaceType(type) ? schema.getPossibleTypes(type).map((each) => each.name) : [];

@@ -23,7 +23,7 @@ const make = async (token: string, input: Record<string, unknown> = {}) =>
 const bare = (organizationId: string) => organizationId.replace('org-', '');
 const valuesOf = (organizationId: string) => readSecrets(test.app.services, bare(organizationId), null, 'key-value');
 
-it('is made, changed and deleted, and its value is never given back', async () => {
+it('is created, changed and deleted, and its value is never returned', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Secrets');
   const made = await make(token);
   const { value: _value, ...shown } = words;
@@ -62,7 +62,7 @@ it('is made, changed and deleted, and its value is never given back', async () =
   expect(await run('updateSecret', { secretId: made.id, note: 'x' }, token)).toMatchObject({ error: 'NOT_FOUND' });
 });
 
-it('is refused with the path of what is wrong, as it is made and as it is changed', async () => {
+it('is refused with the path of the problem, when it is created and when it is changed', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Refused secrets');
   const first = await make(token, { key: 'TAKEN' });
   const second = await make(token, { key: 'FREE' });
@@ -84,7 +84,7 @@ it('is refused with the path of what is wrong, as it is made and as it is change
   expect((await valuesOf(organizationId)).map((secret) => secret.key)).toEqual(['TAKEN', 'FREE']);
 });
 
-it('is seen by who may use sessions, and changed by who manages secrets', async () => {
+it('is visible to callers that may use sessions, and changed by those that manage secrets', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Kept secrets');
   const { id } = await make(token);
   const member = await makeUser(test, { organizationId });

@@ -39,7 +39,7 @@ async function partsOf(token: string, serviceUserId: string): Promise<any> {
   return data.node;
 }
 
-it('gives a service user’s keys, newest first and page by page, and its roles', async () => {
+it('returns a service user’s keys, newest first and in pages, and its roles', async () => {
   const { serviceUserId } = await makeServiceUser({ organizationId: test.organizationId }, ['1', '2', '3']);
   const { apiKeys, roleAssignments } = await partsOf(test.adminToken, serviceUserId);
   expect(apiKeys.nodes).toEqual([
@@ -67,7 +67,7 @@ it('gives a service user’s keys, newest first and page by page, and its roles'
   });
 });
 
-it('shows the keys and roles of a service user only to itself and to who manages it', async () => {
+it('shows the keys and roles of a service user only to itself and to its managers', async () => {
   const organization = await makeOrganization(test, 'Of their own');
   const { organizationId } = organization;
   const shown = await makeServiceUser({ organizationId, roleId: 'org_member' }, ['shown']);

@@ -23,7 +23,7 @@ const read = async (token: string, sessionId: string, selection: string) => {
 };
 
 describe('a session', () => {
-  it('is put to sleep and woken, put away and taken out again', async () => {
+  it('is suspended and resumed, archived and unarchived', async () => {
     const { token } = await makeOrganization(test, 'Acts');
     const id = await createSession(test, {}, token);
     const sessionId = `devin-${id}`;
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect(await on('archiveSession')).toEqual(done({ status: 'EXIT', isArchived: true }));
   });
 
-  it('has tags that are added to, removed and replaced', async () => {
+  it('has tags that can be added, removed and replaced', async () => {
     const { token } = await makeOrganization(test, 'Tags');
     const sessionId = await createSession(test, { tags: ['a'] }, token);
     const tagsAfter = async (field: string, tags: string[]) =>
@@ -78,7 +78,7 @@ describe('a session', () => {
 
   const acts = ['suspendSession', 'resumeSession', 'archiveSession', 'unarchiveSession'];
   it.each([...acts, 'replaceSessionTags', 'addSessionTags', 'removeSessionTags'])(
-    'is there for %s only to who may act on it',
+    'is available for %s only to callers that may act on it',
     async (field) => {
       const { organizationId, token } = await makeOrganization(test, 'Kept');
       const sessionId = await createSession(test, {}, token);
@@ -96,7 +96,7 @@ describe('a session', () => {
   );
 });
 
-describe('what belongs to a session', () => {
+describe('the related objects of a session', () => {
   it('are the sessions that it started, newest first, without unlisted ones', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Parents');
     const parent = await createSession(test, { title: 'Parent' }, token);
@@ -124,7 +124,7 @@ describe('what belongs to a session', () => {
     expect(data.organization.sessions).toEqual({ totalCount: 7, totalCountIsExact: true });
   });
 
-  it('are its files, oldest first, each by an address that needs no key', async () => {
+  it('are its files, oldest first, each with an address that needs no key', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Files');
     const names = ['one.txt', 'two.txt', 'three.txt'];
     const attachmentIds: string[] = [];
@@ -166,7 +166,7 @@ describe('what belongs to a session', () => {
     expect(insights).toEqual({ userMessageCount: 2, agentMessageCount: 3, size: 'M' });
   });
 
-  it('are not shown by an act to who may act and not view', async () => {
+  it('are hidden in the payload of an action from callers that may not view', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Blind acts');
     const sessionId = await createSession(test, {}, token);
     const role = await runMutation(test, 'createRole', 'role { roleId }', {
@@ -189,7 +189,7 @@ describe('the title of a session', () => {
   const update = (input: Record<string, unknown>, token?: string) =>
     runMutation(test, 'updateSession', 'session { title maxAcuLimit }', input, token);
 
-  it('is changed for good, alone or with the limit, and stands in the log', async () => {
+  it('is changed permanently, alone or with the limit, and logged', async () => {
     const { token } = await makeOrganization(test, 'Titles');
     const sessionId = await createSession(test, { prompt: 'Fix the build', maxAcuLimit: 5 }, token);
     const changed = await update({ sessionId, title: 'Build' }, token);
@@ -222,7 +222,7 @@ describe('the title of a session', () => {
     expect(row).toEqual({ derived: false });
   });
 
-  it('is refused where it is none, and to those who may not change the session', async () => {
+  it('is refused if invalid, and to callers that may not change the session', async () => {
     const { token } = await makeOrganization(test, 'Titles refused');
     const sessionId = await createSession(test, { title: 'As it was', maxAcuLimit: 5 }, token);
     for (const title of [null, '', 'x'.repeat(10_001), 'a\u0000b']) {

@@ -65,7 +65,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(await waitForNode(following, ({ title }) => title === 'another')).toMatchObject({ sessionId });
   });
 
-  it('has nothing of before, of other organizations, or of unlisted sessions', async () => {
+  it('reports nothing from before, of other organizations, or of unlisted sessions', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Alone');
     const other = await makeOrganization(test, 'Other');
     await createSession(test, {}, token);
@@ -78,7 +78,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect((await following.take(1)).map((payload) => node(payload).sessionId)).toEqual([`devin-${last}`]);
   });
 
-  it('reports what enters a filter, changes in it and leaves it', async () => {
+  it('reports sessions that enter a filter, change in it and leave it', async () => {
     const { token, following } = await followed({ tags: ['wanted'], status: ['NEW'] });
     const next = async () => {
       const { type, sessionId, session } = change((await following.take(1))[0]);
@@ -100,7 +100,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(await next()).toEqual(['LEFT', without, 'NEW']);
   });
 
-  it('does not report that a session left which the client cannot have', async () => {
+  it('does not report the departure of a session that the client cannot have', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Late');
     const { userId } = await makeUser(test, {});
     const [earlier, later] = [await createSession(test, {}, token), await createSession(test, {}, token)];
@@ -126,7 +126,7 @@ describe.each(readers)('through %s', (readerIs) => {
     await expect(sent[1].take(1)).rejects.toThrow('complete');
   });
 
-  it('continues after a cursor, in another connection and process, without a gap', async () => {
+  it('continues after a cursor without loss, in another connection and process', async () => {
     const { organizationId, token, following } = await followed({ status: ['NEW'] });
     const [first, second] = [await createSession(test, {}, token), await createSession(test, {}, token)];
     const before = (await following.take(2)).map(change);
@@ -168,7 +168,7 @@ describe.each(readers)('through %s', (readerIs) => {
     resumed.stop();
   });
 
-  it('refuses what is no cursor, and one of another database', async () => {
+  it('refuses an invalid cursor, and a cursor of another database', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Cursors');
     const future = Buffer.from('sessionChanges|999999999999999999|').toString('base64url');
     const other = Buffer.from('sessions.createdAt|1|a').toString('base64url');
@@ -180,7 +180,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(JSON.stringify(await stream.rest())).toContain('\\"Last-Event-ID\\" must be');
   });
 
-  it('follows all organizations that the viewer may see, with those that come and go', async () => {
+  it('follows all organizations visible to the viewer, as they come and go', async () => {
     const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
     const one = await makeOrganization(test, 'One of several');
     const two = await makeOrganization(test, 'Two of several');
@@ -234,7 +234,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
   }
 
-  it('loses none of many sessions that are started at once, for many who follow, and reads for them together', async () => {
+  it('loses none of many concurrent sessions, for many subscribers, and reads for them together', async () => {
     const { organizationId, token, following } = await followed();
     const before = active();
     const others = Array.from({ length: 5 }, () => follow(connect(reader.url, token), query, { id: organizationId }));
@@ -267,7 +267,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(next).toMatchObject({ sessionId: `devin-${soon}`, tags: expect.arrayContaining(['after']) });
   });
 
-  it('brings changes close together as one', async () => {
+  it('combines changes in quick succession', async () => {
     const { token, following } = await followed();
     const id = await createSession(test, {}, token);
     await following.take(1);
@@ -286,7 +286,7 @@ describe.each(readers)('through %s', (readerIs) => {
     return (await graphql(test, test.adminToken, document, { id })).data.session.organization.organizationId;
   };
 
-  it('is refused where the organization is not the viewer’s, or its sessions are not to be seen', async () => {
+  it('is refused for an organization of others, or without the permission to view sessions', async () => {
     const { organizationId } = await makeOrganization(test, 'Hidden');
     const { token } = await makeOrganization(test, 'Stranger');
     const never = 'org-00000000000000000000000000000000';
@@ -301,7 +301,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(bad).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }]);
   });
 
-  it('is for who may see the sessions of the enterprise, too', async () => {
+  it('works for viewers of the enterprise’s sessions, too', async () => {
     const manager = await makeManager(test, 'READ_ACCOUNT_META', 'VIEW_ACCOUNT_SESSIONS');
     const { organizationId, token } = await makeOrganization(test, 'Seen');
     const before = active();
@@ -314,7 +314,7 @@ describe.each(readers)('through %s', (readerIs) => {
     });
   });
 
-  it('reports what is out of sight and ends, when the viewer loses the permission and when the organization is deleted', async () => {
+  it('reports sessions out of sight and ends, when the viewer loses the permission and when the organization is deleted', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Out of sight');
     const user = await makeUser(test, { organizationId });
     const before = active();
@@ -350,7 +350,7 @@ describe.each(readers)('through %s', (readerIs) => {
     }
   }
 
-  it('forgets a subscriber after every way of leaving', async () => {
+  it('releases a subscriber after every kind of disconnection', async () => {
     const { organizationId, token, following } = await followed();
     following.stop();
     await waitForActive(0);

@@ -193,7 +193,7 @@ const viewer = fc.constantFrom(
   userOf(users[1] as string, organizations.slice(0, 1)),
 );
 
-it('finds by a statement the sessions that the test in memory takes, for any filter', async () => {
+it('a statement finds the same sessions as the check in memory, for any filter', async () => {
   let found = 0;
   let narrowed = 0;
   let maxMatching = 0;

@@ -95,7 +95,7 @@ const cases: [string, () => Record<string, unknown>, string[]][] = [
   ],
 ];
 
-it.each(cases)('narrows the sessions by %s', async (_what, filter, expected) => {
+it.each(cases)('filters sessions by %s', async (_what, filter, expected) => {
   expect(await read({ filter: filter() })).toEqual({ titles: expected, errors: undefined });
 });
 
@@ -132,7 +132,7 @@ describe('ordered', () => {
     expect(await readAll(test, list, 'backwards', { size: 2 })).toEqual(globalIds);
   });
 
-  it('by one time, a list takes no cursor of the other', async () => {
+  it('refuses a cursor of one order by time for the other', async () => {
     const listBy = (field: string): List => ({
       token,
       declared: '$id: ID!, $orderBy: SessionOrder',
@@ -146,7 +146,7 @@ describe('ordered', () => {
   });
 });
 
-it('goes on after a cursor whose session is there no more', async () => {
+it('continues after a cursor whose session no longer matches', async () => {
   const own = await makeOrganization(test, 'Gone');
   const made: string[] = [];
   for (const title of ['a', 'b', 'c']) {
@@ -175,7 +175,7 @@ it('shows an unlisted session by its id, and in no list', async () => {
   expect((await read({ filter: { search: 'hidden' } })).titles).toEqual([]);
 });
 
-describe('with what is known of an end, a parent and a wait', () => {
+describe('by the end, the parent and the wait', () => {
   const made: Record<string, string> = {};
   let own: Awaited<ReturnType<typeof makeOrganization>>;
   const set = (id: string, changes: string) =>
@@ -247,7 +247,7 @@ describe('with what is known of an end, a parent and a wait', () => {
       ['Child', 'Sleeps'],
     ],
   ];
-  it.each(cases)('narrows by %s', async (_what, filter, expected) => {
+  it.each(cases)('filters by %s', async (_what, filter, expected) => {
     expect(await titlesOf(filter())).toEqual(expected);
     const oldest = { field: 'CREATED_AT', direction: 'ASC' };
     expect(await titlesOf(filter(), oldest)).toEqual(expected.toReversed());
@@ -283,7 +283,7 @@ describe('with what is known of an end, a parent and a wait', () => {
     expect(error.message).toContain(message);
   });
 
-  it('names the path of what it refuses in a bulk mutation', async () => {
+  it('names the path of a refused member in a bulk mutation', async () => {
     const document = `mutation($input: ArchiveSessionsInput!) { archiveSessions(input: $input) { userErrors { code path } } }`;
     const input = {
       organizationId: own.organizationId,
@@ -295,7 +295,7 @@ describe('with what is known of an end, a parent and a wait', () => {
     ]);
   });
 
-  it('archives what a combined filter finds, and nothing else', async () => {
+  it('archives the matches of a combined filter, and nothing else', async () => {
     const ended = await makeOrganization(test, 'Ended');
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await createSession(test, { title: `E${n}` }, ended.token));

@@ -53,7 +53,7 @@ describe('Query.sessions', () => {
     expect(await titles('sessions', nobody.token)).toEqual([]);
   });
 
-  it('takes the filter and the order of other lists', async () => {
+  it('accepts the filter and the order of other lists', async () => {
     expect(await titles('sessions', user.token, '(filter: {tags: ["t"]})')).toEqual(['bot 1', 'bot 0']);
     expect(await titles('sessions', test.adminToken, '(filter: {tags: ["t"]})')).toEqual(['bot 2', 'bot 1', 'bot 0']);
     expect(await titles('sessions', user.token, `(filter: {createdByIds: ["${user.userId}"]})`)).toEqual([
@@ -112,7 +112,7 @@ describe('Viewer.sessions', () => {
     expect(await titles('viewer.sessions', user.token, other)).toEqual([]);
   });
 
-  it('lists what a key that acts for itself started, and nothing of others', async () => {
+  it('lists those that a key without a user started, and no others', async () => {
     const { organizationId } = organizations[0] ?? {};
     const token = await makeKey(test, { kind: 'SERVICE', organizationId, roleId: 'org_admin' });
     const made = await createSession(test, { title: 'of a key' }, token);
@@ -130,7 +130,7 @@ describe('Viewer.waitingForMe', () => {
     );
   });
 
-  it('lists what waits and the viewer started or may manage, over all its organizations, newest first', async () => {
+  it('lists waiting sessions that the viewer started or may manage, over all its organizations, newest first', async () => {
     expect(await titles('viewer.waitingForMe', user.token)).toEqual(['user 1', 'bot 1', 'user 0']);
     expect(await titles('viewer.waitingForMe', organizations[2]?.token ?? '')).toEqual(['bot 2']);
     expect(await titles('viewer.waitingForMe', test.adminToken)).toEqual(['bot 2', ...ofMine]);
@@ -140,7 +140,7 @@ describe('Viewer.waitingForMe', () => {
     expect(await titles('viewer.waitingForMe', manager.token)).toEqual(['bot 2', ...ofMine]);
   });
 
-  it('takes a filter and an order', async () => {
+  it('accepts a filter and an order', async () => {
     const own = `(filter: {createdByIds: ["${user.userId}"]})`;
     expect(await titles('viewer.waitingForMe', user.token, own)).toEqual(['user 1', 'user 0']);
     const approvals = '(filter: {statusDetail: [WAITING_FOR_APPROVAL]})';
@@ -174,7 +174,7 @@ describe('Viewer.waitingForMe', () => {
     }
   });
 
-  it('lets go of what was answered, and of what is in an organization that is gone', async () => {
+  it('drops answered sessions, and those of a deleted organization', async () => {
     await test.app.services.store.execute(`update session set status_detail = 'working' where id = $1`, [
       ids['user 1'],
     ]);

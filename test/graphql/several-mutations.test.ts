@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-it('gives what one mutation made when the next is refused', async () => {
+it('returns the payload of one mutation if the next is refused', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Other');
   const document = `mutation {
     createApiKey(input: {kind: {serviceUser: {serviceUserId: "${serviceUserId}"}}, name: "kept"}) { token }

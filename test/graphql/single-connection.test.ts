@@ -67,7 +67,7 @@ it('serves the client of graphql-sse, in both of its modes', async () => {
   }
 });
 
-it('ends an operation by DELETE, and its neighbours live on', async () => {
+it('ends one operation by DELETE, and the others continue', async () => {
   const id = await createSession(test);
   const stream = await reserve(test, test.adminToken);
   for (const name of ['a', 'b']) {
@@ -86,7 +86,7 @@ it('ends an operation by DELETE, and its neighbours live on', async () => {
   await waitForActive(0);
 });
 
-it('refuses a bad operation alone', async () => {
+it('refuses only the invalid operation', async () => {
   const id = await createSession(test);
   const stream = await reserve(test, test.adminToken);
   await stream.refused({ query: messages, variables: { id } }, 'good');
@@ -116,7 +116,7 @@ it('refuses a bad operation alone', async () => {
   expect(bodyOf(await stream.next())).toBe('alive');
 });
 
-it('takes 100 operations at once', async () => {
+it('accepts 100 concurrent operations', async () => {
   const id = await createSession(test);
   const stream = await reserve(test, test.adminToken);
   for (let n = 0; n < 100; n++) {
@@ -129,7 +129,7 @@ it('takes 100 operations at once', async () => {
 });
 
 describe('a stream', () => {
-  it('is one principal’s own', async () => {
+  it('belongs to one principal', async () => {
     const stream = await reserve(test, test.adminToken);
     const { token } = await makeOrganization(test, 'Other');
     const unknown = {
@@ -144,7 +144,7 @@ describe('a stream', () => {
     expect((await call(test, null, 'PUT', '/graphql/stream')).status).toBe(401);
   });
 
-  it('is opened once', async () => {
+  it('can be opened once', async () => {
     const stream = await reserve(test, test.adminToken);
     const headers = { accept: 'text/event-stream', 'x-graphql-event-stream-token': stream.token };
     expect((await call(test, test.adminToken, 'GET', '/graphql/stream', undefined, headers)).status).toBe(409);

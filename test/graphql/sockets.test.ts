@@ -65,7 +65,7 @@ it.each([
   expect(await closeCode(socket)).toBe(code);
 });
 
-it('closes a socket that subscribes before connection_init as 4401, and one that says nothing as 4408', async () => {
+it('closes a socket that subscribes before connection_init with 4401, and a silent one with 4408', async () => {
   const hasty = rawSocket(test.url);
   const silent = rawSocket(test.url);
   await Promise.all([once(hasty, 'open'), once(silent, 'open')]);
@@ -73,7 +73,7 @@ it('closes a socket that subscribes before connection_init as 4401, and one that
   expect(await Promise.all([closeCode(hasty), closeCode(silent)])).toEqual([4401, 4408]);
 });
 
-it('knows operations apart that take one id after another', async () => {
+it('distinguishes operations that reuse an id', async () => {
   const id = await createSession(test);
   const socket = await openRaw();
   const bodies = new Map<string, string[]>();
@@ -121,7 +121,7 @@ it('counts each of them against the limit of operations', async () => {
   await waitForActive(0);
 });
 
-it('keeps none when a socket is gone before they have begun', async () => {
+it('stores none if a socket closes before they begin', async () => {
   const id = await createSession(test);
   for (let turns = 0; turns < 20; turns++) {
     const socket = await openRaw();
@@ -152,7 +152,7 @@ it('drops an operation that is completed at any time after its start', async () 
   await waitForActive(0);
 });
 
-it('ends the operation alone whose log cannot be read, and does not say why', async () => {
+it('ends only the operation whose log cannot be read, without the reason', async () => {
   const id = await createSession(test);
   const client = connect(test.url, test.adminToken);
   const following = follow(client, messages, { id });
@@ -172,7 +172,7 @@ it('ends the operation alone whose log cannot be read, and does not say why', as
   ]);
 });
 
-it('stops though a client does not answer', async () => {
+it('stops even if a client does not answer', async () => {
   const other = await startApp();
   const id = await createSession(other);
   const socket = await openRaw(other);

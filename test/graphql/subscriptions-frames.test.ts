@@ -23,7 +23,7 @@ const subscriptions = {
     ... on SessionMessage { body author { ${author} } } ... on StatusEvent { status statusDetail isArchived } } } }`,
 } as const;
 
-it('gives by frames that are made for many what is made for one alone', { timeout: 120_000 }, async () => {
+it('sends shared frames equal to those for a single subscriber', { timeout: 120_000 }, async () => {
   const { token, organizationId } = await makeOrganization(test, 'Frames');
   const other = await makeOrganization(test, 'Other frames');
   // Its first message is by a user whom the organization's members cannot see.
@@ -62,7 +62,7 @@ it('gives by frames that are made for many what is made for one alone', { timeou
   expect(await stranger.errors()).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
 });
 
-it('masks what goes wrong with a part of an entry as it does for one alone', async () => {
+it('masks errors in a part of an entry like for a single subscriber', async () => {
   const id = await createSession(test);
   const query = subscriptions['all fields'];
   const { store } = test.app.services;

@@ -12,7 +12,7 @@ afterAll(() => test.close());
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 
-it('reads entries, and who may see them, in one statement for sockets and streams of all viewers', async () => {
+it('reads entries and their access in one statement for sockets and streams of all viewers', async () => {
   const { token, organizationId } = await makeOrganization(test, 'Many');
   const id = await createSession(test, { organizationId }, token);
   const client = connect(test.url, token);

@@ -23,7 +23,7 @@ const bodies = (payloads: any[]) => payloads.map((payload) => payload.data.sessi
 const waitForActive = (count: number) =>
   expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 5_000 }).toBe(count);
 
-it('gives what there is, then what comes, each once and in order', async () => {
+it('sends existing entries, then new ones, each once and in order', async () => {
   const id = await createSession(test);
   const stream = await open({ id });
   expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
@@ -33,7 +33,7 @@ it('gives what there is, then what comes, each once and in order', async () => {
   expect(bodies(await stream.take(3))).toEqual(['one', 'two', 'three']);
 });
 
-it('goes on after the cursor of the last event, 20 times', async () => {
+it('resumes after the cursor of the last event, 20 times', async () => {
   const id = await createSession(test);
   const words = Array.from({ length: 20 }, (_, n) => `m${n}`);
   const writing = (async () => {
@@ -59,7 +59,7 @@ it('reads a log of several batches without loss or repeat', async () => {
   expect(bodies(await (await open({ id })).take(251)).slice(1)).toEqual(words);
 });
 
-it('gives the whole log and the session alike', async () => {
+it('sends the complete log and the session alike', async () => {
   const id = await createSession(test);
   const events = await open(
     { id },
@@ -95,7 +95,7 @@ it('ends with BAD_CURSOR for a cursor of another session', async () => {
   ]);
 });
 
-it('forgets a subscriber that leaves while it waits', async () => {
+it('releases a subscriber that disconnects while it waits', async () => {
   const id = await createSession(test);
   await waitForActive(0);
   const stream = await open({ id });
@@ -134,7 +134,7 @@ it('ends every stream when the service stops', async () => {
   expect(other.app.watches.active()).toBe(0);
 });
 
-it('hides the sessions of another organization, as if they were not there', async () => {
+it('hides the sessions of another organization as if unknown', async () => {
   const id = await createSession(test);
   const { token } = await makeOrganization(test, 'Other');
   const read = async (session: string) => (await openStream(test.url, token, messages, { id: session })).rest();
@@ -146,7 +146,7 @@ it('hides the sessions of another organization, as if they were not there', asyn
 it.each([
   ['none', ''],
   ['a wrong one', `cog_${'a'.repeat(52)}`],
-])('is 401 with %s for a token', async (_what, token) => {
+])('answers 401 with %s for a token', async (_what, token) => {
   const { response } = await openStream(test.url, token, messages, { id: await createSession(test) });
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });

@@ -28,7 +28,7 @@ describe.each(readers)('through %s', (readerIs) => {
     while (active() !== count) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('gives what there is, then what comes, each once and in order', async () => {
+  it('sends existing entries, then new ones, each once and in order', async () => {
     const id = await createSession(test);
     const following = follow(connect(reader.url, test.adminToken), messages, { id });
     expect((await following.take(1)).map(edge)).toMatchObject([
@@ -39,7 +39,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect((await following.take(3)).map((payload) => edge(payload).node.body)).toEqual(['one', 'two', 'three']);
   });
 
-  it('goes on after a cursor, also one that a query gave', async () => {
+  it('resumes after a cursor, also one from a query', async () => {
     const id = await createSession(test);
     await say(test, id, 'a', 'b', 'c');
     const client = connect(reader.url, test.adminToken);
@@ -63,7 +63,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(bodies.slice(1)).toEqual(words);
   });
 
-  it('follows the whole log, or some kinds of it, with the same cursors', async () => {
+  it('follows the complete log, or some kinds of entries, with the same cursors', async () => {
     const id = await createSession(test);
     const client = connect(reader.url, test.adminToken);
     const query =
@@ -83,7 +83,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect((await some.take(1))[0].data.sessionEvents.node).toMatchObject({ seq: 3, kind: 'STATUS', status: 'EXIT' });
   });
 
-  it('gives the session now and after each change', async () => {
+  it('sends the session now and after each change', async () => {
     const id = await createSession(test);
     const following = follow(
       connect(reader.url, test.adminToken),
@@ -104,19 +104,19 @@ describe.each(readers)('through %s', (readerIs) => {
   it.each([
     ['no token', null],
     ['a token that nobody has', 'cog_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
-  ] as [string, string | null][])('closes a socket with %s as 4403', async (_what, token) => {
+  ] as [string, string | null][])('closes a socket with %s with 4403', async (_what, token) => {
     const following = follow(connect(reader.url, token), messages, { id: 'x' });
     const reason = 'The token is missing, unknown, expired or revoked';
     expect(await following.ended).toMatchObject({ code: 4403, reason });
   });
 
-  it('takes the bare token, and the header of the upgrade', async () => {
+  it('accepts the token without "Bearer", and the header of the upgrade', async () => {
     const id = await createSession(test);
     const following = follow(connect(reader.url, test.adminToken, test.adminToken), messages, { id });
     await expect(following.take(1)).resolves.toHaveLength(1);
   });
 
-  it('answers a bad operation alone: its neighbours live on', async () => {
+  it('refuses only the invalid operation: the others continue', async () => {
     const id = await createSession(test);
     const client = connect(reader.url, test.adminToken);
     const good = follow(client, messages, { id });
@@ -146,7 +146,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(foreign).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
   });
 
-  it('forgets a subscriber after every way of leaving', async () => {
+  it('releases a subscriber after every kind of disconnection', async () => {
     const id = await createSession(test);
     await waitForActive(0);
     const client = connect(reader.url, test.adminToken);

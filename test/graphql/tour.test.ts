@@ -21,7 +21,7 @@ afterAll(() => app.close());
 const page = readFileSync(join(root, 'docs/graphql.md'), 'utf8');
 const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text]) => text as string);
 
-test('every document of the tour is answered, one after the other, as a reader would send them', async () => {
+test('every document of the tour works in sequence', async () => {
   const reader = new PageReader(app.organizationId);
   expect(blocks.length).toBeGreaterThan(4);
   // A run and a delivery, which subscriptions of the page report.

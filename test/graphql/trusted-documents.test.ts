@@ -56,14 +56,14 @@ const named: [string, Record<string, unknown>][] = [
 describe.each(transportNames)('by %s', (name) => {
   const send = transports[name];
 
-  it.each(named)('a document is named by %s', async (_way, naming) => {
+  it.each(named)('accepts a document named by %s', async (_way, naming) => {
     for (const test of [mixed, strict]) {
       const { data, errors } = await send(test, test.adminToken, naming);
       expect({ data, errors }).toEqual({ data: { viewer: { principalType: 'SERVICE_USER' } }, errors: undefined });
     }
   });
 
-  it('it takes variables', async () => {
+  it('accepts variables', async () => {
     const id = await startSession();
     const { data } = await send(strict, strict.adminToken, { documentId: '0c7a', variables: { id } });
     expect(data).toEqual({ session: { title: 'say hello' } });
@@ -73,7 +73,7 @@ describe.each(transportNames)('by %s', (name) => {
     ['another text', { query: '{ viewer { permissions } }' }],
     ['the text of one that is trusted', { query: viewerQuery }],
     ['introspection', { query: '{ __schema { queryType { name } } }' }],
-  ])('%s is refused where only trusted documents are run', async (_what, operation) => {
+  ])('refuses %s if only trusted documents may run', async (_what, operation) => {
     const { data, errors } = await send(strict, strict.adminToken, operation);
     expect(data ?? null).toBeNull();
     expect(errors?.[0]).toMatchObject({ extensions: { code: 'PERSISTED_QUERY_ONLY' } });
@@ -81,7 +81,7 @@ describe.each(transportNames)('by %s', (name) => {
     expect(beside.errors).toBeUndefined();
   });
 
-  it('an unknown id is refused, though a text stands beside it; elsewhere the text is run', async () => {
+  it('refuses an unknown id even with a text; without a manifest, the text runs', async () => {
     const unknown = { errors: [expect.objectContaining({ extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } })] };
     expect(await send(mixed, mixed.adminToken, { documentId: 'x' })).toEqual(unknown);
     expect(await send(strict, strict.adminToken, { documentId: 'x', query: viewerQuery })).toEqual(unknown);
@@ -90,7 +90,7 @@ describe.each(transportNames)('by %s', (name) => {
   });
 });
 
-it('a subscription is named too, on a socket also without any text', async () => {
+it('accepts a named subscription, on a socket also without a text', async () => {
   const id = await startSession();
   const following = followOperation(connect(strict.url, strict.adminToken), {
     query: '',
@@ -113,7 +113,7 @@ describe('a manifest', () => {
   const load = async (content: unknown, name = 'other.json') =>
     loadTrustedDocuments({ path: await write(name, content), isOnly: true }, schema);
 
-  it('of Apollo’s form is read', async () => {
+  it('in Apollo’s form is accepted', async () => {
     const operations = [{ id: 'abc', name: 'Who', type: 'query', body: viewerQuery }];
     const { find, count } = await load({ format: 'apollo-persisted-query-manifest', version: 1, operations });
     expect([find('abc'), find(sha256(viewerQuery)), find('abd'), count]).toEqual([viewerQuery, viewerQuery, null, 1]);
@@ -134,7 +134,7 @@ describe('a manifest', () => {
     await expect(load(content)).rejects.toThrow(directory);
   });
 
-  it('that is not there is refused with its path, when the service starts', async () => {
+  it('that does not exist is refused with its path at the start of the service', async () => {
     const path = join(directory, 'missing.json');
     await expect(startApp({ trustedDocuments: { path, isOnly: false } })).rejects.toThrow(
       `TRUSTED_DOCUMENTS: ${path} cannot be read (ENOENT).`,

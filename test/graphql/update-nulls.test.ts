@@ -178,7 +178,7 @@ const rules: [name: string, member: string, rule: 'refused' | 'cleared'][] = Obj
     ]),
 );
 
-it('knows every update mutation, and a value of each member', () => {
+it('covers every update mutation, and a value of each member', () => {
   const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {}).filter((name) =>
     /^update[A-Z]/.test(name),
   );
@@ -187,7 +187,7 @@ it('knows every update mutation, and a value of each member', () => {
   expect(unset).toEqual([]);
 });
 
-it('says of each member what null does', () => {
+it('documents for each member the effect of null', () => {
   const unsaid = rules.filter(
     ([name, member]) => !/\bnull\b/i.test(inputOf(name).getFields()[member]?.description ?? ''),
   );

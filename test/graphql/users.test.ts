@@ -17,7 +17,7 @@ const assign = (input: Record<string, unknown>, token?: string) =>
   run('assignRole', 'user { userId } serviceUser { serviceUserId }', roleInput(input), token);
 
 describe('User.roleAssignments', () => {
-  it('shows each viewer the places whose members it may see, and to oneself all', async () => {
+  it('shows each viewer the scopes whose members it may see, and all of its own', async () => {
     const first = await makeOrganization(test, 'First');
     const second = await makeOrganization(test, 'Second');
     const { userId, token } = await makeUser(test, { organizationId: first.organizationId });
@@ -43,7 +43,7 @@ describe('Enterprise.users', () => {
   const page = async (variables: object) =>
     (await graphql(test, test.adminToken, query, { ...variables })).data.enterprise.users;
 
-  it('pages both ways, and finds by address', async () => {
+  it('is paged both ways, and filtered by email address', async () => {
     const made = [];
     for (let n = 0; n < 3; n++) made.unshift(await makeUser(test));
     const [newest, , third] = made;
@@ -61,7 +61,7 @@ describe('Enterprise.users', () => {
     expect(found.nodes).toMatchObject([{ userId: newest?.userId }]);
   });
 
-  it('is for who may see members', async () => {
+  it('needs the permission to view members', async () => {
     const { token } = await makeManager(test, 'READ_ACCOUNT_META');
     const { errors } = await graphql(test, token, '{ enterprise { users { nodes { userId } } } }');
     expect(errors?.[0]).toMatchObject({
@@ -93,7 +93,7 @@ describe('a user', () => {
     expect(await rolesOf(test, users[1].userId)).toEqual([[null, 'account_member']]);
   });
 
-  it('changes its own name, and not another’s', async () => {
+  it('may change its own name, and not another’s', async () => {
     const one = await makeUser(test, { name: 'One' });
     const two = await makeUser(test, { name: 'Two' });
     const rename = (userId: string, input: object, token?: string) =>
@@ -110,7 +110,7 @@ describe('a user', () => {
     ]);
   });
 
-  it('that is deleted is gone, with its keys and streams, and stays the author of what it made', async () => {
+  it('that is deleted loses its keys and streams, and stays the author of its objects', async () => {
     const mate = await makeUser(test);
     const { userId, token, email } = await makeUser(test, { name: 'Leaver' });
     const sessionId = await createSession(test, {}, token);

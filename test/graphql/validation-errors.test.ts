@@ -14,7 +14,7 @@ const ask = async (query: string, variables: Record<string, unknown> = {}) =>
 it.each([
   ['a moment', '"2026-11-21"', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but was "2026-11-21".'],
   ['a moment', '5', 'DateTime must be RFC 3339 text such as "2026-11-21T09:00:00Z", but was 5.'],
-])('says how %s is to be written, where the value is %s', async (_what, literal, message) => {
+])('states the form of %s if the value is %s', async (_what, literal, message) => {
   const inline = `{ organizations { nodes { sessions(filter: {createdAfter: ${literal}}) { nodes { title } } } } }`;
   expect(await ask(inline)).toMatchObject({
     message: message,
@@ -27,20 +27,20 @@ it.each([
   expect(error.extensions.code).toBe('INVALID_INPUT');
 });
 
-it('says how a day is to be written', async () => {
+it('states the form of a date', async () => {
   const query = 'query($from: Date!) { enterprise { consumption(from: $from, to: $from) { totalAcus } } }';
   expect((await ask(query, { from: '21.11.2026' })).message).toContain(
     'Date must be a day as text such as "2026-11-21", but was "21.11.2026".',
   );
 });
 
-it('has a code for a variable that is missing', async () => {
+it('has a code for a missing variable', async () => {
   const error = await ask('query($id: ID!) { session(id: $id) { title } }');
   expect(error).toMatchObject({ extensions: { code: 'INVALID_INPUT' } });
   expect(error.message).toContain('$id');
 });
 
-it('names the item of a list that is meant, and its place', async () => {
+it('names the item of a list, and its index', async () => {
   const sessionId = await createSession(test);
   const { data } = await graphql(
     test,
@@ -53,7 +53,7 @@ it('names the item of a list that is meant, and its place', async () => {
   ]);
 });
 
-it('says of a secret’s key that is there already which it is', async () => {
+it('names a duplicate secret’s key', async () => {
   const { token } = await makeOrganization(test, 'Complaints of secrets');
   const create = `mutation { createSecret(input: {key: "TWICE", type: KEY_VALUE, value: "c4n4ry"}) {
     userErrors { code message path } } }`;
@@ -67,13 +67,13 @@ it('says of a secret’s key that is there already which it is', async () => {
   ]);
 });
 
-it('shows of a long cursor the beginning, and that it is one', async () => {
+it('shows only the beginning of a long cursor, and names it as one', async () => {
   const error = await ask(`{ organizations(after: "${'x'.repeat(80)}") { nodes { name } } }`);
   expect(error).toMatchObject({ extensions: { code: 'BAD_CURSOR' } });
   expect(error.message).toContain(`"${'x'.repeat(60)}…"`);
 });
 
-it('takes a document’s id as a string only, and says so', async () => {
+it('accepts a document’s id as a string only, and states that', async () => {
   const { status, body } = await call(test, test.adminToken, 'POST', '/graphql', { documentId: 5 });
   expect({ status, error: body.errors[0] }).toMatchObject({
     status: 400,
@@ -81,7 +81,7 @@ it('takes a document’s id as a string only, and says so', async () => {
   });
 });
 
-it('says where the types of events are listed', async () => {
+it('refers to the list of event types', async () => {
   const { data } = await graphql(
     test,
     test.v1Key,
@@ -91,7 +91,7 @@ it('says where the types of events are listed', async () => {
   expect(data.createAutomation.userErrors[0].message).toContain('/automations/schemas');
 });
 
-it('tells how a session ended', async () => {
+it('describes the end of a session', async () => {
   const sessionId = await createSession(test);
   const read = async () =>
     (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { endReason } }', { id: sessionId }))

@@ -112,7 +112,7 @@ const conflict = (expected: number, stored: number) => [
 ];
 
 it.each(Object.entries(resources))(
-  'changes and deletes a %s only at the version that is expected',
+  'changes and deletes a %s only at the expected version',
   async (name, { field, member, values: [one, two] }) => {
     const { created, update, remove } = await createOne(name);
     expect(created.version).toBe(1);
@@ -127,7 +127,7 @@ it.each(Object.entries(resources))(
   },
 );
 
-it('lets one of two editors at the same version win', async () => {
+it('lets one of two editors of the same version win', async () => {
   const { update } = await createOne('Playbook');
   const answers = await Promise.all(['Left', 'Right'].map((title) => update(title, 1)));
   const codes = answers.map(({ userErrors }) => userErrors.map(({ code }: { code: string }) => code));

@@ -15,7 +15,7 @@ const viewerQuery = gql(`query {
   organizations(first: 10) { nodes { organizationId } }
 }`);
 
-it('knows the administrator, who is of the enterprise', async () => {
+it('returns the administrator, who belongs to the enterprise', async () => {
   const { viewer, enterprise } = await query(test, test.adminToken, viewerQuery, {});
   expect(viewer).toMatchObject({
     principalType: 'SERVICE_USER',
@@ -29,7 +29,7 @@ it('knows the administrator, who is of the enterprise', async () => {
   expect(enterprise).toEqual({ name: 'Switchyard' });
 });
 
-it('knows the first user by its v1 key, which acts in one organization', async () => {
+it('returns the first user for its v1 key, which acts in one organization', async () => {
   const { viewer, enterprise, organizations } = await query(test, test.v1Key, viewerQuery, {});
   const organizationId = `org-${test.organizationId}`;
   expect(viewer).toMatchObject({
@@ -41,7 +41,7 @@ it('knows the first user by its v1 key, which acts in one organization', async (
   expect(organizations.nodes).toEqual([{ organizationId }]);
 });
 
-it('knows a service user of an organization, and shows it no other', async () => {
+it('returns a service user of an organization, which sees no other', async () => {
   const { token, organizationId } = await makeOrganization(test, 'Third');
   const { viewer, enterprise, organizations } = await query(test, token, viewerQuery, {});
   expect(viewer).toMatchObject({
@@ -58,7 +58,7 @@ const makeKey = gql(`mutation($input: CreateApiKeyInput!) {
   createApiKey(input: $input) { token apiKey { kind name display } userErrors { code path } }
 }`);
 
-it('knows a service key, which acts for itself', async () => {
+it('returns a service key, which acts for itself', async () => {
   const { organizationId } = test;
   const input = { kind: { service: { scope: { organizationId }, roleId: 'org_admin' } }, name: 'ci' };
   const { createApiKey } = await query(test, test.adminToken, makeKey, { input });

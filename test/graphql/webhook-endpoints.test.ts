@@ -26,7 +26,7 @@ const sendTest = (webhookEndpointId: string, token: string) =>
     token,
   );
 
-it('is made, changed and deleted, and its secret is shown once', async () => {
+it('is created, changed and deleted, and its secret is shown once', async () => {
   const { organizationId, token, serviceUserId } = await makeOrganization(test, 'Endpoints');
   const made = await makeEndpoint(test, token, { url, description: 'Ours' });
   expect(made).toEqual({
@@ -89,7 +89,7 @@ it('is made, changed and deleted, and its secret is shown once', async () => {
   ]);
 });
 
-it('is refused with the path of what is wrong, and when there are many', async () => {
+it('is refused with the path of the problem, and beyond the maximum number', async () => {
   const { token } = await makeOrganization(test, 'Refused endpoints');
   for (const [input, path] of [
     [{ url: 'nowhere' }, 'url'],
@@ -107,7 +107,7 @@ it('is refused with the path of what is wrong, and when there are many', async (
   expect(refused.map(({ userErrors }) => userErrors[0].code)).toEqual(['LIMIT_EXCEEDED']);
 });
 
-it('is for who may change automations, and made by who may also view sessions', async () => {
+it('needs the permission to change automations, and to view sessions for its creation', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Whose endpoints');
   const { id } = await makeEndpoint(test, token, { url });
   const sent = await sendTest(id, token);
@@ -143,7 +143,7 @@ it('is for who may change automations, and made by who may also view sessions', 
   expect(await readEndpoint(test, member, id)).toBeNull();
 });
 
-it('has its deliveries paged both ways, and by their status', async () => {
+it('has deliveries that are paged both ways, and filtered by status', async () => {
   const { token } = await makeOrganization(test, 'Paged deliveries');
   const { id } = await makeEndpoint(test, token, { url });
   const ids: string[] = [];
@@ -164,7 +164,7 @@ it('has its deliveries paged both ways, and by their status', async () => {
 });
 
 // Must be the last test: the app's own key cannot decrypt anything afterwards.
-it('encrypts its secrets again when SECRET_KEY is changed', async () => {
+it('re-encrypts its secrets after a change of SECRET_KEY', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
   const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });
   const rotated = await runMutation(test, 'rotateWebhookEndpointSecret', 'secret', { webhookEndpointId: id }, token);

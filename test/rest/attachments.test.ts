@@ -26,7 +26,7 @@ const countRows = async () => {
 };
 
 describe('POST /v1/attachments', () => {
-  test('answers the bare address as text; following it gives the file', async () => {
+  test('returns the plain address as text, from which the file can be read', async () => {
     const answer = await upload(app, app.v1Key, '/v1/attachments', { name: 'notes.txt', content: 'trains\n' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -35,7 +35,7 @@ describe('POST /v1/attachments', () => {
     expect(await followed.text()).toBe('trains\n');
   });
 
-  test('answers a JSON string to clients that accept JSON by name', async () => {
+  test('returns a JSON string to clients that accept JSON by name', async () => {
     const body = multipart([{ disposition: 'name="file"; filename="a.txt"', content: 'x' }]);
     const plain = await sendParts(app, app.v1Key, '/v1/attachments', body, { accept: '*/*' });
     expect(plain.headers.get('content-type')).toMatch('text/plain');
@@ -62,7 +62,7 @@ describe('GET /v1/attachments/{uuid}/{name}', () => {
     expect(await (await get(location)).text()).toBe('one');
   });
 
-  test('404 for another organization’s, exactly as for one that never existed, and for another name', async () => {
+  test('404 for another organization’s, exactly as for an unknown one, and for another name', async () => {
     const other = await makeOrganization(app);
     const theirs = await uploadTo(app, other, { name: 'a.txt', content: 'theirs' });
     const id = theirs.attachment_id.replace('attachment-', '');
@@ -76,7 +76,7 @@ describe('GET /v1/attachments/{uuid}/{name}', () => {
 });
 
 describe('v3 uploads', () => {
-  test('answer id, name and address; the address gives the file to every key of the organization', async () => {
+  test('return id, name and address; every key of the organization can read the address', async () => {
     const body = await uploadTo(app, app.organizationId, { name: 'résumé 1.txt', content: 'résumé' });
     expect(body).toEqual({
       attachment_id: expect.stringMatching(/^attachment-[0-9a-f]{32}$/),
@@ -104,7 +104,7 @@ describe('v3 uploads', () => {
     expect(await countRows()).toBe(before);
   });
 
-  test('another organization’s are unknown by every address', async () => {
+  test('another organization’s are unknown at every address', async () => {
     const id = await makeOrganization(app);
     const stranger = await makeUser(app, id);
     const mine = await uploadTo(app, app.organizationId, { name: 'a.txt', content: 'mine' });
@@ -123,7 +123,7 @@ describe('v3 uploads', () => {
   });
 });
 
-describe('what is refused leaves nothing behind', () => {
+describe('refused uploads leave nothing behind', () => {
   const file: Part = { disposition: 'name="file"; filename="a.txt"', content: 'x' };
   const big = { disposition: 'name="file"; filename="a.bin"', content: Buffer.alloc(1_048_577) };
   const cases: [string, BodyInit, number, Record<string, string>?][] = [
@@ -153,7 +153,7 @@ describe('what is refused leaves nothing behind', () => {
     expect((await call(app, app.adminToken, 'GET', '/v3/self')).status).toBe(200);
   });
 
-  test('far too much: the sender is cut off', async () => {
+  test('far too much: the sender is disconnected', async () => {
     const before = { files: await readStoredFiles(app), rows: await countRows() };
     const { answer, sentBytes } = await sendEndlessly(app, uploads(), multipart([{ ...file, content: '' }], true));
     // A reset may overtake the response.
@@ -163,7 +163,7 @@ describe('what is refused leaves nothing behind', () => {
     expect(await countRows()).toBe(before.rows);
   });
 
-  test('a caller who goes away in the middle', async () => {
+  test('a client that disconnects in the middle', async () => {
     const before = { files: await readStoredFiles(app), rows: await countRows() };
     const gone = new AbortController();
     let sent: () => void = () => undefined;
@@ -191,7 +191,7 @@ describe('what is refused leaves nothing behind', () => {
     expect(await countRows()).toBe(before.rows);
   });
 
-  test('a file of exactly the limit, and an empty one, are taken', async () => {
+  test('a file of exactly the limit, and an empty one, are accepted', async () => {
     const content = new Uint8Array(1_048_576).fill(7);
     const largest = await uploadTo(app, app.organizationId, { name: 'most.bin', content });
     const response = await get(await linkOf(app.adminToken, largest.url));
@@ -238,7 +238,7 @@ describe('names', () => {
   });
 });
 
-describe('what is served is never run', () => {
+describe('served files are never executed', () => {
   const png = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
     'base64',
@@ -295,7 +295,7 @@ describe('signed links', () => {
   const makeLink = async (content = '0123456789') =>
     linkOf(app.adminToken, (await uploadTo(app, app.organizationId, { name: 'digits.txt', content })).url);
 
-  test('403 for what is not exactly as it was given out', async () => {
+  test('403 for any change of the link', async () => {
     const link = await makeLink();
     const other = await makeLink();
     const { searchParams } = new URL(link);
@@ -318,7 +318,7 @@ describe('signed links', () => {
     expect((await get(link)).status).toBe(200);
   });
 
-  test('403 once it has expired', async () => {
+  test('403 after its expiry', async () => {
     const link = await makeLink();
     const { services } = app.app;
     const { now } = services;
@@ -344,7 +344,7 @@ describe('signed links', () => {
     expect((await get(link)).status).toBe(404);
   });
 
-  test('HEAD, and only GET beside it', async () => {
+  test('allow HEAD besides GET only', async () => {
     const link = await makeLink();
     const head = await fetch(link, { method: 'HEAD' });
     expect({ status: head.status, length: head.headers.get('content-length') }).toEqual({ status: 200, length: '10' });
@@ -376,7 +376,7 @@ describe('signed links', () => {
     });
   });
 
-  test.each(['bytes=10-', 'bytes=-0'])('Range: %s has nothing', async (range) => {
+  test.each(['bytes=10-', 'bytes=-0'])('Range: %s is not satisfiable', async (range) => {
     const answer = await get(await makeLink(), { range });
     expect({ status: answer.status, range: answer.headers.get('content-range') }).toEqual({
       status: 416,

@@ -60,7 +60,7 @@ async function seedForeign(): Promise<{ organizationId: string; entryId: string 
 }
 
 describe(`GET ${v3}`, () => {
-  test('200: an entry says who did what where, with which key and from which address', async () => {
+  test('200: an entry has its actor, action, scope, target, key and address', async () => {
     const organizationId = await makeOrganization(app);
     const { userId, email, v3Token } = await makeUser(app, organizationId);
     const before = Math.floor(Date.now() / 1_000);
@@ -95,7 +95,7 @@ describe(`GET ${v3}`, () => {
     expect(body.items[0].created_at).toBeLessThanOrEqual(Date.now() / 1_000);
   });
 
-  test('200: a service user is named, and what was recorded beside it comes in snake case', async () => {
+  test('200: the service user is named, and additional values are in snake case', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_admin' });
     const { body: organization } = await call(app, token, 'POST', '/v3/enterprise/organizations', { name: 'Recorded' });
     await call(app, token, 'PATCH', `/v3/enterprise/organizations/${organization.org_id}`, { name: 'Renamed' });
@@ -111,7 +111,7 @@ describe(`GET ${v3}`, () => {
     ]);
   });
 
-  test('200: pages of entries of one moment lose and repeat none, in either order', async () => {
+  test('200: pages of entries of one millisecond lose and repeat none, in either order', async () => {
     const organizationId = await makeOrganization(app);
     const createdAt = new Date(Date.now() + 60_000);
     const ids = await seedAuditEntries(app, Array(7).fill({ action: 'send_message', organizationId, createdAt }));
@@ -144,7 +144,7 @@ describe(`GET ${v3}`, () => {
     }
   });
 
-  test('200: actions are any of those given; one that is not recorded here matches nothing', async () => {
+  test('200: actions match any of the given ones; an action that is never recorded matches nothing', async () => {
     const organizationId = await makeOrganization(app);
     const [one = '', two = ''] = await seedAuditEntries(app, [
       { action: 'create_pat', organizationId },
@@ -197,13 +197,13 @@ describe(`GET ${v3}`, () => {
     expect(await earlierThan(at)).not.toContain(oldest);
   });
 
-  test('422: a cursor of one order is none of the other', async () => {
+  test('422: a cursor of one order is invalid for the other', async () => {
     const { body } = await read(`${v3}?first=1`);
     const { status } = await read(`${v3}?order=asc&after=${encodeURIComponent(body.end_cursor)}`);
     expect(status).toBe(422);
   });
 
-  test('403 without ManageEnterpriseSettings, whatever the organization; 404 for what is none of the enterprise', async () => {
+  test('403 without ManageEnterpriseSettings for any organization; 404 for one outside of the enterprise', async () => {
     const organizationId = await makeOrganization(app);
     const foreign = await seedForeign();
     const gone = await makeOrganization(app);
@@ -245,7 +245,7 @@ describe(`GET ${v3}`, () => {
     expect(await readAscending(`${v3}?order=asc`, whole.length)).not.toContain(foreign.entryId);
   });
 
-  test('what was done in an organization stays in the enterprise’s log when it is deleted', async () => {
+  test('the actions in a deleted organization stay in the enterprise’s log', async () => {
     const organizationId = await makeOrganization(app);
     await call(app, app.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
     const { body } = await read(`${v3}?action=create_org&action=delete_org&first=200`);
@@ -287,7 +287,7 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
     });
   });
 
-  test('200: newest first, after included and before not, at most as many as the limit', async () => {
+  test('200: newest first, after included and before excluded, at most as many as the limit', async () => {
     const organizationId = await makeOrganization(app);
     const base = 1_500_000_000_000 + Math.floor(Math.random() * 1e9);
     const ids = await seedAuditEntries(
@@ -299,7 +299,7 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
     expect(bare(await entries(`before=${base + 4}&after=${base}&limit=1000`))).toEqual(ids.toReversed());
   });
 
-  test('200: what only the newer enumeration has is left out', async () => {
+  test('200: actions of newer enumerations only are omitted', async () => {
     const organizationId = await makeOrganization(app);
     const base = 1_400_000_000_000 + Math.floor(Math.random() * 1e9);
     const words = [...earlierAuditActions, ...laterAuditActions, 'of_a_version_to_come'];
@@ -311,7 +311,7 @@ describe.each(['/v1/audit-logs', '/v1/enterprise/audit-logs'])('GET %s', (v1) =>
     expect(found.map(({ action }) => action)).toEqual(earlierAuditActions.toReversed());
   });
 
-  test('403 in the words of version 1 for whoever is no account_admin; 401 for a key of version 3', async () => {
+  test('403 in version 1’s form for anybody but an account_admin; 401 for a key of version 3', async () => {
     const organizationId = await makeOrganization(app);
     const { v1Key } = await makeUser(app, organizationId, 'org_admin');
     for (const token of [v1Key, await makeServiceKey(app, organizationId)]) {
@@ -360,7 +360,7 @@ describe('GET /v2/enterprise/audit-logs', () => {
     expect(times).toEqual(times.toSorted((one: number, other: number) => other - one));
   });
 
-  test('403 for every key but an account_admin’s own; 401 for a key of version 3', async () => {
+  test('403 for every key except an account_admin’s own; 401 for a key of version 3', async () => {
     const organizationId = await makeOrganization(app);
     const { v1Key } = await makeUser(app, organizationId, 'org_admin');
     const serviceOfEnterprise = await createApiKey(await asAdministrator(app), {
@@ -379,7 +379,7 @@ describe('GET /v2/enterprise/audit-logs', () => {
     expect((await read(v2, app.adminToken)).status).toBe(401);
   });
 
-  test('422: a time that is none', async () => {
+  test('422: an invalid time', async () => {
     const { status, body } = await read(`${v2}?after=yesterday`, app.v1Key);
     expect({ status, loc: body.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'after'] });
   });

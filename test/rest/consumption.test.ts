@@ -30,7 +30,7 @@ const day = (date: string, acus: number) => ({
 describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
   const ofOrganization = (id: string) => `/v3/organizations/${id}/consumption/daily`;
 
-  test('200: days begin at 08:00 UTC, also when clocks are put forward in California', async () => {
+  test('200: days begin at 08:00 UTC, even during daylight saving time in California', async () => {
     const organizationId = await makeOrganization(app);
     const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     await use(app, session, 1, '2026-03-08T07:59:59.999Z');
@@ -44,7 +44,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
     });
   });
 
-  test('200: time_after is included and time_before is not; a day that they cut is summed within them', async () => {
+  test('200: time_after is included and time_before is not; a partial day has a partial sum', async () => {
     const organizationId = await makeOrganization(app);
     const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     for (const [acus, at] of [
@@ -63,7 +63,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
     expect(nothing).toMatchObject({ status: 200, body: { total_acus: 0, consumption_by_date: [] } });
   });
 
-  test('200: without bounds it is the current cycle, a calendar month of UTC', async () => {
+  test('200: the default is the current cycle, a calendar month in UTC', async () => {
     const organizationId = await makeOrganization(app);
     const session = await seedSession(app, { organizationId });
     const now = new Date();
@@ -80,7 +80,7 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
     expect((await read(ofOrganization(organizationId) + before)).body.total_acus).toBe(1);
   });
 
-  test('200: a millionth of an ACU is neither lost nor made by adding up', async () => {
+  test('200: sums are exact to a millionth of an ACU', async () => {
     const organizationId = await makeOrganization(app);
     const session = await seedSession(app, { organizationId, createdAt: '2026-03-01' });
     let consumed = 0;
@@ -92,8 +92,8 @@ describe('GET /v3/organizations/{org_id}/consumption/daily', () => {
   });
 });
 
-describe('what is added up in two ways is the same', () => {
-  test('days = cycles = sessions = users and service users = organizations, over random use', async () => {
+describe('sums over different dimensions are equal', () => {
+  test('days = cycles = sessions = users and service users = organizations, for random usage', async () => {
     const test = await startApp();
     try {
       const at = (path: string) => call(test, test.adminToken, 'GET', path);
@@ -170,8 +170,8 @@ function mulberry(seed: number): () => number {
   };
 }
 
-describe('whose consumption may be read', () => {
-  test('404 for an unknown one, another enterprise’s and a deleted organization’s, in the same words', async () => {
+describe('permission to read consumption', () => {
+  test('404 for an unknown, another enterprise’s and a deleted organization’s, with the same message', async () => {
     const foreign = await seedForeignUsage(app, '2026-03-10T12:00:00Z');
     const gone = await makeOrganization(app);
     const { userId: goneUser } = await makeUser(app, gone);
@@ -191,7 +191,7 @@ describe('whose consumption may be read', () => {
     }
   });
 
-  test('404 in an organization for what is another one’s; whoever has left it stays with what was used', async () => {
+  test('404 for objects of another organization; former members keep their earlier usage', async () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
     const [user, other] = [await makeUser(app, one), await makeUser(app, two)];
     const robot = await makeServiceUser(app, { organizationId: two, roleId: 'org_member' });
@@ -217,7 +217,7 @@ describe('whose consumption may be read', () => {
     expect((await read(left)).body.total_acus).toBe(3);
   });
 
-  test('403 names ViewAccountConsumption, or ViewOrgSessions; another organization is not usable', async () => {
+  test('403 names ViewAccountConsumption, or ViewOrgSessions; another organization’s permission does not help', async () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
     const { v3Token, v1Key, userId } = await makeUser(app, one, 'org_admin');
     const missing = { status: 403, body: { detail: 'Missing permission ViewAccountConsumption' } };
@@ -264,7 +264,7 @@ describe('whose consumption may be read', () => {
 });
 
 describe('GET /v3/enterprise/consumption/cycles', () => {
-  test('200: months, newest first, back to the first use, by pages', async () => {
+  test('200: months, newest first, back to the first usage, in pages', async () => {
     const test = await startApp();
     try {
       const session = await seedSession(test, { organizationId: test.organizationId, createdAt: '2024-01-01' });
@@ -289,14 +289,14 @@ describe('GET /v3/enterprise/consumption/cycles', () => {
     }
   });
 
-  test('422: a cursor that is none', async () => {
+  test('422: an invalid cursor', async () => {
     const { status, body } = await read('/v3/enterprise/consumption/cycles?after=x');
     expect({ status, type: body.errors[0].type }).toEqual({ status: 422, type: 'bad_cursor' });
   });
 });
 
 describe.each(['/v1/enterprise/consumption', '/enterprise/consumption'])('GET %s', (path) => {
-  test('200: sessions with what they used in the days asked for, the last one included, and the cycle', async () => {
+  test('200: sessions with their usage in the requested days, the last one included, and the cycle', async () => {
     const organizationId = await makeOrganization(app, 'Consumers');
     const { userId, email } = await makeUser(app, organizationId);
     const { serviceUserId } = await makeServiceUser(app, { organizationId, roleId: 'org_member' });
@@ -337,7 +337,7 @@ describe.each(['/v1/enterprise/consumption', '/enterprise/consumption'])('GET %s
     });
   });
 
-  test('200: nothing was used', async () => {
+  test('200: no usage', async () => {
     const { status, body } = await read(`${path}?start_date=2024-02-28&end_date=2024-02-29`, app.v1Key);
     expect({ status, body }).toEqual({
       status: 200,
@@ -345,7 +345,7 @@ describe.each(['/v1/enterprise/consumption', '/enterprise/consumption'])('GET %s
     });
   });
 
-  test('400 with the text of the generation for dates that are none, or missing', async () => {
+  test('400 with the generic message for invalid or missing dates', async () => {
     const detail = 'Invalid date format. Dates must be in ISO format (YYYY-MM-DD)';
     for (const query of [
       '',

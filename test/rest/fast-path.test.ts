@@ -51,7 +51,7 @@ async function send(
   }
 }
 
-it('answers by the short way what it answers by the long one', async () => {
+it('the fast path returns the same as the normal path', async () => {
   const at = await world();
   const paths: [path: string, token: string][] = [
     [`${at.home}/sessions`, at.v3Token],
@@ -101,7 +101,7 @@ it('answers by the short way what it answers by the long one', async () => {
   }
 });
 
-it('takes JSON by the short way as by the long one', async () => {
+it('the fast path accepts JSON like the normal path', async () => {
   const at = await world();
   const messages = `${at.home}/sessions/${at.sessionId}/messages`;
   const bodies: [path: string, token: string, body: string | Uint8Array<ArrayBuffer>][] = [
@@ -152,7 +152,7 @@ it('takes JSON by the short way as by the long one', async () => {
   expect(await send(messages, { authorization }, large)).toMatchObject({ isFastPath: false, status: 413 });
 });
 
-it('ends with a connection that ends within its body, and goes on with the next', async () => {
+it('survives a connection that ends within its body, and serves the next', async () => {
   const at = await world();
   const path = `${at.home}/sessions/${at.sessionId}/messages`;
   await call(test, at.v3Token, 'GET', path);
@@ -177,7 +177,7 @@ it('ends with a connection that ends within its body, and goes on with the next'
   expect(items.map(({ message }: any) => message)).toEqual(['say hello', 'whole', 'whole']);
 });
 
-it('takes what came whole from a client that went away with its last byte', async () => {
+it('accepts a complete request of a client that disconnects after its last byte', async () => {
   const at = await world();
   const path = `${at.home}/sessions/${at.sessionId}/messages`;
   await call(test, at.v3Token, 'GET', path);
@@ -204,7 +204,7 @@ it('takes what came whole from a client that went away with its last byte', asyn
   }, 10_000);
 });
 
-it('leaves to the long way what is unusual, or not by a key that was seen lately', async () => {
+it('leaves unusual requests, and keys that are not cached, to the normal path', async () => {
   const { home, v1Key, v3Token, sessionId } = await world();
   const path = `${home}/sessions/${sessionId}`;
   const authorization = `Bearer ${v3Token}`;
@@ -225,7 +225,7 @@ it('leaves to the long way what is unusual, or not by a key that was seen lately
   }
 });
 
-it('takes no two headers of one name for one', async () => {
+it('refuses duplicate headers', async () => {
   const { home, v3Token, sessionId } = await world();
   const path = `${home}/sessions/${sessionId}`;
   await call(test, v3Token, 'GET', path);

@@ -39,7 +39,7 @@ async function world() {
   return { home, v1Key, v3Token, long, short, sessionId: body.session_id as string };
 }
 
-describe('JSON of some length', () => {
+describe('a JSON response above the minimum length', () => {
   it.each(['gzip', 'gzip, deflate, br', 'br;q=1, GZIP;q=0.5', '*', 'deflate, *;q=0.1'])(
     'comes as gzip to who takes %s, and is the same',
     async (encoding) => {
@@ -72,7 +72,7 @@ describe('JSON of some length', () => {
     },
   );
 
-  it('is 304 for who has it packed', async () => {
+  it('is 304 for a client that has it compressed', async () => {
     const { home, v3Token, long } = await world();
     const gzip = { 'accept-encoding': 'gzip' };
     const { headers } = await fetchRaw(`${home}/playbooks/${long}`, v3Token, gzip);
@@ -84,7 +84,7 @@ describe('JSON of some length', () => {
   });
 });
 
-it('leaves short answers and refusals as they are', async () => {
+it('keeps short responses and refusals uncompressed', async () => {
   const { home, v3Token, short } = await world();
   for (const name of [short, 'nothing']) {
     const { headers, bytes } = await fetchRaw(`${home}/playbooks/${name}`, v3Token, { 'accept-encoding': 'gzip' });
@@ -95,8 +95,8 @@ it('leaves short answers and refusals as they are', async () => {
   }
 });
 
-describe('an answer that is written in pieces', () => {
-  it('is packed while it is written', async () => {
+describe('a streamed response', () => {
+  it('is compressed while it is written', async () => {
     const { v1Key, sessionId } = await world();
     const words = Array.from({ length: 300 }, (_, n) => `message ${n} of a long talk`);
     await say(test, sessionId.replace('devin-', ''), ...words);
@@ -107,14 +107,14 @@ describe('an answer that is written in pieces', () => {
     expect(JSON.parse(plain.bytes.toString()).messages).toHaveLength(301);
   });
 
-  it('stays as it is when it turns out to be short', async () => {
+  it('stays uncompressed if it is short', async () => {
     const { v1Key } = await world();
     const { headers, bytes } = await fetchRaw('/v1/knowledge', v1Key, { 'accept-encoding': 'gzip' });
     expect(headers['content-encoding']).toBe(undefined);
     expect(JSON.parse(bytes.toString())).toEqual({ folders: [], knowledge: [] });
   });
 
-  it('ends for who leaves in the middle of it, and nobody else notices', async () => {
+  it('ends for a client that disconnects in the middle, without an effect on others', async () => {
     const { v1Key, sessionId } = await world();
     const noise = Array.from({ length: 200 }, () =>
       Buffer.from(crypto.getRandomValues(new Uint8Array(16_384))).toString('base64'),
@@ -134,7 +134,7 @@ describe('an answer that is written in pieces', () => {
   });
 });
 
-it('never packs event streams: each event is there when it happens', async () => {
+it('event streams are never compressed: each event arrives when it occurs', async () => {
   const { home, v3Token, sessionId } = await world();
   const headers = { authorization: `Bearer ${v3Token}`, accept: 'text/event-stream', 'accept-encoding': 'gzip' };
   const answer = await new Promise<IncomingMessage>((resolve) => {
@@ -157,7 +157,7 @@ it('never packs event streams: each event is there when it happens', async () =>
   answer.destroy();
 });
 
-it('leaves files as they are, also those that are JSON', async () => {
+it('files stay uncompressed, even JSON files', async () => {
   const { home, v3Token } = await world();
   const content = JSON.stringify({ text });
   const part = { disposition: 'name="file"; filename="notes.json"', type: 'application/json', content };
@@ -182,27 +182,27 @@ describe('GraphQL', () => {
     );
   const long = '{ __schema { types { name description } } }';
 
-  it.each(['application/json', 'application/graphql-response+json'])('is packed as %s', async (accept) => {
+  it.each(['application/json', 'application/graphql-response+json'])('is compressed as %s', async (accept) => {
     const { headers, bytes } = await ask(long, accept);
     expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(bytes.byteLength) });
     expect(headers['content-type']).toContain(accept);
     expect(JSON.parse(gunzipSync(bytes).toString()).data.__schema.types.length).toBeGreaterThan(50);
   });
 
-  it('is left as it is when it is short', async () => {
+  it('stays uncompressed if it is short', async () => {
     const { headers, bytes } = await ask('{ __typename }', 'application/json');
     expect(headers['content-encoding']).toBe(undefined);
     expect(JSON.parse(bytes.toString()).data).toEqual({ __typename: 'Query' });
   });
 
-  it('is never packed as an event stream', async () => {
+  it('is never compressed as an event stream', async () => {
     const { headers, bytes } = await ask(long, 'text/event-stream');
     expect(headers['content-encoding']).not.toBe('gzip');
     expect(bytes.toString()).toContain('event: complete');
   });
 });
 
-it('packs the description of a version', async () => {
+it('compresses the OpenAPI document of a version', async () => {
   const { headers, bytes } = await fetchRaw('/openapi/v3.json', '', { 'accept-encoding': 'gzip' });
   expect(headers).toMatchObject({ 'content-encoding': 'gzip', etag: expect.stringMatching(/^W\//) });
   expect(JSON.parse(gunzipSync(bytes).toString()).openapi).toBe('3.1.0');

@@ -20,7 +20,7 @@ const successor = (address: string) => ({
 });
 
 describe('versions 1 and 2', () => {
-  it('name what to ask instead, with the ids of the request and the organization of the key', async () => {
+  it('name the replacement, with the ids of the request and the organization of the key', async () => {
     const organizationId = await makeOrganization(test);
     const { v1Key, v3Token } = await makeUser(test, organizationId, 'org_admin');
     const home = `/v3/organizations/org-${organizationId}`;
@@ -42,7 +42,7 @@ describe('versions 1 and 2', () => {
     });
   });
 
-  it('say so when they refuse, have nothing new and stream', async () => {
+  it('are marked as deprecated in refusals, 304s and streams', async () => {
     const { v1Key } = test;
     const home = `/v3/organizations/org-${test.organizationId}`;
     const missing = await call(test, v1Key, 'GET', '/v1/playbooks/a%2Fb%3E');
@@ -61,7 +61,7 @@ describe('versions 1 and 2', () => {
     );
   });
 
-  it('name the current version where the caller, or a successor, is not known', async () => {
+  it('name the current version if the caller or the successor is unknown', async () => {
     const unknown = await call(test, null, 'GET', '/v1/sessions');
     expect({ status: unknown.status, ...deprecationHeaders(unknown.headers) }).toEqual({
       status: 401,
@@ -80,7 +80,7 @@ describe('versions 1 and 2', () => {
   });
 });
 
-it('routes of version 3 that are deprecated say so, and when they end', async () => {
+it('deprecated routes of version 3 have their headers, with their end', async () => {
   const { organizationId } = test;
   const home = `/v3/organizations/${organizationId}`;
   const list = await call(test, test.adminToken, 'GET', `${home}/schedules`);
@@ -100,7 +100,7 @@ it('version 3 is not deprecated', async () => {
   expect(deprecationHeaders(headers)).toEqual({ deprecation: null, sunset: null, link: null });
 });
 
-describe('the descriptions', () => {
+describe('the OpenAPI documents', () => {
   type Operation = { deprecated?: boolean; description?: string };
   const operations = async (version: string) => {
     const { body } = await call(test, null, 'GET', `/openapi/${version}.json`);
@@ -112,7 +112,7 @@ describe('the descriptions', () => {
   /** Routes without a successor in version 3: the keys of versions 1 and 2. */
   const without = ['DELETE /v2/enterprise/api-keys/', 'DELETE /v2/enterprise/api-keys/{api_key_id}'];
 
-  it('say it of the schedules of version 3, and for what', async () => {
+  it('mark the schedules of version 3 as deprecated, and name the replacement', async () => {
     const all = await operations('v3');
     const deprecated = all.filter((operation) => operation.deprecated);
     expect(deprecated.map(({ name }) => name.replace(/^.*org_id\}/, ''))).toEqual(
@@ -125,7 +125,7 @@ describe('the descriptions', () => {
   });
 
   it.each(['v1', 'v2'])(
-    'say of every route of %s that it is deprecated, and for which one that there is',
+    'mark every route of %s as deprecated, and name an existing replacement',
     async (version) => {
       const current = new Set((await operations('v3')).map(({ name }) => nameless(name)));
       for (const { name, deprecated, description = '' } of await operations(version)) {

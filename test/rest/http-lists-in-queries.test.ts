@@ -62,7 +62,7 @@ it.each([
   ['v1', 1],
   ['v2', 1],
   ['v3', 30],
-])('%s: every list in a query is read in every form', async (version, minimum) => {
+])('%s: reads every list in a query in every form', async (version, minimum) => {
   const token = version === 'v3' ? test.adminToken : test.v1Key;
   const parameters = await listParameters(version);
   expect(parameters.length).toBeGreaterThanOrEqual(minimum);
@@ -81,7 +81,7 @@ it.each([
   }
 });
 
-it('what is found is what any of the values finds', async () => {
+it('a list matches objects with any of its values', async () => {
   const count = async (path: string, query: string, token = test.adminToken) => {
     const { body } = await call(test, token, 'GET', `${path}?${query}`);
     return (body.items ?? body.sessions).length;

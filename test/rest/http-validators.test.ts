@@ -20,12 +20,12 @@ async function readable() {
   return { organizationId, home, v1Key, v3Token, playbookId: playbook_id, sessionId: session_id };
 }
 
-describe('what is read', () => {
+describe('a response to a read', () => {
   it.each([
     ['v1', 'v1Key', (at: Awaited<ReturnType<typeof readable>>) => `/v1/playbooks/${at.playbookId}`],
     ['v3', 'v3Token', (at: Awaited<ReturnType<typeof readable>>) => `${at.home}/sessions/${at.sessionId}`],
     ['v3, a short list', 'v3Token', (at: Awaited<ReturnType<typeof readable>>) => `${at.home}/playbooks`],
-  ] as const)('has a validator, and no body for who has it already: %s', async (_version, key, pathOf) => {
+  ] as const)('has a validator, and no body for a client that has it: %s', async (_version, key, pathOf) => {
     const at = await readable();
     const path = pathOf(at);
     const whole = await call(test, at[key], 'GET', path);
@@ -49,7 +49,7 @@ describe('what is read', () => {
     }
   });
 
-  it('has another validator when it has changed', async () => {
+  it('has another validator after a change', async () => {
     const { v3Token, home, sessionId } = await readable();
     const read = (condition: string) =>
       call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags`, undefined, { 'if-none-match': condition });
@@ -78,7 +78,7 @@ describe('what is read', () => {
   });
 });
 
-it('keeps nothing of what is written or refused', async () => {
+it('has no validator after a write or a refusal', async () => {
   const { v3Token, home } = await readable();
   const made = await call(test, v3Token, 'POST', `${home}/playbooks`, { title: 'Ship', body: 'Now.' });
   const refused = await call(test, v3Token, 'GET', `${home}/playbooks/nothing`);
@@ -89,7 +89,7 @@ it('keeps nothing of what is written or refused', async () => {
   }
 });
 
-it('gives streamed answers no validator', async () => {
+it('has no validator if it is streamed', async () => {
   const { v1Key, sessionId } = await readable();
   for (const path of [`/v1/sessions/${sessionId}`, '/v1/playbooks']) {
     const { status, headers } = await call(test, v1Key, 'GET', path, undefined, { 'if-none-match': '*' });
@@ -97,7 +97,7 @@ it('gives streamed answers no validator', async () => {
   }
 });
 
-it('answers the messages of a session by what is accepted, and says so to caches', async () => {
+it('of a session’s messages depends on Accept, with the header Vary', async () => {
   const { v3Token, home, sessionId } = await readable();
   await say(test, sessionId.replace('devin-', ''), 'hello');
   const { status, headers } = await call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/messages`);
@@ -122,7 +122,7 @@ describe('HEAD', () => {
     return { get: of(get), head: of(answer), body: await get.text() };
   };
 
-  it.each(['identity', 'gzip'])('says what GET says, its length too: %s', async (encoding) => {
+  it.each(['identity', 'gzip'])('has the headers of GET, including the length: %s', async (encoding) => {
     const { v1Key, v3Token, home, sessionId, playbookId } = await readable();
     const tags = await head(`${home}/sessions/${sessionId}/tags`, v3Token, encoding);
     expect(tags.head).toEqual(tags.get);
@@ -131,7 +131,7 @@ describe('HEAD', () => {
     expect(playbook.head).toEqual(playbook.get);
   });
 
-  it('says of a long answer that it is compressed, without its length, which nobody knows', async () => {
+  it('reports a long response as compressed, without its length, which is unknown', async () => {
     const { v3Token, home } = await readable();
     const body = 'Carefully. '.repeat(200);
     await call(test, v3Token, 'POST', `${home}/playbooks`, { title: 'Long', body });
@@ -142,7 +142,7 @@ describe('HEAD', () => {
     expect(Number(length)).toBeLessThan(1_024);
   });
 
-  it('is counted as one request, and is 404 where GET is', async () => {
+  it('counts as one request, and is 404 if GET is', async () => {
     const { v3Token, home } = await readable();
     const answer = await call(test, v3Token, 'HEAD', `${home}/playbooks/nothing`);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body: null });
@@ -150,7 +150,7 @@ describe('HEAD', () => {
   });
 });
 
-it('answers a path with a slash at its end as one without', async () => {
+it('treats a path with a trailing slash like one without', async () => {
   const { v3Token, home, sessionId } = await readable();
   const [bare, slashed] = await Promise.all(
     ['', '/'].map((end) => call(test, v3Token, 'GET', `${home}/sessions/${sessionId}/tags${end}`)),
@@ -170,14 +170,14 @@ describe('OPTIONS', () => {
     ['/openapi/v3.json', 'GET, HEAD, OPTIONS'],
     ['/graphql', 'GET, POST, OPTIONS'],
     ['/healthz', 'GET, HEAD, OPTIONS'],
-  ])('says without a key what %s takes', async (path, allow) => {
+  ])('lists without a key the methods of %s', async (path, allow) => {
     const answer = await call(test, null, 'OPTIONS', path);
     const { status, body, headers } = answer;
     expect({ status, body, allow: headers.get('allow') }).toEqual({ status: 204, body: null, allow });
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('is 404 where nothing is', async () => {
+  it('is 404 for an unknown path', async () => {
     for (const path of ['/v1/nothing', '/v3/nothing', '/v9', '/openapi/v9.json']) {
       expect({ path, status: (await call(test, null, 'OPTIONS', path)).status }).toEqual({ path, status: 404 });
     }

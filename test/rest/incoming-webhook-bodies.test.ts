@@ -26,7 +26,7 @@ function begin(app: TestApp, path: string, headers: Record<string, string>) {
 }
 
 describe('before the body arrives', () => {
-  it('a wrong secret is refused, also beside a signature and where there is no automation', async () => {
+  it('a wrong secret is refused, also with a signature and for an unknown automation', async () => {
     const { path, secret } = await makeWebhook(test);
     const wrong = { 'X-Webhook-Secret': 'whsec_wrong' };
     const right = { 'X-Webhook-Secret': secret };
@@ -51,7 +51,7 @@ describe('before the body arrives', () => {
   });
 });
 
-it('a signature is answered after the body, alike with and without an automation', async () => {
+it('a signature is checked after the body, alike with and without an automation', async () => {
   const { path, send } = await makeWebhook(test);
   const wires = [path, noAutomation].map((each) => begin(test, each, wrongSignature));
   expect((await send({ n: 1 })).status).toBe(202);
@@ -66,7 +66,7 @@ it('a signature is answered after the body, alike with and without an automation
   expect(answers[1]?.replace(/content-length: \d+/i, '')).toBe(answers[0]?.replace(/content-length: \d+/i, ''));
 });
 
-it('a signature by a secret that was replaced while the body arrived is refused', async () => {
+it('a signature by a secret that was rotated while the body arrived is refused', async () => {
   const { path, secret, automationId, send, runs } = await makeWebhook(test);
   const wire = begin(test, path, { 'X-Hub-Signature-256': sign(secret, '{}') });
   expect((await send({ n: 1 })).status).toBe(202);
@@ -79,7 +79,7 @@ it('a signature by a secret that was replaced while the body arrived is refused'
   expect(await runs()).toHaveLength(1);
 });
 
-describe('bodies whose signature is not checked yet', () => {
+describe('bodies with an unchecked signature', () => {
   const limits = { maxBytes: 1_000, maxBytesPerAddress: 700 };
 
   /** A delivery whose first bytes have been read, and that continues when released. */
@@ -115,7 +115,7 @@ describe('bodies whose signature is not checked yet', () => {
       ...{ duplex: 'half' },
     });
 
-  it('are limited in all and from one address, and refused with 503 beyond', async () => {
+  it('are limited in total and per address, and refused with 503 beyond', async () => {
     const { path } = await makeWebhook(test);
     const webhooks = createIncomingWebhooks(test.app.services, limits);
     const openRequest = await hold(webhooks, '192.0.2.1', noAutomation);

@@ -16,7 +16,7 @@ const make = (input: Record<string, unknown> = {}) => makeWebhook(test, input);
 const sign = (secret: string, body: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 describe('GitHub', () => {
-  it('signs the body with the secret, and has each delivery run once', async () => {
+  it('signs the body with the secret, and starts one run per delivery', async () => {
     const { send, secret, runs } = await make();
     const body = JSON.stringify({ action: 'opened', text: 'größer' });
     const headers = {
@@ -31,7 +31,7 @@ describe('GitHub', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('may send its JSON in a form, which it signs as it is', async () => {
+  it('may send its JSON in a form, and signs the form', async () => {
     const { send, secret, runs } = await make({
       triggers: [incoming({ field: 'body.action', operator: 'EQ', value: 'opened' })],
     });
@@ -46,7 +46,7 @@ describe('GitHub', () => {
     expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('"payload"') } });
   });
 
-  it('has its JSON never read as a form, nor a form with more than the payload', async () => {
+  it('never has its JSON read as a form, nor a form with additional fields', async () => {
     const { send, secret, runs } = await make();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     const bodies = [
@@ -64,7 +64,7 @@ describe('GitHub', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('has a signed body run once if it is sent again without its id, or with one in another header', async () => {
+  it('starts no second run for a signed body without its id, or with the id in another header', async () => {
     const { send, secret, runs } = await make();
     const body = '{"action":"opened"}';
     const signed = { 'x-hub-signature-256': sign(secret, body) };
@@ -77,7 +77,7 @@ describe('GitHub', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('has the same signed body run again as another delivery, and ten minutes later', async () => {
+  it('starts another run for the same signed body with another id, and after ten minutes', async () => {
     const { send, secret, runs } = await make();
     const { services } = test.app;
     const original = services.now;
@@ -94,7 +94,7 @@ describe('GitHub', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('is answered when it pings, and nothing runs', async () => {
+  it('gets a response to a ping, without a run', async () => {
     const { send, secret, runs } = await make();
     const body = JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1 });
     const ping = { 'x-github-event': 'ping', 'x-github-delivery': 'p' };
@@ -129,7 +129,7 @@ describe('GitHub', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('is refused with the secret of before', async () => {
+  it('is refused with the previous secret', async () => {
     const { send, secret, token, automationId } = await make();
     const { data } = await graphql(
       test,
@@ -142,7 +142,7 @@ describe('GitHub', () => {
     expect((await send('{}', { 'x-hub-signature-256': sign(next, '{}') }, null)).status).toBe(202);
   });
 
-  it('cannot sign for a webhook whose secret is older than signatures, until that gets another', async () => {
+  it('cannot sign for a webhook whose secret predates signatures, until the secret is rotated', async () => {
     const { send, secret, automationId } = await make();
     await test.app.services.store.execute('update automation set webhook_secret_sealed = null where id = $1', [
       parseId('automation', automationId),
@@ -151,7 +151,7 @@ describe('GitHub', () => {
     expect((await send('{}')).status).toBe(202);
   });
 
-  it('has wrong signatures counted for its address, which refuse no right one', async () => {
+  it('has wrong signatures counted by address, without an effect on valid ones', async () => {
     const limited = await startApp({ rateLimitLogin: 2 });
     onTestFinished(() => limited.close());
     const original = test;
@@ -170,7 +170,7 @@ describe('GitHub', () => {
 });
 
 describe('GitLab', () => {
-  it('sends the secret as its token, and has each delivery run once', async () => {
+  it('sends the secret as its token, and starts one run per delivery', async () => {
     const { send, secret, runs } = await make();
     const headers = {
       'x-gitlab-token': secret,
@@ -189,7 +189,7 @@ describe('GitLab', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('is refused with another token, and its token is nothing for conditions or prompts', async () => {
+  it('is refused with another token, and its token is hidden from conditions and prompts', async () => {
     const { send, secret, runs } = await make({
       triggers: [incoming({ field: 'headers.x-gitlab-token', operator: 'IS_NOT_EMPTY', value: null })],
     });
@@ -200,7 +200,7 @@ describe('GitLab', () => {
   });
 });
 
-it('shows an agent the beginning of a long body, and says so', async () => {
+it('shows an agent the beginning of a long body, and reports the rest', async () => {
   const { send, runs } = await make();
   expect((await send({ first: 'shown', text: 'x'.repeat(200_000), last: 'not shown' })).status).toBe(202);
   const [run] = await runs();

@@ -37,7 +37,7 @@ describe('a delivery', () => {
     );
   });
 
-  it('can be sent with nothing but a socket', async () => {
+  it('can be sent from a plain socket', async () => {
     const { path, secret, runs } = await make();
     const { port, hostname } = new URL(test.url);
     const body = '{"from":"a shell"}';
@@ -70,7 +70,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('that comes twenty times at once starts one session', async () => {
+  it('that arrives twenty times at the same time starts one session', async () => {
     const { send, runs } = await make();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send({ once: true })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 202]);
@@ -79,7 +79,7 @@ describe('a delivery', () => {
   });
 
   // PGlite always runs in one process.
-  it.skipIf(testDatabase !== 'postgres')('that comes to two processes at once starts one session', async () => {
+  it.skipIf(testDatabase !== 'postgres')('that reaches two processes at the same time starts one session', async () => {
     const { path, secret, runs } = await make();
     const other = await test.another();
     onTestFinished(() => other.close());
@@ -90,7 +90,7 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('without an id is another one when its body comes again ten minutes later', async () => {
+  it('without an id counts again if its body comes again after ten minutes', async () => {
     const { send, runs } = await make();
     const { services } = test.app;
     const original = services.now;
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('without an id is the same to a process whose clock is behind, also where ten minutes begin', async () => {
+  it('without an id is the same to a process with a slow clock, also at the ten-minute boundary', async () => {
     const { send, runs } = await make();
     const { services } = test.app;
     const original = services.now;
@@ -118,7 +118,7 @@ describe('a delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('is left alone where the conditions do not hold, of its body or of its headers', async () => {
+  it('is skipped if the conditions do not match its body or its headers', async () => {
     const ofBody = await make({ triggers: [incoming({ field: 'body.pr.state', operator: 'IN', value: ['open'] })] });
     expect(await ofBody.send({ pr: { state: 'closed' } })).toMatchObject({
       status: 202,
@@ -144,7 +144,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a caller', () => {
+describe('a sender', () => {
   it('gets the same response for a wrong secret and for an unknown webhook', async () => {
     const { send, path, secret, automationId, token } = await make();
     const plain = await createAutomation(test, {}, token);
@@ -183,7 +183,7 @@ describe('a caller', () => {
     expect((await send({ n: 3 })).status).toBe(401);
   });
 
-  it('finds nothing but POST', async () => {
+  it('can only use POST', async () => {
     const { path } = await make();
     const got = await call(test, null, 'GET', path);
     expect(got).toMatchObject({ status: 405 });
@@ -232,14 +232,14 @@ describe('a body', () => {
     ['with the same name in other objects', '{"a":{"b":1},"c":[{"b":1},{"b":":"}]}'],
     ['that is only a number', '12345678901234567890.5'],
     ['with spaces', ' {\n "a" : [ "\\"" , ":" ] } '],
-  ])('%s is taken', async (_what, text) => {
+  ])('%s is accepted', async (_what, text) => {
     const { send } = await make();
     expect((await send(text)).status).toBe(202);
   });
 });
 
 describe('limits', () => {
-  it('are of each automation, and of wrong secrets from an address', async () => {
+  it('apply to each automation, and to wrong secrets per address', async () => {
     const limited = await startApp({ rateLimitWebhook: 3, rateLimitLogin: 2 });
     onTestFinished(() => limited.close());
     const original = test;

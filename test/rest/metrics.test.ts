@@ -26,7 +26,7 @@ async function both(organizationId: string, metric: string, query: string): Prom
 }
 
 describe('active users', () => {
-  test('200: by day, week from Monday and month, UTC; a window without any is 0; the ends are cut off', async () => {
+  test('200: by day, week from Monday and month, UTC; an empty window is 0; the ends are cut off', async () => {
     const organizationId = await makeOrganization(app);
     const [one, two] = [newId(), newId()];
     const seeded = [
@@ -71,7 +71,7 @@ describe('active users', () => {
     expect((await both(organizationId, 'active-users', `${query}&min_sessions=4`)).active_users).toBe(0);
   });
 
-  test('200: without bounds, the current cycle up to now: no window of a time to come', async () => {
+  test('200: the default is the current cycle up to now, without future windows', async () => {
     const organizationId = await makeOrganization(app);
     const { userId } = await makeUser(app, organizationId);
     await seedSession(app, { organizationId, userId });
@@ -104,7 +104,7 @@ describe('sessions, pull requests and usage', () => {
   const open = { url: 'https://example.com/pull/2', state: 'open' };
   const closed = { url: 'https://example.com/pull/3', state: 'closed' };
 
-  test('200: by origin, and by size at its very bounds; pull requests by their state', async () => {
+  test('200: by origin, and by size at the exact bounds; pull requests by state', async () => {
     const organizationId = await makeOrganization(app);
     const seed = (more: Partial<SeededSession>) =>
       seedSession(app, { organizationId, createdAt: '2026-03-10', ...more });
@@ -149,7 +149,7 @@ describe('sessions, pull requests and usage', () => {
     expect(await both(organizationId, 'searches', spring)).toEqual({ searches_created_count: 0 });
   });
 
-  test('200: nothing at all', async () => {
+  test('200: no sessions', async () => {
     const organizationId = await makeOrganization(app);
     const none = { xs: 0, s: 0, m: 0, l: 0, xl: 0 };
     expect(await both(organizationId, 'sessions', spring)).toMatchObject({
@@ -165,7 +165,7 @@ describe('sessions, pull requests and usage', () => {
     });
   });
 
-  test('200: narrowed by playbook, users and service users; what refers to nothing matches nothing', async () => {
+  test('200: filtered by playbook, users and service users; an unknown one matches nothing', async () => {
     const organizationId = await makeOrganization(app);
     const [playbookId, userId, serviceUserId] = [newId(), newId(), newId()];
     const seeded = { organizationId, createdAt: '2026-03-10' };
@@ -183,7 +183,7 @@ describe('sessions, pull requests and usage', () => {
     }
   });
 
-  test('another enterprise’s and a deleted organization’s sessions are in no count', async () => {
+  test('another enterprise’s and a deleted organization’s sessions do not count', async () => {
     const foreign = await seedForeignUsage(app, '2026-03-10');
     const gone = await makeOrganization(app);
     await seedSession(app, { organizationId: gone, userId: newId(), createdAt: '2026-03-10' });
@@ -202,10 +202,10 @@ describe('sessions, pull requests and usage', () => {
   });
 });
 
-describe('who may read metrics', () => {
+describe('permission to read metrics', () => {
   const metrics = ['dau', 'wau', 'mau', 'active-users', 'sessions', 'prs', 'searches', 'usage'];
 
-  test('of an organization: its members with ViewOrgSessions; of the enterprise: ViewAccountMetrics', async () => {
+  test('in an organization: ViewOrgSessions as a member; in the enterprise: ViewAccountMetrics', async () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
     const member = await makeServiceUser(app, { organizationId: one, roleId: 'org_member' });
     const unable = await makeServiceUser(app, { roleId: 'account_member' });
@@ -235,13 +235,13 @@ describe('who may read metrics', () => {
     }
   });
 
-  test('404: there is no sessions-by-category of an organization', async () => {
+  test('404: an organization has no sessions-by-category', async () => {
     expect((await read(`${ofOrganization(app.organizationId)}/sessions-by-category`)).status).toBe(404);
   });
 });
 
 describe('GET /v3/enterprise/queue', () => {
-  test('200: what waits, or is resuming or claimed; from 10 on elevated, from 100 on high', async () => {
+  test('200: counts waiting, resuming and claimed sessions; elevated from 10, high from 100', async () => {
     const test = await startApp();
     try {
       const queue = async () => (await call(test, test.adminToken, 'GET', '/v3/enterprise/queue')).body;
@@ -265,7 +265,7 @@ describe('GET /v3/enterprise/queue', () => {
     }
   });
 
-  test('200: a session that was started is in it', async () => {
+  test('200: includes a new session', async () => {
     const before = (await read('/v3/enterprise/queue')).body.queue_size;
     const organizationId = await makeOrganization(app);
     await call(app, app.adminToken, 'POST', `/v3/organizations/${organizationId}/sessions`, { prompt: 'say hello' });

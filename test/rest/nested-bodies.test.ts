@@ -22,21 +22,21 @@ const tooDeep = /nests? (?:too deep|deeper than 128 levels)/;
 const query = 'query($id: ID!) { node(id: $id) { id } }';
 
 describe('GraphQL', () => {
-  it.each(transportNames)('refuses variables that nest too deep, by %s', async (name) => {
+  it.each(transportNames)('refuses variables that nest too deeply, by %s', async (name) => {
     const send = (levels: number) =>
       transports[name](test, test.adminToken, { query, variables: { id: 'x', more: nested(levels) } });
     expect((await send(200)).errors?.[0]?.message).toMatch(tooDeep);
     expect(JSON.stringify((await send(100)).errors ?? '')).not.toMatch(tooDeep);
   });
 
-  it('closes a socket for a message that nests too deep and is no operation', async () => {
+  it('closes a socket for a message that nests too deeply and is no operation', async () => {
     const socket = rawSocket(test.url);
     const closed = new Promise<number>((resolve) => socket.on('close', resolve));
     socket.on('open', () => socket.send(deepMessage.replace('{', '{"type":"connection_init",')));
     expect(await closed).toBe(4400);
   });
 
-  it('answers an operation on a socket by its id, wherever that stands in the message', async () => {
+  it('answers an operation on a socket by its id, anywhere in the message', async () => {
     const socket = rawSocket(test.url);
     socket.on('open', () =>
       socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${test.adminToken}` } })),
@@ -55,7 +55,7 @@ describe('GraphQL', () => {
 describe('REST', () => {
   const bodies = [veryDeep, '['.repeat(500_000), JSON.stringify({ prompt: 'x', title: nested(200) })];
 
-  it.each(['v1', 'v2', 'v3'] as const)('refuses bodies that nest too deep: %s', async (version) => {
+  it.each(['v1', 'v2', 'v3'] as const)('refuses bodies that nest too deeply: %s', async (version) => {
     const { organizationId, token } = await makeAutomatic(test);
     const [key, path] = {
       v1: [test.v1Key, '/v1/sessions'],
@@ -74,7 +74,7 @@ describe('REST', () => {
     expect([status >= 400, JSON.stringify(body)]).toEqual([true, expect.not.stringMatching(tooDeep)]);
   });
 
-  it('refuses deliveries of webhooks that nest too deep', async () => {
+  it('refuses webhook deliveries that nest too deeply', async () => {
     const { token } = await makeAutomatic(test);
     const triggers = [{ incomingWebhook: {} }];
     const { automation, webhookSecret } = await createAutomation(test, { triggers }, token);

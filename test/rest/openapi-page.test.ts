@@ -10,7 +10,7 @@ afterAll(() => app.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(app.url + path, { headers, redirect: 'manual' });
 
-test.each(['/openapi', '/openapi/'])('%s leads to the page of the newest version', async (path) => {
+test.each(['/openapi', '/openapi/'])('%s redirects to the page of the newest version', async (path) => {
   const { status, url, headers } = await get(path);
   expect({ status, to: new URL(headers.get('location') ?? '', url).pathname }).toEqual({
     status: 302,
@@ -18,7 +18,7 @@ test.each(['/openapi', '/openapi/'])('%s leads to the page of the newest version
   });
 });
 
-test.each(['v1', 'v2', 'v3'])('the page of %s has all that it needs from this host', async (version) => {
+test.each(['v1', 'v2', 'v3'])('the page of %s loads everything from this host', async (version) => {
   const page = await get(`/openapi/${version}`);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
   expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
@@ -33,7 +33,7 @@ test.each(['v1', 'v2', 'v3'])('the page of %s has all that it needs from this ho
   }
 });
 
-test('its scripts are not sent again to who has them', async () => {
+test('its cached scripts are not sent again', async () => {
   const { headers } = await get('/openapi/assets/swagger-ui-bundle.js');
   const again = await get('/openapi/assets/swagger-ui-bundle.js', { 'if-none-match': headers.get('etag') ?? '' });
   expect({ status: again.status, body: await again.text() }).toEqual({ status: 304, body: '' });

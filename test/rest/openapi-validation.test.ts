@@ -38,7 +38,7 @@ async function validateWith(change: (answer: Answer) => Answer, init: RequestIni
   );
 }
 
-test('an answer as it is passes', async () => {
+test('accepts an unchanged response', async () => {
   expect(await validateWith((answer) => answer)).toBe(null);
 });
 

@@ -23,7 +23,7 @@ test.each(['v1', 'v2', 'v3'])('%s: the published paths, without their aliases', 
   expect(operations(described)).toEqual(published.trim().split('\n'));
 });
 
-test('query parameters are typed for what they mean, not for how they are read', async () => {
+test('query parameters have the types of their meaning, not of their parser', async () => {
   const { parameters } = (await document('v1')).paths['/v1/sessions'].get;
   const schemas = Object.fromEntries(
     parameters.map((each: { name: string; schema: object }) => [each.name, each.schema]),
@@ -35,7 +35,7 @@ test('query parameters are typed for what they mean, not for how they are read',
   );
 });
 
-test('path parameters, the idempotency header, the body and the answers are described', async () => {
+test('path parameters, the idempotency header, the body and the responses are described', async () => {
   const v3 = await document('v3');
   const post = v3.paths['/v3/organizations/{org_id}/sessions/{devin_id}/messages'].post;
   const named = post.parameters.map((each: { in: string; name: string }) => `${each.in} ${each.name}`);
@@ -63,7 +63,7 @@ test('path parameters, the idempotency header, the body and the answers are desc
   expect(v3.components.securitySchemes.bearer).toEqual({ type: 'http', scheme: 'bearer' });
 });
 
-describe('addresses that are none', () => {
+describe('unknown addresses', () => {
   test.each([
     ['/v1', { detail: 'The requested resource does not exist' }],
     ['/v1/nothing', { detail: 'The requested resource does not exist' }],
@@ -77,7 +77,7 @@ describe('addresses that are none', () => {
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
   });
 
-  test('404: one of version 3 is a problem', async () => {
+  test('404: an address of version 3 is a problem', async () => {
     const { status, body, headers } = await call(app, app.adminToken, 'GET', '/v3/nothing');
     expect({ status, type: headers.get('content-type') }).toEqual({ status: 404, type: 'application/problem+json' });
     expect(body).toEqual({
@@ -89,7 +89,7 @@ describe('addresses that are none', () => {
     });
   });
 
-  test('405: a description cannot be written', async () => {
+  test('405: a document cannot be written', async () => {
     const { status, headers } = await call(app, null, 'POST', '/openapi/v1.json', {});
     expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
     expect(await call(app, null, 'HEAD', '/openapi/v1.json')).toMatchObject({ status: 200, body: null });

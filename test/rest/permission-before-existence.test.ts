@@ -80,7 +80,7 @@ async function send(caller: Caller, route: Route, isThere: boolean): Promise<{ s
 }
 
 describe('a missing permission is reported whether or not the resource exists', () => {
-  test('there are routes to ask', () => expect(withIds.length).toBeGreaterThan(80));
+  test('there are routes to test', () => expect(withIds.length).toBeGreaterThan(80));
 
   test.each(withIds)('%s', async (name) => {
     const route = routes.get(name) as Route;

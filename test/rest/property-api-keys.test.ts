@@ -78,7 +78,7 @@ const near = fc
   // A query does not change a path.
   .filter((target) => target.split('?')[0] !== everyKey);
 
-test('no address that is only near that of all keys revokes one; the exact one does', async () => {
+test('no path that is similar to that of all keys revokes one; the exact one does', async () => {
   const before = await countLive();
   const send = (method: string, target: string) =>
     exchange(

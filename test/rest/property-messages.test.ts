@@ -42,7 +42,7 @@ test.each([
     /must be (?:an integer|a number), but was too large\.$/,
   ],
   ['/sessions', '{"prompt":5}', 'prompt', /^"prompt" must be a string, but was a number\.$/],
-])('%s with %s: what should have come, and what came where it can be no secret', async (path, body, field, message) => {
+])('%s with %s: states the expected type, and the received one unless it may be a secret', async (path, body, field, message) => {
   const type = { 'content-type': 'application/json' };
   const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
   expect(answer.status).toBe(422);
@@ -55,7 +55,7 @@ test.each([
   [1.5, '"expires_at" must be an integer, but was 1.5.'],
   ['soon', '"expires_at" must be a number, but was a string.'],
   [-1e30, expect.stringMatching(/^"expires_at" must be at least -\d+, but was -1e\+30\.$/)],
-])('a time that is %j', async (time, message) => {
+])('an invalid time: %j', async (time, message) => {
   const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
   const path = `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`;
   const { status, body } = await call(app, app.adminToken, 'POST', path, { name: 'key', expires_at: time });
@@ -63,7 +63,7 @@ test.each([
   expect(body.errors[0]).toMatchObject({ loc: ['body', 'expires_at'], msg: message });
 });
 
-test('a Last-Event-ID that is none is named, not `after`; HEAD of a stream answers as GET', async () => {
+test('an invalid Last-Event-ID is named instead of `after`; HEAD of a stream answers like GET', async () => {
   const sessions = `/v3/organizations/${app.organizationId}/sessions`;
   const { body } = await call(app, app.adminToken, 'POST', sessions, { prompt: 'x' });
   const path = `${sessions}/${body.session_id}/messages`;

@@ -124,7 +124,7 @@ test('every connection is answered or closed, and the service keeps running', as
   expect((await call(app, app.adminToken, 'GET', '/v3/self')).status).toBe(200);
 });
 
-test('an address that is not sent as it is meant is refused as a problem that every version’s clients can read', async () => {
+test('a non-canonical address is refused as a problem that every version’s clients can read', async () => {
   const parts = fc.constantFrom('.', '..', '%2e', '%2E.', '..', './../%2e');
   const property = fc.asyncProperty(route, parts, async (path, part) => {
     const answer = await exchange(app, `GET ${path}/${part}/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);

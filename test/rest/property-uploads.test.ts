@@ -98,7 +98,7 @@ test('a file with any name is stored under an id and returned unchanged', async 
   );
 });
 
-test('a file of which a byte is too much is refused, however much too much it is', async () => {
+test('a file above the maximum size is refused, by any number of bytes', async () => {
   const size = fc.oneof(fc.constantFrom(maxBytes + 1, maxBytes * 2), fc.integer({ min: maxBytes + 1, max: 300_000 }));
   const property = fc.asyncProperty(size, async (bytes) => {
     expect(await refused(multipart([file('a.bin', Buffer.alloc(bytes))]))).toBe(413);
@@ -106,7 +106,7 @@ test('a file of which a byte is too much is refused, however much too much it is
   await hold(property, 20);
 });
 
-test('a body that breaks off is refused, wherever that is', async () => {
+test('an incomplete body is refused, wherever it ends', async () => {
   const whole = multipart([{ disposition: disposition('note', null), content: 'x' }, file('a.txt', 'x'.repeat(2_000))]);
   // Data after the two hyphens of the last boundary is optional.
   const cut = fc.oneof(
@@ -119,7 +119,7 @@ test('a body that breaks off is refused, wherever that is', async () => {
   await hold(property, 60);
 });
 
-test('one file in the right field is taken, and nothing else is', async () => {
+test('one file in the right field is accepted, and nothing else is', async () => {
   const field = fc.constantFrom('file', 'file', 'upload', 'File', 'file[]', '', '__proto__', 'constructor');
   const part = fc.record({
     field,
@@ -147,13 +147,13 @@ test('one file in the right field is taken, and nothing else is', async () => {
   await hold(property, 80);
 });
 
-test('a text in the field before the file is refused, and does not wait for ever', async () => {
+test('a text in the field before the file is refused without an endless wait', async () => {
   const text = { disposition: disposition('file', null), content: '' };
   expect(await refused(multipart([text, file('a.txt', 'hello')]))).toBe(422);
   expect(await refused(multipart([text, file('a.txt', 'x'.repeat(maxBytes + 1))]))).toBe(422);
 });
 
-test('bytes that are others than they should be are refused or make another file, and nothing fails', async () => {
+test('changed bytes are refused or result in another file, without a failure', async () => {
   const whole = multipart([file('a.txt', 'hello')]);
   const change = fc.record({ at: fc.nat({ max: whole.length - 1 }), to: fc.integer({ min: 0, max: 255 }) });
   const types = [

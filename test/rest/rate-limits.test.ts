@@ -39,7 +39,7 @@ describe.each([
     },
   ],
 ] as const)('%s', (_version, make, path, problem) => {
-  it('says what is left, and answers 429 when nothing is, until the next minute', async () => {
+  it('reports the remaining requests, and answers 429 without any until the next minute', async () => {
     const key = await make();
     for (const left of [2, 1, 0]) {
       const { status, headers } = await get(key, path);
@@ -60,7 +60,7 @@ describe.each([
     clock.advance(10_000);
   });
 
-  it('counts each key for itself', async () => {
+  it('counts each key separately', async () => {
     const [mine, other] = [await make(), await make()];
     for (let n = 0; n < 4; n++) await get(mine, path);
     expect((await get(mine, path)).status).toBe(429);
@@ -68,7 +68,7 @@ describe.each([
   });
 });
 
-it('counts refused requests too, and reads nothing of one that is too many', async () => {
+it('counts refused requests too, and reads nothing for a request above the limit', async () => {
   const key = await v1Key();
   const post = () => call(test, key, 'POST', '/v1/sessions', { prompt: 7 });
   const answers = [await post(), await post(), await post(), await post()];
@@ -76,12 +76,12 @@ it('counts refused requests too, and reads nothing of one that is too many', asy
   expect(limits(answers[0]?.headers as Headers)).toBe('3,2,50');
 });
 
-it('says nothing of limits to whom it does not know', async () => {
+it('sends no limits to unauthenticated callers', async () => {
   const { status, headers } = await get(`cog_${'a'.repeat(40)}`, '/v3/self');
   expect({ status, limits: limits(headers) }).toEqual({ status: 401, limits: ',,' });
 });
 
-it('has no limit, and no headers of one, when it is switched off', { timeout: 60_000 }, async () => {
+it('has no limit, and no headers of one, if it is disabled', { timeout: 60_000 }, async () => {
   const free = await startApp({ rateLimitRest: 0 });
   try {
     const answers: Awaited<ReturnType<typeof call>>[] = [];

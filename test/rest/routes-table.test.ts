@@ -39,7 +39,7 @@ const aliases = rows.filter(({ heading }) => heading === 'Other names of the sam
 const routes = rows.filter((row) => !aliases.includes(row));
 const published = (version: string) => readText(`test/rest/published/${version}.txt`).trim().split('\n');
 
-test.each(versions)('every published route of %s has its row, and every row is one of them', (version) => {
+test.each(versions)('has a row for every published route of %s, and no other rows', (version) => {
   const listed = routes.filter(({ heading }) => heading === `Version ${version.slice(1)}`);
   expect(
     listed.map(({ route }) => route).toSorted(),
@@ -47,7 +47,7 @@ test.each(versions)('every published route of %s has its row, and every row is o
   ).toEqual(published(version).toSorted());
 });
 
-test('every row says who names the route and how it is answered', () => {
+test('states the source and the response of the route in every row', () => {
   for (const { route, cells, file } of routes) {
     const [source, answered] = cells;
     const expected = file === withoutFeature ? 'without the feature' : 'served';
@@ -56,7 +56,7 @@ test('every row says who names the route and how it is answered', () => {
   }
 });
 
-test('every row names a test file that is there and speaks of the route', () => {
+test('names an existing test file that contains the route in every row', () => {
   const files = new Set(treeFiles());
   const wrong = rows.flatMap(({ route, file }) => {
     if (!files.has(file)) return [`${route}: there is no file "${file}"`];
@@ -69,7 +69,7 @@ test('every row names a test file that is there and speaks of the route', () => 
   expect(wrong, `Name another test file in ${page}, or write the test:\n${wrong.join('\n')}`).toEqual([]);
 });
 
-test('every other name is of a route that there is, and of no published one', () => {
+test('has other names only for existing, unpublished routes', () => {
   const known = new Set(versions.flatMap(published));
   for (const { route, cells } of aliases) {
     expect({ route, is: known.has(cells[0]?.replaceAll('`', '') ?? '') }).toEqual({ route, is: true });
@@ -77,7 +77,7 @@ test('every other name is of a route that there is, and of no published one', ()
   }
 });
 
-test('every route and every other name is answered: without a key by 401, not by 404 or 405', async () => {
+test('lists only served routes and names: without a key they answer 401, not 404 or 405', async () => {
   const answers = await Promise.all(
     rows.map(async ({ route }) => {
       const [method = '', path = ''] = route.split(' ');
@@ -88,7 +88,7 @@ test('every route and every other name is answered: without a key by 401, not by
   expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(rows.map(({ route }) => [route, 401])));
 });
 
-test('no path of the earlier versions is served without standing in the table', () => {
+test('contains every served path of the earlier versions', () => {
   const known = new Set(rows.map(({ route }) => route.split(' ')[1]));
   const written = treeFiles()
     .filter((path) => /^src\/api\/rest\/v[12]\//.test(path))

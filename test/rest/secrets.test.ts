@@ -30,7 +30,7 @@ const make = async (id: string, body: object) => {
 };
 
 describe('/v1/secrets', () => {
-  test('POST 201 with the id only, GET the names of both editions, DELETE 204 without a body', async () => {
+  test('POST 201 with only the id, GET the names of both editions, DELETE 204 without a body', async () => {
     const key = await makeServiceKey(app, await makeOrganization(app));
     const made = await call(app, key, 'POST', '/v1/secrets', v1Body);
     expect(made).toMatchObject({ status: 201, body: { id: expect.stringMatching(/^sec_[0-9a-f]{32}$/) } });
@@ -58,7 +58,7 @@ describe('/v1/secrets', () => {
     });
   });
 
-  test('409 for a name that is taken, in this organization only', async () => {
+  test('409 for a used name, in this organization only', async () => {
     const key = await makeServiceKey(app, await makeOrganization(app));
     const other = await makeServiceKey(app, await makeOrganization(app));
     expect((await call(app, key, 'POST', '/v1/secrets', v1Body)).status).toBe(201);
@@ -70,13 +70,13 @@ describe('/v1/secrets', () => {
     expect((await call(app, key, 'GET', '/v1/secrets')).body.secrets).toHaveLength(1);
   });
 
-  test('of two at once with one name, one is made', async () => {
+  test('one of two concurrent secrets with the same name is created', async () => {
     const key = await makeServiceKey(app, await makeOrganization(app));
     const answers = await Promise.all(Array.from({ length: 6 }, () => call(app, key, 'POST', '/v1/secrets', v1Body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 
-  test('403 for a member, who may list them but not change them', async () => {
+  test('403 for a member, who may list but not change them', async () => {
     const { v1Key } = await makeUser(app, app.organizationId);
     expect((await call(app, v1Key, 'POST', '/v1/secrets', v1Body)).status).toBe(403);
     expect((await call(app, v1Key, 'GET', '/v1/secrets')).status).toBe(200);
@@ -114,7 +114,7 @@ describe('/v1/secrets', () => {
 });
 
 describe('/v3/organizations/{org_id}/secrets', () => {
-  test('POST and DELETE answer with the secret, without its value', async () => {
+  test('POST and DELETE return the secret without its value', async () => {
     const id = await makeOrganization(app);
     const { serviceUserId, token } = await makeServiceUser(app, { organizationId: id, roleId: 'org_admin' });
     const made = await call(app, token, 'POST', secrets(id), {
@@ -150,7 +150,7 @@ describe('/v3/organizations/{org_id}/secrets', () => {
       { type: 'totp', key: 't', value: 'otpauth://totp/Me?secret=JBSWY3DPEHPK3PXP&issuer=c4n4ry' },
     ],
     ['a value of 65,536 characters', { key: 'MOST', value: value.padEnd(65_536, 'x') }],
-  ])('takes %s', async (_, change) => {
+  ])('accepts %s', async (_, change) => {
     const body = { type: 'key-value', key: 'K', value, is_sensitive: false, ...change };
     expect(await admin('POST', secrets(app.organizationId), body)).toMatchObject({
       status: 200,
@@ -177,14 +177,14 @@ describe('/v3/organizations/{org_id}/secrets', () => {
     }
   });
 
-  test('409 for a name that is taken', async () => {
+  test('409 for a duplicate name', async () => {
     const id = await makeOrganization(app);
     await make(id, { key: 'TWICE' });
     const again = await admin('POST', secrets(id), { type: 'key-value', key: 'TWICE', value });
     expect(again).toMatchObject({ status: 409, body: { detail: 'Secret name is not unique' } });
   });
 
-  test('another organization’s is as unknown as one that never existed', async () => {
+  test('another organization’s is answered like an unknown one', async () => {
     const [mine, theirs] = [await makeOrganization(app), await makeOrganization(app)];
     const { token } = await makeServiceUser(app, { organizationId: mine, roleId: 'org_admin' });
     const secret = await make(theirs, { key: 'THEIRS' });
@@ -216,7 +216,7 @@ describe('/v3/organizations/{org_id}/secrets', () => {
     }
   });
 
-  test('400 beyond what an agent’s environment holds; cookies do not count', async () => {
+  test('400 beyond the size of an agent’s environment; cookies do not count', async () => {
     const id = await makeOrganization(app);
     const large = value.padEnd(65_536, 'x');
     for (let n = 0; n < 5; n++) await make(id, { key: `K${n}`, value: large });
@@ -226,7 +226,7 @@ describe('/v3/organizations/{org_id}/secrets', () => {
     expect((await admin('GET', secrets(id))).body.items).toHaveLength(6);
   });
 
-  test('the audit log has the name and never the value', async () => {
+  test('the audit log contains the name and never the value', async () => {
     const id = await makeOrganization(app);
     const secret = await make(id, { key: 'AUDITED' });
     await admin('DELETE', `${secrets(id)}/${secret.secret_id}`);
@@ -242,7 +242,7 @@ describe('/v3/organizations/{org_id}/secrets', () => {
   });
 });
 
-test('a value is bound to its organization and its row: moved elsewhere it cannot be opened', async () => {
+test('a value is bound to its organization and its row: moved to another, it cannot be decrypted', async () => {
   const id = await makeOrganization(app);
   const [one, two] = [await make(id, { key: 'ONE' }), await make(id, { key: 'TWO' })];
   const bare = (secret: { secret_id: string }) => secret.secret_id.replace('sec_', '');
@@ -258,7 +258,7 @@ test('a value is bound to its organization and its row: moved elsewhere it canno
   }
 });
 
-test('secrets are found by ids in their order, and others’ are null', async () => {
+test('secrets are found by ids in their order, and those of others are null', async () => {
   const [mine, theirs] = [await makeOrganization(app), await makeOrganization(app)];
   const bare = async (id: string, key: string) => (await make(id, { key })).secret_id.replace('sec_', '') as string;
   const [a, b, other] = [await bare(mine, 'A'), await bare(mine, 'B'), await bare(theirs, 'A')];
@@ -277,7 +277,7 @@ test('secrets are found by ids in their order, and others’ are null', async ()
 });
 
 describe('secret_ids of a session', () => {
-  test('may be of the organization’s, in any form; others are unknown, and nothing is made', async () => {
+  test('may be any of the organization’s, in any form; unknown ones are refused, and nothing is created', async () => {
     const [mine, theirs] = [await makeOrganization(app), await makeOrganization(app)];
     const own = (await make(mine, { key: 'A' })).secret_id;
     const other = (await make(theirs, { key: 'A' })).secret_id;

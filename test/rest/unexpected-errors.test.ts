@@ -26,7 +26,7 @@ const get = (token: string, path: string) =>
 
 const breakTable = (name: string) => app.app.services.store.execute(`alter table ${name} rename to broken_${name}`);
 
-test('v1: 500 says nothing of what happened, and the log has the stack', async () => {
+test('v1: 500 hides the cause, and the log has the stack', async () => {
   await breakTable('session');
   const response = await get(app.v1Key, '/v1/sessions');
   expect(response.status).toBe(500);
@@ -38,7 +38,7 @@ test('v1: 500 says nothing of what happened, and the log has the stack', async (
   expect(logged[0]?.fields.err).toHaveProperty('stack', expect.stringMatching(/session/));
 });
 
-test('v3: the same as a problem, also when the key cannot be looked up', async () => {
+test('v3: the same as a problem, even if the lookup of the key fails', async () => {
   await breakTable('api_key');
   const response = await get(app.adminToken, '/v3/self');
   expect(response.status).toBe(500);
@@ -54,7 +54,7 @@ test('v3: the same as a problem, also when the key cannot be looked up', async (
   expect(logged).toHaveLength(1);
 });
 
-test('v1: details that fail half way end in a broken transfer, not in a short answer that looks whole', async () => {
+test('v1: details that fail in the middle end in a broken transfer, not in a truncated response', async () => {
   const { body } = await call(app, app.v1Key, 'POST', '/v1/sessions', { prompt: 'x' });
   const id = body.session_id.replace('devin-', '');
   const entries = Array.from(

@@ -30,7 +30,7 @@ async function open() {
 }
 
 describe('/v1/knowledge', () => {
-  test('POST gives all its fields, and who made it', async () => {
+  test('POST returns all its fields, and its creator', async () => {
     const { mine, userId, organizationId, serviceKey } = await open();
     const folder = await makeFolders(await asAdministrator(app), { organizationId }, 'Team/Ops');
     const input = { ...note, parent_folder_id: `folder-${folder}`, pinned_repo: 'acme/api', macro: '!deploys' };
@@ -55,12 +55,12 @@ describe('/v1/knowledge', () => {
     });
   });
 
-  test('an organization without any has two empty lists', async () => {
+  test('an organization without notes has two empty lists', async () => {
     const { mine } = await open();
     expect((await mine('GET', path)).body).toEqual({ folders: [], knowledge: [] });
   });
 
-  test('PUT clears what is left out, DELETE is 204 without a body, and both are audited', async () => {
+  test('PUT clears omitted fields, DELETE is 204 without a body, and both are audited', async () => {
     const { mine, organizationId } = await open();
     const made = (await mine('POST', path, { ...note, pinned_repo: 'all', macro: '!m' })).body;
     const put = await mine('PUT', `${path}/${made.id}`, { ...note, name: 'Renamed' });
@@ -103,7 +103,7 @@ describe('/v1/knowledge', () => {
     expect((await mine('GET', path)).body.knowledge).toHaveLength(1);
   });
 
-  test('the macro is seen in version 3, whose PUT leaves it alone', async () => {
+  test('the macro is shown in version 3, whose PUT keeps it', async () => {
     const { mine, organizationId } = await open();
     const { id } = (await mine('POST', path, { ...note, macro: '!m' })).body;
     const to = `/v3/organizations/${organizationId}/knowledge/notes/${id}`;
@@ -111,7 +111,7 @@ describe('/v1/knowledge', () => {
     expect(body).toMatchObject({ name: 'n', macro: '!m' });
   });
 
-  test('who may only read gets 403; another organization’s note is one that never existed', async () => {
+  test('a reader gets 403; another organization’s note is answered like an unknown one', async () => {
     const { mine, organizationId } = await open();
     const other = await open();
     const { id } = (await mine('POST', path, note)).body;
@@ -136,7 +136,7 @@ describe('/v1/knowledge', () => {
     expect((await other.mine('GET', path)).body.knowledge).toEqual([]);
   });
 
-  test('a long list is whole: each note once, newest first, in batches', async () => {
+  test('a long list is complete: each note once, newest first, in batches', async () => {
     const { mine, organizationId } = await open();
     const { store } = app.app.services;
     // Long bodies make small batches: four of these exceed the target size.

@@ -22,7 +22,7 @@ async function open() {
 }
 
 describe('/v1/playbooks', () => {
-  test('POST gives all fields of the version, GET the same', async () => {
+  test('POST returns all fields of the version, and so does GET', async () => {
     const { mine, userId, organizationId, serviceKey } = await open();
     const made = await mine('POST', path, { ...playbook, macro: '!release' });
     expect(made.status).toBe(200);
@@ -48,7 +48,7 @@ describe('/v1/playbooks', () => {
     expect((await mine('GET', path)).body).toEqual([byService, made.body]);
   });
 
-  test('the list is a bare array of the organization’s own', async () => {
+  test('the list is a plain array of the organization’s own playbooks', async () => {
     const { mine } = await open();
     const shared = (await call(app, app.adminToken, 'POST', '/v3/enterprise/playbooks', playbook)).body;
     expect((await mine('GET', path)).body).toEqual([]);
@@ -56,7 +56,7 @@ describe('/v1/playbooks', () => {
     expect((await mine('DELETE', `${path}/${shared.playbook_id}`)).status).toBe(403);
   });
 
-  test('PUT keeps a macro that is left out and clears it for null', async () => {
+  test('PUT keeps an omitted macro and clears it for null', async () => {
     const { mine, organizationId } = await open();
     const made = (await mine('POST', path, { ...playbook, macro: '!m' })).body;
     const to = `${path}/${made.playbook_id}`;
@@ -70,7 +70,7 @@ describe('/v1/playbooks', () => {
     ]);
   });
 
-  test('PUT leaves the schema alone, of which this version knows nothing', async () => {
+  test('PUT keeps the schema, which this version does not know', async () => {
     const { mine, organizationId } = await open();
     const at = `/v3/organizations/${organizationId}/playbooks`;
     const input = { ...playbook, structured_output_schema: { type: 'object' } };
@@ -82,7 +82,7 @@ describe('/v1/playbooks', () => {
     });
   });
 
-  test('DELETE answers {status: "success"}, and its macro is free again', async () => {
+  test('DELETE returns {status: "success"}, and its macro is available again', async () => {
     const { mine } = await open();
     const made = (await mine('POST', path, { ...playbook, macro: '!m' })).body;
     const to = `${path}/${made.playbook_id}`;
@@ -110,7 +110,7 @@ describe('/v1/playbooks', () => {
     expect((await mine('GET', path)).body).toEqual([]);
   });
 
-  test('who may only read gets 403; another organization’s playbook is one that never existed', async () => {
+  test('a reader gets 403; another organization’s playbook is answered like an unknown one', async () => {
     const { mine, organizationId } = await open();
     const other = await open();
     const { playbook_id } = (await mine('POST', path, playbook)).body;

@@ -19,7 +19,7 @@ const append = (id: string, entries: NewEntry[]) =>
 const says = (body: string): NewEntry => ({ kind: 'MESSAGE', messageType: 'agent_message', body });
 
 describe('200', () => {
-  test('the details with all messages, in order, each with its writer', async () => {
+  test('the details with all messages, in order, each with its author', async () => {
     const { userId, v1Key } = await makeUser(app, app.organizationId);
     const id = await makeSession(v1Key);
     await append(id, [says('Hello.'), { kind: 'TOOL_CALL', data: {} }]);
@@ -62,7 +62,7 @@ describe('200', () => {
     ['doubly prefixed', (id) => `devin-devin-${id}`],
     ['with capitals', (id) => `devin-${id.toUpperCase()}`],
     ['as a UUID', (id) => `devin-${id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`],
-  ])('an id is read %s', async (_, write) => {
+  ])('accepts an id %s', async (_, write) => {
     const id = await makeSession();
     expect((await read(write(id))).body.session_id).toBe(`devin-${id}`);
     expect((await call(app, app.v1Key, 'GET', `/v1/session/${write(id)}/`)).body.session_id).toBe(`devin-${id}`);
@@ -79,7 +79,7 @@ describe('200', () => {
     expect(new Set(body.messages.map((message: { event_id: string }) => message.event_id)).size).toBe(2_001);
   });
 
-  test('a reader that goes away in the middle disturbs nobody', async () => {
+  test('a reader that disconnects in the middle does not affect others', async () => {
     const id = await makeSession();
     await append(
       id,
@@ -129,7 +129,7 @@ describe('404', () => {
   });
 });
 
-test('401: without a key, also for a session that is there', async () => {
+test('401: without a key, also for an existing session', async () => {
   const id = await makeSession();
   expect((await call(app, null, 'GET', `/v1/sessions/${id}`)).status).toBe(401);
 });

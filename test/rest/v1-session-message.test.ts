@@ -20,7 +20,7 @@ async function messagesOf(id: string, key: string = app.v1Key): Promise<string[]
 }
 
 describe('200', () => {
-  test('null, as JSON, when the message was taken', async () => {
+  test('null, as JSON, when the message was accepted', async () => {
     const id = await makeSession();
     const response = await fetch(`${app.url}/v1/sessions/${id}/message`, {
       method: 'POST',
@@ -44,7 +44,7 @@ describe('200', () => {
     },
   );
 
-  test('a terminated session takes none: detail says why, and nothing is written', async () => {
+  test('a terminated session accepts none: detail has the reason, and nothing is written', async () => {
     const id = await makeSession();
     await call(app, app.v1Key, 'DELETE', `/v1/sessions/${id}`);
     const { status, body } = await send(id, { message: 'go on' });
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(await messagesOf(id)).toEqual(['say hello']);
   });
 
-  test('one Idempotency-Key is one message, in parallel too', async () => {
+  test('one Idempotency-Key is one message, also in parallel', async () => {
     const id = await makeSession();
     const headers = { 'idempotency-key': 'message 1' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(id, { message: 'once' }, headers)));
@@ -108,7 +108,7 @@ describe('refused', () => {
     expect((await send(await makeSession(), { message: 'x' }, {}, null)).status).toBe(401);
   });
 
-  test('403 to a member whose session it is not; 200 on its own', async () => {
+  test('403 to a member for a session of others; 200 for an own one', async () => {
     const [one, two] = [await makeUser(app, app.organizationId), await makeUser(app, app.organizationId)];
     const id = await makeSession(one.v1Key);
     expect((await send(id, { message: 'x' }, {}, one.v1Key)).status).toBe(200);
@@ -120,7 +120,7 @@ describe('refused', () => {
     expect(await messagesOf(id)).toEqual(['say hello', 'x']);
   });
 
-  test('404 for another organization’s session, which stays as it was', async () => {
+  test('404 for another organization’s session, which stays unchanged', async () => {
     const key = await makeServiceKey(app, await makeOrganization(app));
     const id = await makeSession(key);
     expect((await send(id, { message: 'x' })).status).toBe(404);

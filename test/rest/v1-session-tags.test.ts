@@ -26,7 +26,7 @@ test.each(['/v1/sessions', '/v1/session'])('200: PUT %s/{id}/tags replaces the t
   expect(await tags()).toEqual([]);
 });
 
-describe('refused, and nothing is changed', () => {
+describe('a refusal changes nothing', () => {
   test.each([
     [{}, 422],
     [{ tags: null }, 422],
@@ -42,7 +42,7 @@ describe('refused, and nothing is changed', () => {
     expect(await tags()).toEqual(['kept']);
   });
 
-  test('401, 403 of another member’s session, 404 of another organization’s', async () => {
+  test('401, 403 for another member’s session, 404 for another organization’s', async () => {
     const { id, put, tags } = await oneSession({ tags: ['kept'] });
     expect((await call(app, null, 'PUT', `/v1/sessions/${id}/tags`, { tags: [] })).status).toBe(401);
     expect(await call(app, app.v1Key, 'PUT', `/v1/sessions/${id}/tags`, { tags: [] })).toMatchObject({
@@ -61,7 +61,7 @@ describe('refused, and nothing is changed', () => {
   });
 });
 
-describe('other paths of the same', () => {
+describe('other paths of the same routes', () => {
   test('DELETE /sessions/{id}, without the version: only that method', async () => {
     const { key, id } = await oneSession();
     const ended = await call(app, key, 'DELETE', `/sessions/${id}`);

@@ -34,7 +34,7 @@ test('401: without a key', async () => {
   expect((await terminate(await makeSession(), null)).status).toBe(401);
 });
 
-test('403: a member whose session it is not', async () => {
+test('403: a member without permission for the session', async () => {
   const [one, two] = [await makeUser(app, app.organizationId), await makeUser(app, app.organizationId)];
   const id = await makeSession(one.v1Key);
   const { status, body } = await terminate(id, two.v1Key);
@@ -42,7 +42,7 @@ test('403: a member whose session it is not', async () => {
   expect((await call(app, one.v1Key, 'GET', `/v1/sessions/${id}`)).body.status).toBe('new');
 });
 
-test('404: an unknown id, and another organization’s session, which goes on', async () => {
+test('404: an unknown id, and another organization’s session, which continues', async () => {
   const key = await makeServiceKey(app, await makeOrganization(app));
   const id = await makeSession(key);
   expect((await terminate(id)).status).toBe(404);

@@ -35,7 +35,7 @@ describe('200', () => {
     expect(body.url.endsWith(body.session_id.replace('devin-', ''))).toBe(true);
   });
 
-  test('every field of the request is taken, and null is as good as left out', async () => {
+  test('every field of the request is accepted, and null equals an omitted field', async () => {
     const { status, body } = await create({
       prompt: 'say hello',
       title: 'Greeting',
@@ -83,7 +83,7 @@ describe('200', () => {
 });
 
 describe('idempotency', () => {
-  test('the same idempotent request gives the same session and says so', async () => {
+  test('the same idempotent request returns the same session and reports that', async () => {
     const body = { prompt: 'once', tags: ['x'], idempotent: true };
     const first = await create(body);
     const second = await create(body);
@@ -91,7 +91,7 @@ describe('idempotency', () => {
     expect(second.body).toEqual({ ...first.body, is_new_session: false });
   });
 
-  test('idempotent requests that differ are two sessions', async () => {
+  test('different idempotent requests create two sessions', async () => {
     const first = await create({ prompt: 'one of two', idempotent: true });
     const second = await create({ prompt: 'two of two', idempotent: true });
     expect(second.body.is_new_session).toBe(true);
@@ -104,7 +104,7 @@ describe('idempotency', () => {
     expect(second.body.session_id).toBe(first.body.session_id);
   });
 
-  test('without idempotent the same request gives two sessions, and is_new_session is absent', async () => {
+  test('without idempotent the same request creates two sessions, and is_new_session is absent', async () => {
     const first = await create({ prompt: 'twice' });
     const second = await create({ prompt: 'twice', idempotent: false });
     expect(first.body).not.toHaveProperty('is_new_session');
@@ -136,7 +136,7 @@ describe('idempotency', () => {
     await refused(400, /1 to 255 printable ASCII/, () => create({ prompt: 'bad key' }, { 'idempotency-key': key }));
   });
 
-  test('a hundred parallel identical requests make one session', async () => {
+  test('a hundred parallel identical requests create one session', async () => {
     const before = await countSessions(app);
     const body = { prompt: 'a hundred at once', idempotent: true };
     const answers = await Promise.all(Array.from({ length: 100 }, () => create(body)));
@@ -146,7 +146,7 @@ describe('idempotency', () => {
     expect(await countSessions(app)).toBe(before + 1);
   });
 
-  test('another caller’s key is another key', async () => {
+  test('another caller’s key is separate', async () => {
     const body = { prompt: 'whose', idempotent: true };
     const other = await makeServiceKey(app, app.organizationId);
     const mine = await create(body);
@@ -286,13 +286,13 @@ describe('413', () => {
     });
   };
 
-  test('a body over 1 MiB that does not say its length, and the connection can be used again', async () => {
+  test('a body over 1 MiB without a length, after which the connection can be reused', async () => {
     for (let round = 0; round < 5; round++) {
       await refused(413, /at most 1048576 bytes/, () => sendRaw(app, app.v1Key, '/v1/sessions', spaces(32)));
     }
   });
 
-  test('a body that promises a gigabyte is refused before it comes', async () => {
+  test('a body with an announced gigabyte is refused before it arrives', async () => {
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
     const answer = new Promise<string>((resolve, reject) => {
@@ -310,7 +310,7 @@ describe('413', () => {
   });
 });
 
-test('405: other methods get the list of allowed ones', async () => {
+test('405: other methods get the list of allowed methods', async () => {
   const { status, headers, body } = await call(app, app.v1Key, 'PATCH', '/v1/sessions', {});
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST, OPTIONS' });
   expect(body.detail).toMatch(/GET, HEAD, POST/);

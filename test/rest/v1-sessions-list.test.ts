@@ -108,7 +108,7 @@ describe('200', () => {
       expect(idsOf(await list(key, '?offset=1'))).toEqual([third, ...newestFirst]);
     });
 
-    test('repeats nothing after a first page that showed all there was', async () => {
+    test('repeats nothing after a first page with the complete list', async () => {
       const { key } = await organizationWith([]);
       expect(idsOf(await list(key, '?limit=1'))).toEqual([]);
       const [one, two] = [{ title: 'one' }, { title: 'two' }];
@@ -159,7 +159,7 @@ describe('200', () => {
     expect(idsOf(await call(app, key, 'GET', '/v1/sessions/'))).toEqual(ids);
   });
 
-  test('tags narrow to sessions with any of them, however they are written', async () => {
+  test('tags match sessions with any of them, in any form of the list', async () => {
     const { key, ids } = await organizationWith([{ tags: ['a'] }, { tags: ['b', 'c'] }, { tags: ['d,e'] }, {}]);
     const [a, b, de] = ids as [string, string, string];
     expect(idsOf(await list(key, '?tags=a'))).toEqual([a]);
@@ -172,7 +172,7 @@ describe('200', () => {
     expect(idsOf(await list(key, '?tags='))).toHaveLength(4);
   });
 
-  test('user_email narrows to what that user started', async () => {
+  test('user_email matches the sessions that the user started', async () => {
     const organizationId = await makeOrganization(app);
     const [one, two] = [await makeUser(app, organizationId), await makeUser(app, organizationId)];
     const { body } = await call(app, one.v1Key, 'POST', '/v1/sessions', { prompt: 'x' });
@@ -186,7 +186,7 @@ describe('200', () => {
     expect((await call(app, key, 'GET', `/v1/sessions/${ids[0]}`)).status).toBe(200);
   });
 
-  test('another organization’s sessions are not there', async () => {
+  test('another organization’s sessions are omitted', async () => {
     const mine = await organizationWith(numbered(1));
     const theirs = await organizationWith(numbered(1));
     expect(idsOf(await list(mine.key))).toEqual(mine.ids);

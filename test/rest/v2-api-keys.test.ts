@@ -82,7 +82,7 @@ describe('DELETE of one key', () => {
     expect(await countLive()).toBe((before ?? 0) - 1);
   });
 
-  test('answers an id that is none, and one of another enterprise, like one that never existed', async () => {
+  test('answers an invalid id, and one of another enterprise, like an unknown one', async () => {
     const { store, now } = app.app.services;
     const theirs = 'd'.repeat(32);
     const enterpriseId = 'e'.repeat(32);
@@ -108,7 +108,7 @@ describe('DELETE of one key', () => {
   });
 });
 
-describe('who is no administrator', () => {
+describe('a caller that is no administrator', () => {
   test('revokes nothing: members, administrators of organizations, service keys without account_admin', async () => {
     const organizationId = await makeOrganization(app);
     const victim = (await makeUser(app, organizationId)).v1Key;
@@ -143,7 +143,7 @@ describe('who is no administrator', () => {
 
 describe('DELETE of all keys', () => {
   test.each(['/v2/enterprise/api-keys', '/v2/enterprise/api-keys//', '/v2/enterprise/api-keys/%20'])(
-    'is not %s',
+    'is refused %s',
     async (path) => {
       const before = await countLive();
       const { status } = await call(app, adminKey, 'DELETE', path);
@@ -153,7 +153,7 @@ describe('DELETE of all keys', () => {
   );
 
   test.each(['a personal key', 'a service key of the enterprise'])(
-    'with %s of an account_admin ends those of users and services, and leaves those of service users',
+    'with %s of an account_admin revokes those of users and services, and keeps those of service users',
     async (kind) => {
       const another = await makeOrganization(app);
       const user = await makeUser(app, another);
@@ -175,7 +175,7 @@ describe('DELETE of all keys', () => {
   );
 });
 
-test('revokes nothing by a path that only becomes that one when it is tidied', async () => {
+test('revokes nothing at a path that only matches after normalization', async () => {
   const before = await countLive();
   const { hostname, port } = new URL(app.url);
   for (const path of ['.', './', '%2e', 'x/..', 'x/%2E%2e/', '#', '\\', '../api-keys/', `${never}/../`]) {

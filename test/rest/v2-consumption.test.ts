@@ -22,7 +22,7 @@ const cycles = '/v2/enterprise/consumption/cycles';
 const read = (path: string, token = app.v1Key) => call(app, token, 'GET', path);
 
 describe(`GET ${daily}`, () => {
-  test('200: by date of UTC, by organization and by user; each way adds up to the total', async () => {
+  test('200: by UTC date, by organization and by user; each adds up to the total', async () => {
     const [one, two, gone] = [await makeOrganization(app), await makeOrganization(app), await makeOrganization(app)];
     const { userId } = await makeUser(app, one);
     const { serviceUserId } = await makeServiceUser(app, { organizationId: two, roleId: 'org_member' });
@@ -70,7 +70,7 @@ describe(`GET ${daily}`, () => {
     });
   });
 
-  test('200: without bounds it is the current cycle', async () => {
+  test('200: the default is the current cycle', async () => {
     const session = await seedSession(app, { organizationId: app.organizationId });
     const now = new Date();
     const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
@@ -93,7 +93,7 @@ describe(`GET ${daily}`, () => {
 });
 
 describe(`GET ${cycles}`, () => {
-  test('200: from the first use to now, each with its sum; the same as its days', async () => {
+  test('200: from the first usage to now, each with its sum, equal to that of its days', async () => {
     const test = await startApp();
     try {
       const at = async (path: string) => (await call(test, test.v1Key, 'GET', path)).body;
@@ -125,7 +125,7 @@ describe(`GET ${cycles}`, () => {
   });
 });
 
-test('403 for whoever is no administrator, and for service keys; 401 for a key of version 3', async () => {
+test('403 for anybody but an administrator, and for service keys; 401 for a key of version 3', async () => {
   const { v1Key } = await makeUser(app, app.organizationId, 'org_admin');
   for (const path of [daily, cycles]) {
     for (const token of [v1Key, await makeServiceKey(app, app.organizationId)]) {

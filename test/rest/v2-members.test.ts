@@ -39,7 +39,7 @@ async function makeMember() {
 }
 
 describe(`GET ${path}`, () => {
-  test('200: every user once, the oldest first, with its first organization; pages meet', async () => {
+  test('200: every user once, the oldest first, with its first organization, without gaps between pages', async () => {
     const test = await startApp();
     try {
       const get = async (query = '') => (await call(test, test.v1Key, 'GET', path + query)).body;
@@ -77,7 +77,7 @@ describe(`GET ${path}`, () => {
     }
   });
 
-  test('200: the one with an address, in any case', async () => {
+  test('200: the user with an email address, ignoring case', async () => {
     const { email, inFirst } = await makeMember();
     expect((await read(`?email=${email.toUpperCase()}`)).body).toMatchObject({ items: [inFirst], total: 1 });
     expect((await read('?email=nobody@example.com')).body).toMatchObject({ items: [], total: 0, next_cursor: null });
@@ -115,7 +115,7 @@ test(`GET ${path}/{user_id}/organizations: each with the role there, also one of
   expect((await read(`/${userId}/organizations?offset=2`)).body).toMatchObject({ items: [inThird], has_more: false });
 });
 
-test('404 for a user that there is not, or no longer', async () => {
+test('404 for an unknown or deleted user', async () => {
   const { userId } = await makeUser(app, app.organizationId);
   await call(app, app.adminToken, 'DELETE', `/v3/enterprise/members/users/${userId}`);
   for (const id of [missing, userId, 'nobody']) {
@@ -124,7 +124,7 @@ test('404 for a user that there is not, or no longer', async () => {
   }
 });
 
-test.each(['', `/${missing}/organizations`])('422 names the argument that is wrong: %s', async (suffix) => {
+test.each(['', `/${missing}/organizations`])('422 names the invalid argument: %s', async (suffix) => {
   const { userId } = await makeUser(app, app.organizationId);
   for (const [query, name] of [
     ['limit=201', 'limit'],
@@ -135,7 +135,7 @@ test.each(['', `/${missing}/organizations`])('422 names the argument that is wro
   }
 });
 
-test('403 for whoever is no administrator, and for service keys, whatever the id; 401 for a key of version 3', async () => {
+test('403 for anybody but an administrator, and for service keys, for any id; 401 for a key of version 3', async () => {
   const { userId, v1Key } = await makeUser(app, app.organizationId, 'org_admin');
   const context = await asAdministrator(app);
   const reader = await createUser(context, {

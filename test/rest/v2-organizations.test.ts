@@ -17,7 +17,7 @@ const make = (body: object, token = app.v1Key) => call(app, token, 'POST', path,
 const bare = (id: string) => id.replace(/^org-/, '');
 
 describe(`POST ${path}`, () => {
-  test('200: the key’s user becomes the administrator of what it makes', async () => {
+  test('200: the key’s user becomes the administrator of the new organization', async () => {
     const { status, body } = await make({ display_name: 'Ours', acu_limit: 1_000 });
     expect({ status, body }).toEqual({
       status: 200,
@@ -37,7 +37,7 @@ describe(`POST ${path}`, () => {
     expect(await readAuditActions(app, bare(body.org_id), 'add_members_to_org')).toHaveLength(1);
   });
 
-  test('200: nobody does where that is not wanted', async () => {
+  test('200: nobody does if the request says so', async () => {
     const { body } = await make({ display_name: 'Empty', add_creator_as_member: false });
     expect(body).toMatchObject({ max_cycle_acu_limit: null, org_admin_count: 0, org_member_count: 0 });
   });
@@ -50,7 +50,7 @@ describe(`POST ${path}`, () => {
     [{ display_name: 'x', acu_limit: -1 }, ['body', 'acu_limit']],
     [{ display_name: 'x', acu_limit: 1.5 }, ['body', 'acu_limit']],
     [{ display_name: 'x', add_creator_as_member: 'yes' }, ['body', 'add_creator_as_member']],
-  ])('422 names what is wrong, and nothing is made: %j', async (body, loc) => {
+  ])('422 names the problem, and nothing is created: %j', async (body, loc) => {
     const before = (await read()).body.total;
     expect(await make(body)).toMatchObject({ status: 422, body: { detail: [{ loc }] } });
     expect((await read()).body.total).toBe(before);
@@ -58,7 +58,7 @@ describe(`POST ${path}`, () => {
 });
 
 describe(`GET ${path}`, () => {
-  test('200: the oldest first, each with how many are in it; limit and offset count', async () => {
+  test('200: the oldest first, each with its number of members, by limit and offset', async () => {
     const test = await startApp();
     try {
       const get = async (query = '') => (await call(test, test.v1Key, 'GET', path + query)).body;
@@ -104,7 +104,7 @@ describe(`GET ${path}`, () => {
   });
 });
 
-test('403 for whoever may make organizations but would be given more than it holds by being its administrator', async () => {
+test('403 for a creator of organizations who would get more permissions as its administrator', async () => {
   const context = await asAdministrator(app);
   const permissions = ['ManageOrganizations', 'ManageAccountMembership'];
   const { id: roleId } = await createRole(context, { name: 'Founder', scope: 'enterprise', permissions });
@@ -118,7 +118,7 @@ test('403 for whoever may make organizations but would be given more than it hol
   expect(await make({ display_name: 'Made', add_creator_as_member: false }, token)).toMatchObject({ status: 200 });
 });
 
-test('403 for whoever is no administrator, and for service keys; 401 for a key of version 3', async () => {
+test('403 for anybody but an administrator, and for service keys; 401 for a key of version 3', async () => {
   const { v1Key } = await makeUser(app, app.organizationId, 'org_admin');
   for (const token of [v1Key, await makeServiceKey(app, app.organizationId)]) {
     expect((await read('', token)).status).toBe(403);

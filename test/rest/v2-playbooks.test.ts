@@ -13,7 +13,7 @@ const playbook = { title: 'Release', body: 'Tag, build, publish.', macro: '!rele
 const missing = `playbook-${'0'.repeat(32)}`;
 const make = async (at: string) => (await call(app, app.adminToken, 'POST', at, playbook)).body.playbook_id;
 
-test('DELETE marks playbooks of the enterprise and of its organizations as deleted; their macros are free', async () => {
+test('DELETE marks playbooks of the enterprise and of its organizations as deleted, and frees their macros', async () => {
   const organizationId = await makeOrganization(app);
   for (const at of ['/v3/enterprise/playbooks', `/v3/organizations/${organizationId}/playbooks`]) {
     const id = await make(at);
@@ -28,7 +28,7 @@ test('DELETE marks playbooks of the enterprise and of its organizations as delet
   expect(await readAuditActions(app, organizationId, 'delete_playbook')).toHaveLength(1);
 });
 
-test('keys that are no administrator’s get 403, whatever the id', async () => {
+test('keys of other roles than administrator get 403 for any id', async () => {
   const organizationId = await makeOrganization(app);
   const at = `/v3/organizations/${organizationId}/playbooks`;
   const id = await make(at);

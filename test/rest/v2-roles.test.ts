@@ -10,7 +10,7 @@ afterAll(() => app.close());
 
 const path = '/v2/enterprise/roles';
 
-test('GET gives all roles as a bare array: the built-in ones, and the enterprise’s own before them', async () => {
+test('GET returns all roles as a plain array: the enterprise’s own, and then the built-in ones', async () => {
   const context = await asAdministrator(app);
   const own: object[] = [];
   for (let n = 0; n < 205; n += 1) {
@@ -38,7 +38,7 @@ test('GET gives all roles as a bare array: the built-in ones, and the enterprise
   }
 });
 
-test('403 for whoever is no administrator, and for service keys; 401 for a key of version 3', async () => {
+test('403 for anybody but an administrator, and for service keys; 401 for a key of version 3', async () => {
   const { v1Key } = await makeUser(app, app.organizationId, 'org_admin');
   for (const token of [v1Key, await makeServiceKey(app, app.organizationId)]) {
     expect((await call(app, token, 'GET', path)).status).toBe(403);

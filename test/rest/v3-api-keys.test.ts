@@ -25,8 +25,8 @@ const expire = (keyId: string) =>
     new Date(Date.now() - 1_000),
   ]);
 
-describe('a service user that is made with its first key', () => {
-  test('of an organization is what its role is there, and no longer than was said', async () => {
+describe('a service user that is created with its first key', () => {
+  test('of an organization has its role there, and ends at the requested time', async () => {
     const organizationId = await makeOrganization(app);
     const input = { name: 'CI', role_id: 'org_member', ttl_seconds: 3_600 };
     const path = `/v3beta1/organizations/${organizationId}/service-users`;
@@ -72,7 +72,7 @@ describe('a service user that is made with its first key', () => {
     [422, { role_id: 'org_member' }],
     [400, { role_id: 'no_such_role' }],
     [422, { role_id: undefined }],
-  ])('is refused with %d for %j, and none is made', async (status, bad) => {
+  ])('is refused with %d for %j, and none is created', async (status, bad) => {
     const count = async () => (await admin('GET', '/v3/enterprise/members/service-users?first=200')).body.items.length;
     const before = await count();
     const input = { name: 'Robot', role_id: 'account_member', ttl_seconds: 60, ...bad };
@@ -81,7 +81,7 @@ describe('a service user that is made with its first key', () => {
     expect(await count()).toBe(before);
   });
 
-  test('is made in no organization that the caller may not use, existing or not', async () => {
+  test('cannot be created in an organization without permission, whether it exists or not', async () => {
     const [own, other] = [await makeOrganization(app), await makeOrganization(app)];
     const { token } = await makeServiceUser(app, { organizationId: own, roleId: 'org_admin' });
     const input = { name: 'CI', role_id: 'org_member', ttl_seconds: 60 };
@@ -95,7 +95,7 @@ describe('a service user that is made with its first key', () => {
 });
 
 describe('keys of a service user', () => {
-  test('are shown once, when made, and listed by what has become of them', async () => {
+  test('are shown once, when created, and listed by their state', async () => {
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     const [first] = await list(serviceUserId);
     const inAnHour = nowInSeconds() + 3_600;
@@ -137,7 +137,7 @@ describe('keys of a service user', () => {
     expect((await admin('DELETE', `${keysOf(serviceUserId)}/${never}`)).status).toBe(404);
   });
 
-  test('are rotated: the new one has the name, and the old one ends, or stays where it shall', async () => {
+  test('are rotated: the new one has the name, and the old one ends or keeps its end', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_member' });
     const [key] = await list(serviceUserId);
     const rotate = (keyId: string, body: unknown) => admin('POST', `${keysOf(serviceUserId)}/${keyId}/rotate`, body);
@@ -170,7 +170,7 @@ describe('keys of a service user', () => {
     expect(await list(serviceUserId)).toHaveLength(4);
   });
 
-  test('are rotated by themselves', async () => {
+  test('can rotate themselves', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_member' });
     const [key] = await list(serviceUserId);
     const rotated = await call(app, token, 'POST', `${keysOf(serviceUserId)}/${key.api_key_id}/rotate`, {});
@@ -178,7 +178,7 @@ describe('keys of a service user', () => {
     expect([await statusOf(token), await statusOf(rotated.body.token)]).toEqual([401, 200]);
   });
 
-  test.each([-1, 0, 1, 253_402_300_800, 'soon'])('do not end at %j', async (at) => {
+  test.each([-1, 0, 1, 253_402_300_800, 'soon'])('refuse the end %j', async (at) => {
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     const [key] = await list(serviceUserId);
     const made = await admin('POST', keysOf(serviceUserId), { name: 'x', expires_at: at });

@@ -18,7 +18,7 @@ async function make(more: Record<string, unknown> = {}) {
   return { organizationId, token, path: `${path}/${made.body.automation_id}`, automationId: made.body.automation_id };
 }
 
-it('POST …/run starts a session at once, and GET …/runs tells of it', async () => {
+it('POST …/run starts a session at once, and GET …/runs shows the run', async () => {
   const { organizationId, token, path, automationId } = await make();
   const { status, body: run } = await call(test, token, 'POST', `${path}/run`);
   expect(status).toBe(200);
@@ -40,7 +40,7 @@ it('POST …/run starts a session at once, and GET …/runs tells of it', async 
   expect(runs.body).toMatchObject({ items: [run], has_next_page: false });
 });
 
-it('GET …/runs gives a page at a time, the last first, with what was left out and why', async () => {
+it('GET …/runs returns pages, newest first, with skipped runs and their reasons', async () => {
   const { token, path } = await make({ limits: { invocations: { max_per_window: 2, window_seconds: 3_600 } } });
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.unshift((await call(test, token, 'POST', `${path}/run`)).body.run_id);
@@ -57,7 +57,7 @@ it('GET …/runs gives a page at a time, the last first, with what was left out 
   expect((await call(test, token, 'GET', `${path}/runs?first=101`)).status).toBe(422);
 });
 
-it('POST …/run does it once for an idempotency key', async () => {
+it('POST …/run starts one run for an idempotency key', async () => {
   const { token, path } = await make();
   const again = () => call(test, token, 'POST', `${path}/run`, undefined, { 'idempotency-key': 'once' });
   const [one, two] = [await again(), await again()];
@@ -65,7 +65,7 @@ it('POST …/run does it once for an idempotency key', async () => {
   expect((await call(test, token, 'GET', `${path}/runs`)).body.items).toHaveLength(1);
 });
 
-it('has neither for another organization', async () => {
+it('answers 404 to another organization for both', async () => {
   const { path } = await make();
   const { token } = await makeAutomatic(test);
   expect((await call(test, token, 'POST', `${path}/run`)).status).toBe(403);

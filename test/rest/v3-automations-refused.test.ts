@@ -18,7 +18,7 @@ const start = { type: 'start_session', prompt: 'Sweep the floor.' };
 const daily = 'DTSTART:20300101T090000Z\nRRULE:FREQ=DAILY';
 const automation = { name: 'Sweep', triggers: [recurring(daily)], actions: [start] };
 
-describe('what is refused', () => {
+describe('an invalid automation', () => {
   const wrong = (change: object) => ({ ...automation, ...change });
   const condition = (change: object) => ({
     triggers: [
@@ -118,7 +118,7 @@ describe('what is refused', () => {
       ['actions', '0', 'session', 'tags'],
       /50/,
     ],
-  ])('%s is 422 at its place, and nothing is written', async (_what, change, loc, message) => {
+  ])('%s is 422 with its path, and nothing is written', async (_what, change, loc, message) => {
     const id = await makeOrganization(app);
     const refused = await admin('POST', automationsOf(id), wrong(change));
     expect(refused.status).toBe(422);
@@ -150,7 +150,7 @@ describe('what is refused', () => {
     expect(refused.body.detail[0].msg).toMatch(message);
   });
 
-  test('every 15 minutes is taken', async () => {
+  test('every 15 minutes is accepted', async () => {
     const id = await makeOrganization(app);
     const triggers = [recurring('FREQ=MINUTELY;INTERVAL=15')];
     expect((await admin('POST', automationsOf(id), { ...automation, triggers })).status).toBe(200);

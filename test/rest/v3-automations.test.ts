@@ -50,7 +50,7 @@ const options = {
 };
 
 describe('an automation of an organization', () => {
-  test('whose rules take long holds up nobody else while it is made and shown', async () => {
+  test('with expensive rules does not delay other requests when it is created and shown', async () => {
     const id = await makeOrganization(app);
     const expensiveRule = (n: number) =>
       `FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=${n};BYMINUTE=0;BYSECOND=0`;
@@ -69,7 +69,7 @@ describe('an automation of an organization', () => {
     expect(answered).toBeGreaterThan(5);
   });
 
-  test('POST gives all its fields, GET the same by any form of its id', async () => {
+  test('POST returns all its fields, and GET does by any form of its id', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
     const made = await call(app, v3Token, 'POST', automationsOf(id), { ...automation, ...options });
@@ -100,7 +100,7 @@ describe('an automation of an organization', () => {
     for (const name of Object.keys(options)) expect(plain[name]).toBeNull();
   });
 
-  test('PATCH keeps what is left out, clears options for null, and switches on and off', async () => {
+  test('PATCH keeps omitted options, clears null ones, enables and disables', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', automationsOf(id), { ...automation, ...options })).body;
     const path = `${automationsOf(id)}/${made.automation_id}`;
@@ -118,7 +118,7 @@ describe('an automation of an organization', () => {
     ]);
   });
 
-  test('DELETE gives what it was, and from then on it is not there', async () => {
+  test('DELETE returns the automation, which is unknown from then on', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', automationsOf(id), automation)).body;
     const path = `${automationsOf(id)}/${made.automation_id}`;
@@ -129,7 +129,7 @@ describe('an automation of an organization', () => {
     expect((await admin('GET', automationsOf(id))).body.items).toEqual([]);
   });
 
-  test('what happens once is taken while it lies ahead, and not switched on when it is over', async () => {
+  test('a single occurrence is accepted in the future, and cannot be enabled in the past', async () => {
     const id = await makeOrganization(app);
     const once = 'DTSTART=20300101T090000Z;FREQ=DAILY;COUNT=1';
     const made = (await admin('POST', automationsOf(id), { ...automation, triggers: [recurring(once)] })).body;
@@ -149,7 +149,7 @@ describe('an automation of an organization', () => {
     }
   });
 
-  test('a rule without DTSTART begins when the automation was made', async () => {
+  test('a rule without DTSTART begins at the creation of the automation', async () => {
     const id = await makeOrganization(app);
     const trigger = recurring('RRULE:FREQ=WEEKLY;INTERVAL=2');
     const made = (await admin('POST', automationsOf(id), { ...automation, triggers: [trigger] })).body;
@@ -158,7 +158,7 @@ describe('an automation of an organization', () => {
 });
 
 describe('pages', () => {
-  test('150 automations come newest first, each once, at most 100 at a time', async () => {
+  test('150 automations, newest first, each once, at most 100 per page', async () => {
     const id = await makeOrganization(app);
     for (let n = 0; n < 150; n++) {
       expect((await admin('POST', automationsOf(id), { ...automation, name: `a${n}` })).status).toBe(200);
@@ -181,7 +181,7 @@ describe('pages', () => {
 describe('an incoming webhook', () => {
   const webhook = { event_type: 'webhook:incoming' };
 
-  test('its secret is shown once, kept as a hash only, and another one when it is made again', async () => {
+  test('its secret is shown once, stored as a hash only, and replaced when it is created again', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', automationsOf(id), { ...automation, triggers: [webhook] })).body;
     const { url, secret } = made.triggers[0].webhook;
@@ -205,7 +205,7 @@ describe('an incoming webhook', () => {
 });
 
 describe('references', () => {
-  test('a playbook and a session of elsewhere are as unknown as ones that never were', async () => {
+  test('a playbook and a session of another organization are answered like unknown ones', async () => {
     const [id, elsewhere] = [await makeOrganization(app), await makeOrganization(app)];
     const playbookIn = async (org: string) =>
       (await admin('POST', `/v3/organizations/${org}/playbooks`, { title: 'P', body: 'B' })).body.playbook_id;
@@ -232,7 +232,7 @@ describe('references', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   test('members view; managers change; others get the missing permission', async () => {
     const id = await makeOrganization(app);
     const member = (await makeUser(app, id)).v3Token;
@@ -253,7 +253,7 @@ describe('who may', () => {
     expect((await call(app, manager, 'GET', automationsOf(id))).status).toBe(403);
   });
 
-  test('who may not start sessions lets no automation start them', async () => {
+  test('a caller that may not start sessions cannot let an automation start them', async () => {
     const id = await makeOrganization(app);
     const permissions = ['ManageOrgAutomations', 'ManageOrgSessions', 'ViewOrgSessions'] as const;
     const role = await createRole(await asAdministrator(app), { name: 'Clerk', scope: 'organization', permissions });
@@ -273,7 +273,7 @@ describe('who may', () => {
     expect((await clerk('DELETE', path)).status).toBe(200);
   });
 
-  test('an automation of elsewhere is not there', async () => {
+  test('an automation of another organization is unknown', async () => {
     const [id, elsewhere] = [await makeOrganization(app), await makeOrganization(app)];
     const { v3Token } = await makeUser(app, id, 'org_admin');
     const made = (await admin('POST', automationsOf(elsewhere), automation)).body;
@@ -286,7 +286,7 @@ describe('who may', () => {
     expect((await call(app, v3Token, 'GET', automationsOf(elsewhere))).status).toBe(403);
   });
 
-  test('only a user’s own runs as its creator, and whoever else directs it must be allowed to act as that user', async () => {
+  test('only a user’s automation runs as its creator, and changes by others need permission to act as that user', async () => {
     const id = await makeOrganization(app);
     const creator = await makeUser(app, id, 'org_admin');
     const personal = { ...automation, run_as: { type: 'creator' } };

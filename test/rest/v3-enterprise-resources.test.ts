@@ -33,7 +33,7 @@ describe.each(resources)('a $resource of the enterprise', ({ resource, of, permi
   const make = async (at = collection) => (await admin('POST', at, body)).body;
   const idOf = (made: Record<string, string>) => made[`${resource}_id`] as string;
 
-  test('GET, PUT and DELETE {id} give it, as it was and as it is; then it is gone', async () => {
+  test('GET, PUT and DELETE {id} return it; then it is unknown', async () => {
     const made = await make();
     const path = `${collection}/${idOf(made)}`;
     expect(await admin('GET', path)).toMatchObject({ status: 200, body: made });
@@ -45,7 +45,7 @@ describe.each(resources)('a $resource of the enterprise', ({ resource, of, permi
     expect((await admin('PUT', path, body)).status).toBe(404);
   });
 
-  test('an organization’s is changed here too, and stays the organization’s', async () => {
+  test('an organization’s can be changed here too, and stays the organization’s', async () => {
     const id = await makeOrganization(app);
     const own = `/v3/organizations/${id}${of}`;
     const made = await make(own);
@@ -59,7 +59,7 @@ describe.each(resources)('a $resource of the enterprise', ({ resource, of, permi
     expect((await admin('GET', `${own}/${idOf(made)}`)).status).toBe(404);
   });
 
-  test('403 without the permission, whatever the id; it stays as it is', async () => {
+  test('403 without the permission for any id; it stays unchanged', async () => {
     const made = await make();
     const { token } = await makeServiceUser(app, { roleId: 'account_member' });
     for (const path of [`${collection}/${idOf(made)}`, missing]) {
@@ -80,7 +80,7 @@ describe.each(resources)('a $resource of the enterprise', ({ resource, of, permi
   });
 });
 
-test('GET …/consumption/daily/service-users/{service_user_id} of an organization: what it used there', async () => {
+test('GET …/consumption/daily/service-users/{service_user_id} of an organization returns its usage there', async () => {
   const [here, there] = [await makeOrganization(app), await makeOrganization(app)];
   const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_admin' });
   const other = await makeServiceUser(app, { organizationId: here, roleId: 'org_member' });

@@ -38,7 +38,7 @@ async function withPermissions(...permissions: ('ViewAccountSessions' | 'ManageA
 }
 
 describe('the list', () => {
-  test('is one keyset over organizations, newest first, each session once', async () => {
+  test('pages over all organizations, newest first, each session once', async () => {
     const organizations = [await makeOrganization(app), await makeOrganization(app), await makeOrganization(app)];
     const ids: string[] = [];
     for (let n = 0; n < 9; n++) ids.push(await start(organizations[n % 3] as string));
@@ -65,7 +65,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('takes the filters of an organization’s list', async () => {
+  test('accepts the filters of an organization’s list', async () => {
     const organizationId = await makeOrganization(app);
     const tagged = await start(organizationId, { tags: ['enterprise-wide'] });
     const hidden = await start(organizationId, { unlisted: true });
@@ -78,7 +78,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('has nothing of organizations that are unknown, or were deleted', async () => {
+  test('omits unknown and deleted organizations', async () => {
     const organizationId = await makeOrganization(app);
     const id = await start(organizationId);
     expect(idsOf(await list('?org_ids=org-00000000000000000000000000000000'))).toEqual([]);
@@ -115,7 +115,7 @@ describe('one session', () => {
     ['DELETE', '?archive=true'],
   ];
 
-  test('ViewAccountSessions reads and lists, ManageAccountSessions acts, in every organization', async () => {
+  test('ViewAccountSessions reads and lists, ManageAccountSessions changes, in every organization', async () => {
     const organizationId = await makeOrganization(app);
     const id = await start(organizationId);
     const viewer = await withPermissions('ViewAccountSessions');
@@ -156,7 +156,7 @@ describe('one session', () => {
     });
   });
 
-  test('its attachments are those that the organization’s own path lists', async () => {
+  test('has the same attachments as on the organization’s path', async () => {
     const organizationId = await makeOrganization(app);
     const path = `/v3/organizations/org-${organizationId}`;
     const form = { name: 'notes.txt', content: 'trains' };
@@ -174,7 +174,7 @@ describe('one session', () => {
     expect((await call(app, app.adminToken, 'GET', `${enterprise}/${id}/attachments?first=0`)).status).toBe(422);
   });
 
-  test('org_id: the session must be of that organization', async () => {
+  test('org_id: must be the organization of the session', async () => {
     const [one, two] = [await makeOrganization(app), await makeOrganization(app)];
     const id = await start(one);
     const get = (query: string) => call(app, app.adminToken, 'GET', `${enterprise}/${id}${query}`);
@@ -186,7 +186,7 @@ describe('one session', () => {
     expect((await get('')).body.status).toBe('new');
   });
 
-  test('an organization’s administrator has nothing here', async () => {
+  test('an organization’s administrator has no access', async () => {
     const organizationId = await makeOrganization(app);
     const { v3Token } = await makeUser(app, organizationId, 'org_admin');
     const id = await start(organizationId, {}, v3Token);

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 describe('the list', () => {
-  test('is empty at first; POST adds, PUT replaces, DELETE empties it; each answers with all of it', async () => {
+  test('is empty at first; POST adds, PUT replaces, DELETE clears; each returns the complete list', async () => {
     expect(await from(home, 'GET', path)).toMatchObject({ status: 200, body: { ip_ranges: [] } });
     const added = await from(home, 'POST', path, { ip_ranges: [`${home}/24`, '2001:DB8::1/32'] });
     expect(added).toMatchObject({ status: 200, body: { ip_ranges: ['203.0.113.0/24', '2001:db8::/32'] } });
@@ -32,7 +32,7 @@ describe('the list', () => {
     expect((await from('198.51.100.77', 'GET', path)).status).toBe(200);
   });
 
-  test('writes what changed to the audit log, and nothing where nothing did', async () => {
+  test('writes changes to the audit log, and nothing without a change', async () => {
     const entries = () =>
       app.app.services.store.query<{ data: object; address: string }>(
         `select data, address from audit_entry where action = 'update_enterprise_settings' order by created_at, id`,
@@ -49,7 +49,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('422: each bad range with its place', async () => {
+  test('422: each invalid range with its path', async () => {
     const { status, body } = await from(home, 'POST', path, { ip_ranges: [home, '10.0.0.0/33', 'office'] });
     expect(status).toBe(422);
     expect(body.detail.map((issue: { loc: string[] }) => issue.loc)).toEqual([
@@ -89,7 +89,7 @@ describe('the list', () => {
   });
 });
 
-describe('who is left out', () => {
+describe('an excluded caller', () => {
   test('409 for a change that would lock out its author, unless forced; the next request is refused then', async () => {
     const away = { ip_ranges: ['198.51.100.0/24'] };
     for (const method of ['POST', 'PUT']) {
@@ -124,7 +124,7 @@ describe('who is left out', () => {
     expect(((await ended) as Error).message).toBe('Unexpected server response: 401');
   });
 
-  test('an open stream from an address that is left out ends', async () => {
+  test('loses an open stream', async () => {
     await from(home, 'PUT', path, { ip_ranges: [home, '127.0.0.1', '::1'] });
     const session = await from(home, 'POST', `/v3/organizations/${app.organizationId}/sessions`, { prompt: 'x' });
     const following = follow(

@@ -46,7 +46,7 @@ describe('folders', () => {
     });
   });
 
-  test('the enterprise’s tree is of its own folders and notes', async () => {
+  test('the enterprise’s tree has its own folders and notes', async () => {
     const own = await startApp();
     try {
       const context = await asAdministrator(own);
@@ -65,7 +65,7 @@ describe('folders', () => {
     }
   });
 
-  test('a renamed and moved folder takes its notes along; a deleted one leaves them in no folder', async () => {
+  test('a renamed and moved folder keeps its notes; the notes of a deleted one are in no folder', async () => {
     const id = await makeOrganization(app);
     const context = await asAdministrator(app);
     const scope = { organizationId: id };
@@ -89,7 +89,7 @@ describe('folders', () => {
     ]);
   });
 
-  test('no rings, no deeper than 8, no two of a name side by side, nothing across places', async () => {
+  test('no cycles, no depth above 8, no duplicate names, no moves between scopes', async () => {
     const context = await asAdministrator(app);
     const scope = { organizationId: await makeOrganization(app) };
     const other = { organizationId: await makeOrganization(app) };
@@ -112,7 +112,7 @@ describe('folders', () => {
     expect((await admin('GET', foldersOf(scope.organizationId))).body.folders.at(-2).path).toBe('1/2/3/4/5/6/7/b');
   });
 
-  test('two moves at once that would make a ring: one is refused', async () => {
+  test('one of two concurrent moves that would form a cycle is refused', async () => {
     const context = await asAdministrator(app);
     const scope = { organizationId: await makeOrganization(app) };
     const [one, two] = [await makeFolders(context, scope, 'one'), await makeFolders(context, scope, 'two')];

@@ -25,7 +25,7 @@ const missing = `note-${'0'.repeat(32)}`;
 const bare = (id: string) => id.replace(/^\w+-/, '');
 
 describe('a note of an organization', () => {
-  test('POST gives all its fields, GET the same by any form of its id', async () => {
+  test('POST returns all its fields, and GET does by any form of its id', async () => {
     const id = await makeOrganization(app);
     const made = await admin('POST', notesOf(id), note);
     expect(made).toEqual({
@@ -82,7 +82,7 @@ describe('a note of an organization', () => {
     'group/sub/sub.group/repo',
     'github.com/example/x',
     'git.example.com:8443/group/sub/repo',
-  ])('a note can be pinned to %s, and is found by that', async (repository) => {
+  ])('a note can be pinned to %s, and is found by it', async (repository) => {
     const id = await makeOrganization(app);
     const pinned = { ...note, pinned_repo: repository };
     const made = await admin('POST', notesOf(id), pinned);
@@ -91,20 +91,20 @@ describe('a note of an organization', () => {
     expect(list.body.items).toEqual([made.body]);
   });
 
-  test('a name, a trigger and a body need one character, whichever', async () => {
+  test('a name, a trigger and a body need at least one character', async () => {
     const id = await makeOrganization(app);
     const minimal = { name: ' ', trigger: ' ', body: ' ' };
     expect(await admin('POST', notesOf(id), minimal)).toMatchObject({ status: 200, body: minimal });
   });
 
-  test('PUT of what it is already writes nothing', async () => {
+  test('PUT without a change writes nothing', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', notesOf(id), note)).body;
     expect((await admin('PUT', `${notesOf(id)}/${made.note_id}`, note)).body).toEqual(made);
     expect(await readAuditActions(app, id, 'edit_knowledge')).toEqual([]);
   });
 
-  test('DELETE answers 200 with what it was, and it is gone', async () => {
+  test('DELETE answers 200 with the note, which is unknown from then on', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', notesOf(id), note)).body;
     const path = `${notesOf(id)}/${made.note_id}`;
@@ -148,7 +148,7 @@ describe('a note of an organization', () => {
     expect((await admin('GET', notesOf(id))).body.items).toMatchObject([note]);
   });
 
-  test('a folder of another place is 400, as one that never was', async () => {
+  test('a folder of another scope is 400, like an unknown one', async () => {
     const id = await makeOrganization(app);
     const context = await asAdministrator(app);
     const other = await makeFolders(context, { organizationId: await makeOrganization(app) }, 'Theirs');
@@ -163,8 +163,8 @@ describe('a note of an organization', () => {
   });
 });
 
-describe('what others have', () => {
-  test('a note of another organization answers as one that never existed', async () => {
+describe('notes of others', () => {
+  test('a note of another organization is answered like an unknown one', async () => {
     const [here, there] = [await makeOrganization(app), await makeOrganization(app)];
     const { note_id: foreign } = (await admin('POST', notesOf(there), note)).body;
     const { v3Token } = await makeUser(app, here, 'org_admin');
@@ -232,7 +232,7 @@ describe('notes of the enterprise', () => {
     expect((await admin('GET', `${enterpriseNotes}/${made.note_id}`)).status).toBe(404);
   });
 
-  test('the enterprise lists all organizations’ notes too; access_type tells them apart', async () => {
+  test('the enterprise lists all organizations’ notes too; access_type distinguishes them', async () => {
     const own = await startApp();
     try {
       const mine = (method: string, path: string, body?: unknown) => call(own, own.adminToken, method, path, body);
@@ -269,7 +269,7 @@ describe('notes of the enterprise', () => {
 });
 
 describe('lists', () => {
-  test('each note comes once, newest first, while others are made and deleted', async () => {
+  test('each note once, newest first, while others are created and deleted', async () => {
     const id = await makeOrganization(app);
     const made: string[] = [];
     for (let n = 0; n < 7; n++)

@@ -72,7 +72,7 @@ async function oneSession() {
 
 const words = (sent: readonly Sent[]) => sent.map(({ data }) => data.message);
 
-test('what there is, then what comes, each once and in order, as the list has it', async () => {
+test('sends existing messages, then new ones, each once and in order, as in the list', async () => {
   const { id, path, token } = await oneSession();
   await say(app, id, 'second');
   const stream = await openMessages(path, token);
@@ -89,7 +89,7 @@ test('what there is, then what comes, each once and in order, as the list has it
   expect(all.at(-1)?.id).toBe(body.end_cursor);
 });
 
-test('goes on after `after`, and after Last-Event-ID, which a client sends that comes back to the same address', async () => {
+test('continues after `after`, and after Last-Event-ID, which a reconnecting client sends to the same address', async () => {
   const { id, path, token } = await oneSession();
   await say(app, id, 'second', 'third', 'fourth');
   const first = await openMessages(path, token);
@@ -102,7 +102,7 @@ test('goes on after `after`, and after Last-Event-ID, which a client sends that 
   expect(words(await third.take(2))).toEqual(['fourth', 'fifth']);
 });
 
-test('a client that is cut off again and again has every message exactly once', async () => {
+test('a client that is disconnected repeatedly gets every message exactly once', async () => {
   const { id, path, token } = await oneSession();
   const count = 120;
   const speaking = (async () => {
@@ -128,7 +128,7 @@ describe('refusals come before the stream begins', () => {
   test.each([
     ['?after=nonsense', {}],
     ['', { 'last-event-id': 'nonsense' }],
-  ])('422: a cursor that is none (%s, %j)', async (query, headers) => {
+  ])('422: an invalid cursor (%s, %j)', async (query, headers) => {
     const { path, token } = await oneSession();
     const { response } = await openMessages(path + query, token, headers);
     expect(response.status).toBe(422);
@@ -153,7 +153,7 @@ describe('a stream ends', () => {
   const waitUntilQuiet = () =>
     vi.waitFor(() => expect([app.app.watches.active(), app.app.services.liveViewers.count()]).toEqual([0, 0]));
 
-  test('when its client leaves, and nothing is left of it', async () => {
+  test('when its client disconnects, and leaves nothing behind', async () => {
     await waitUntilQuiet();
     const { path, token } = await oneSession();
     const streams = [await openMessages(path, token), await openMessages(path, token)];
@@ -183,7 +183,7 @@ describe('a stream ends', () => {
     await waitUntilQuiet();
   });
 
-  test('with the role that let it read', async () => {
+  test('with the role that allows reading', async () => {
     const { organizationId, id, path } = await oneSession();
     const { userId, v3Token } = await makeUser(app, organizationId);
     const stream = await openMessages(path, v3Token);
@@ -212,7 +212,7 @@ describe('a stream ends', () => {
   });
 });
 
-test('a client that does not read is not read for', { timeout: 60_000 }, async () => {
+test('without reading ahead for a client that does not read', { timeout: 60_000 }, async () => {
   const { id, path, token } = await oneSession();
   const { store } = app.app.services;
   const count = 3_000;

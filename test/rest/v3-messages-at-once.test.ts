@@ -21,7 +21,7 @@ const query = (sql: string, ...values: unknown[]) => test.app.services.store.que
 const send = (organizationId: string, id: string, message: string, token: string = test.adminToken) =>
   call(test, token, 'POST', `${pathOf(organizationId)}/${id}/messages`, { message });
 
-it('messages that come at once land each once, in the order of their sessions, and only where they may', async () => {
+it('stores each of many concurrent messages once, in order, and only where permitted', async () => {
   const [here, elsewhere] = [test.organizationId, await makeOrganization(test)];
   const awake = await makeSessions(here, 8);
   const [asleep, archived, terminated] = (await makeSessions(here, 3)) as [string, string, string];
@@ -78,7 +78,7 @@ it('messages that come at once land each once, in the order of their sessions, a
   expect(queued.map((each) => each.session_id)).toEqual(expect.arrayContaining([...awake, own]));
 });
 
-it('messages to one session have places without gaps', async () => {
+it('numbers messages to one session without gaps', async () => {
   const [id] = (await makeSessions(test.organizationId, 1)) as [string];
   const texts = Array.from({ length: 100 }, (_, n) => `message ${n}`);
   const sent = await Promise.all(texts.map((text) => send(test.organizationId, id, text)));
@@ -94,7 +94,7 @@ it('messages to one session have places without gaps', async () => {
   ).toEqual(texts.toSorted());
 });
 
-it('what holds one session holds up no message to another', async ({ skip }) => {
+it('a lock on one session delays no message to another', async ({ skip }) => {
   const { store } = test.app.services;
   if (store.dialect === 'pglite') skip('The embedded database has one connection.');
   const [lockedId, ...others] = (await makeSessions(test.organizationId, 6)) as [string, ...string[]];

@@ -47,7 +47,7 @@ describe('GET', () => {
     expect(eventIds(body.items)).toEqual(eventIds(v1.body.messages));
   });
 
-  test('a poller that keeps end_cursor sees every message once', async () => {
+  test('a poller with end_cursor receives every message once', async () => {
     const id = await makeSession();
     const texts = Array.from({ length: 25 }, (_, n) => `message ${n}`);
     await agentSays(id, texts);
@@ -81,7 +81,7 @@ describe('GET', () => {
 });
 
 describe('POST', () => {
-  test('200: gives the session; one that finished resumes', async () => {
+  test('200: returns the session; a finished one resumes', async () => {
     const id = await makeSession();
     expect(await send(id, { message: 'go on' })).toMatchObject({
       status: 200,
@@ -93,7 +93,7 @@ describe('POST', () => {
     expect(await send(id, { message: 'more' })).toMatchObject({ status: 200, body: { status: 'resuming' } });
   });
 
-  test('one Idempotency-Key is one message; another message under it is 422', async () => {
+  test('one Idempotency-Key is one message; another message with it is 422', async () => {
     const id = await makeSession();
     const headers = { 'idempotency-key': 'v3 message' };
     await Promise.all(Array.from({ length: 10 }, () => send(id, { message: 'once' }, headers)));
@@ -105,7 +105,7 @@ describe('POST', () => {
     });
   });
 
-  test('409: a terminated and an archived session take none', async () => {
+  test('409: a terminated and an archived session accept none', async () => {
     for (const query of ['', '?archive=true']) {
       const id = await makeSession();
       await call(app, app.adminToken, 'DELETE', `${sessions}/${id}${query}`);
@@ -120,7 +120,7 @@ describe('POST', () => {
     }
   });
 
-  test('422, 400, 413: bad bodies, and nothing is written', async () => {
+  test('422, 400, 413: invalid bodies, and nothing is written', async () => {
     const id = await makeSession();
     for (const body of [{}, { message: '' }, { message: 7 }, { message: '\ud800' }, { message: 'a\u0000b' }]) {
       const answer = await send(id, body);
@@ -134,7 +134,7 @@ describe('POST', () => {
     expect((await list(id)).body.items).toHaveLength(1);
   });
 
-  test('401 without a key, 403 to a member whose session it is not, 404 for an unknown one', async () => {
+  test('401 without a key, 403 to a member for a session of others, 404 for an unknown one', async () => {
     const id = await makeSession();
     const { v3Token } = await makeUser(app, app.organizationId);
     expect((await send(id, { message: 'x' }, {}, null)).status).toBe(401);
@@ -155,14 +155,14 @@ describe('POST as a user', () => {
     return body.messages.at(-1).user_id;
   };
 
-  test('200: the message is the member’s', async () => {
+  test('200: the message has the member as its author', async () => {
     const { userId } = await makeUser(app, app.organizationId);
     const id = await makeSession();
     expect((await send(id, { message: 'as another', message_as_user_id: `user-${userId}` })).status).toBe(200);
     expect(await author(id)).toBe(`user-${userId}`);
   });
 
-  test('400 for who is no member, like for who never was', async () => {
+  test('400 for a user who is no member, like for an unknown one', async () => {
     const stranger = await makeUser(app, await makeOrganization(app, 'Elsewhere'));
     const id = await makeSession();
     const answers = await Promise.all(
@@ -176,7 +176,7 @@ describe('POST as a user', () => {
     expect((await list(id)).body.items).toHaveLength(1);
   });
 
-  test('403 without ImpersonateOrgSessions, and with the token of another person', async () => {
+  test('403 without ImpersonateOrgSessions, and with another user’s token', async () => {
     const { userId } = await makeUser(app, app.organizationId);
     const member = await makeServiceUser(app, { organizationId: app.organizationId, roleId: 'org_member' });
     const id = await makeSession(member.token);

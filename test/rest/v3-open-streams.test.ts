@@ -69,7 +69,7 @@ test('streams of messages are counted for each principal, together with those of
   await waitForOpen(0);
 });
 
-test('what is refused, and HEAD, leave no place taken', async () => {
+test('refusals and HEAD free their slots', async () => {
   await waitForOpen(0);
   const { path, token } = await oneSession();
   for (let n = 0; n < 4; n++) {

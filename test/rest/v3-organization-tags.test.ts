@@ -18,7 +18,7 @@ async function organization() {
 }
 
 describe('allowed tags', () => {
-  test('are set, added to, taken from and cleared; stored sorted, each once', async () => {
+  test('are set, extended, reduced and cleared; stored sorted, without duplicates', async () => {
     const { organizationId, tags } = await organization();
     expect(await tags('GET')).toMatchObject({ status: 200, body: { tags: [] } });
     expect((await tags('PUT', '', { tags: ['b', 'a', 'b'] })).body).toEqual({ tags: ['a', 'b'] });
@@ -35,14 +35,14 @@ describe('allowed tags', () => {
     expect(entries[0]).toMatchObject({ data: { allowedTags: 2, defaultTag: null } });
   });
 
-  test('tags that are added at the same time are all there', async () => {
+  test('keep all tags of concurrent additions', async () => {
     const { tags } = await organization();
     const names = Array.from({ length: 10 }, (_, n) => `tag ${n}`);
     await Promise.all(names.map((name) => tags('POST', '', { tags: [name] })));
     expect((await tags('GET')).body.tags).toEqual(names);
   });
 
-  test('are all that sessions may have: 400 names the one that is not, in both versions, and nothing is written', async () => {
+  test('limit the tags of sessions: 400 names the disallowed one in both versions, and nothing is written', async () => {
     const { organizationId, tags, sessions, start } = await organization();
     await tags('PUT', '', { tags: ['red', 'green'] });
     const refusal = '"tags" must be among the organization’s allowed tags, but "blue" is not.';
@@ -84,7 +84,7 @@ describe('allowed tags', () => {
 });
 
 describe('the default tag', () => {
-  test('must be an allowed one, and is given to sessions that are made without a tag', async () => {
+  test('must be allowed, and is given to sessions without tags', async () => {
     const { tags, start } = await organization();
     expect((await tags('GET', '/default')).body).toEqual({ default_tag: null });
     expect(await tags('PUT', '/default', { tag: 'red' })).toMatchObject({
@@ -101,7 +101,7 @@ describe('the default tag', () => {
     expect((await start()).body.tags).toEqual([]);
   });
 
-  test('is looked up by tags like any other', async () => {
+  test('matches a filter by tags like any other', async () => {
     const { tags, sessions, start } = await organization();
     await tags('PUT', '', { tags: ['red'] });
     await tags('PUT', '/default', { tag: 'red' });
@@ -114,7 +114,7 @@ describe('the default tag', () => {
     ['PUT', '', { tags: ['green'] }],
     ['DELETE', '/red', undefined],
     ['DELETE', '', undefined],
-  ])('goes when it is no longer allowed: %s /tags%s', async (method, rest, body) => {
+  ])('is removed when it is no longer allowed: %s /tags%s', async (method, rest, body) => {
     const { tags } = await organization();
     await tags('PUT', '', { tags: ['red', 'green'] });
     await tags('PUT', '/default', { tag: 'red' });
@@ -125,7 +125,7 @@ describe('the default tag', () => {
   });
 });
 
-test('403 without ManageEnterpriseSettings, also to read; 404 for an organization that is none', async () => {
+test('403 without ManageEnterpriseSettings, also to read; 404 for an unknown organization', async () => {
   const { organizationId, tags } = await organization();
   const administrator = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
   const calls: [string, string, object?][] = [

@@ -26,7 +26,7 @@ const audited = (organizationId: string, action: string) =>
   );
 
 describe('PATCH /v3/enterprise/organizations/{org_id}', () => {
-  test('200: null clears a limit, what is left out stays, and the audit log has old and new', async () => {
+  test('200: null clears a limit, omitted fields stay, and the audit log has old and new values', async () => {
     const id = await makeOrganization(app, 'Before');
     const first = await admin('PATCH', `${organizations}/${id}`, {
       max_cycle_acu_limit: 100,
@@ -57,7 +57,7 @@ describe('PATCH /v3/enterprise/organizations/{org_id}', () => {
     ]);
   });
 
-  test('200: a name of null, as typed clients send it, leaves the name; nothing to change writes nothing', async () => {
+  test('200: a null name, as typed clients send it, keeps the name; without a change nothing is written', async () => {
     const id = await makeOrganization(app, 'Same');
     const before = (await admin('GET', `${organizations}/${id}`)).body;
     for (const body of [{}, { name: null }, { name: 'Same', max_cycle_acu_limit: null }]) {
@@ -76,7 +76,7 @@ describe('PATCH /v3/enterprise/organizations/{org_id}', () => {
     expect({ status, loc: problem.detail[0].loc }).toEqual({ status: 422, loc: ['body', name] });
   });
 
-  test('403 without ManageOrganizations; 404 for what is no organization of the enterprise', async () => {
+  test('403 without ManageOrganizations; 404 for an organization outside of the enterprise', async () => {
     const { token } = await makeServiceUser(app, { roleId: 'account_member' });
     for (const method of ['PATCH', 'DELETE']) {
       const refused = await call(app, token, method, `${organizations}/${app.organizationId}`, { name: 'Mine' });
@@ -89,7 +89,7 @@ describe('PATCH /v3/enterprise/organizations/{org_id}', () => {
 });
 
 describe('DELETE /v3/enterprise/organizations/{org_id}', () => {
-  test('200 with what it was; from then on it and all that is in it has never existed', async () => {
+  test('200 with the organization; from then on it and all its objects are unknown', async () => {
     const id = await makeOrganization(app, 'Doomed');
     const user = await makeUser(app, id, 'org_admin');
     const robot = await makeServiceUser(app, { organizationId: id, roleId: 'org_admin' });
@@ -142,7 +142,7 @@ describe('DELETE /v3/enterprise/organizations/{org_id}', () => {
     expect((await call(app, user.v3Token, 'GET', sessions)).status).toBe(403);
   });
 
-  test('the organization next to it is as it was, and the last one may go too', async () => {
+  test('another organization stays unchanged, and the last one can be deleted too', async () => {
     const own = await startApp();
     try {
       const next = await makeOrganization(own, 'Next');
@@ -172,7 +172,7 @@ describe('an organization’s limit for a session', () => {
     return rows[0]?.limit;
   };
 
-  test('is not copied to sessions; above it: 400 with both numbers, and nothing is made', async () => {
+  test('is not copied to sessions; above it: 400 with both numbers, and nothing is created', async () => {
     const id = await makeOrganization(app, 'Thrifty');
     expect(await limitOf((await start(id, {})).body.session_id)).toBeNull();
     await admin('PATCH', `${organizations}/${id}`, { max_session_acu_limit: 5 });
@@ -189,7 +189,7 @@ describe('an organization’s limit for a session', () => {
     expect(await countSessions(app)).toBe(count);
   });
 
-  test('and the others may be up to 2^53 - 1, which GraphQL shows as the largest Int', async () => {
+  test('and the other limits accept up to 2^53 - 1, which GraphQL shows as the largest Int', async () => {
     const id = await makeOrganization(app, 'Generous');
     const maximum = Number.MAX_SAFE_INTEGER;
     const limits = { max_cycle_acu_limit: maximum, max_session_acu_limit: maximum };
@@ -226,7 +226,7 @@ describe('an organization’s limit for a session', () => {
     expect((await admin('PATCH', `${organizations}/${id}`, { max_cycle_acu_limit: maximum + 1 })).status).toBe(422);
   });
 
-  test('does not stand in the way of what was made under its key before', async () => {
+  test('does not affect earlier creations under the same key', async () => {
     const id = await makeOrganization(app, 'Lowered');
     const keyed = () =>
       call(
@@ -247,7 +247,7 @@ describe('/v3/enterprise/consumption/acu-limits/devin', () => {
   const limits = '/v3/enterprise/consumption/acu-limits/devin';
   const of = (id: string) => `${limits}/organizations/org-${id}`;
 
-  test('PUT and DELETE answer 204 without a body, and are the organization’s own limit', async () => {
+  test('PUT and DELETE answer 204 without a body, and set the organization’s own limit', async () => {
     const id = await makeOrganization(app, 'Limited');
     for (const cycle of [7, 7, 0]) {
       expect(await admin('PUT', of(id), { cycle_acu_limit: cycle })).toMatchObject({ status: 204, body: null });
@@ -264,7 +264,7 @@ describe('/v3/enterprise/consumption/acu-limits/devin', () => {
     expect(await audited(id, 'update_org')).toHaveLength(3);
   });
 
-  test('GET pages return the organizations that have one, newest first', async () => {
+  test('GET pages return the organizations with a limit, newest first', async () => {
     const ids: string[] = [];
     for (let n = 1; n <= 3; n++) {
       const id = await makeOrganization(app, `Limited ${n}`);
@@ -286,7 +286,7 @@ describe('/v3/enterprise/consumption/acu-limits/devin', () => {
     expect((await admin('GET', `${limits}?after=${cursor}`)).status).toBe(422);
   });
 
-  test('422 for what is no limit, 404 for no organization, 403 without ManageBilling', async () => {
+  test('422 for an invalid limit, 404 for an unknown organization, 403 without ManageBilling', async () => {
     for (const body of [{}, { cycle_acu_limit: -1 }, { cycle_acu_limit: 1.5 }, { cycle_acu_limit: null }]) {
       const refused = await admin('PUT', of(app.organizationId), body);
       expect({ status: refused.status, loc: refused.body.detail[0].loc }).toEqual({

@@ -28,7 +28,7 @@ const missing = `playbook-${'0'.repeat(32)}`;
 const bare = (id: string) => id.replace(/^\w+-/, '');
 
 describe('a playbook of an organization', () => {
-  test('POST gives all its fields, GET the same by any form of its id', async () => {
+  test('POST returns all its fields, and GET does by any form of its id', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
     const input = { ...playbook, macro: '!release-2_x', structured_output_schema: schema };
@@ -52,7 +52,7 @@ describe('a playbook of an organization', () => {
     expect(plain.created_by).toMatch(/^service-user-/);
   });
 
-  test('PUT keeps a macro and a schema that are left out, and clears them for null', async () => {
+  test('PUT keeps an omitted macro and schema, and clears them for null', async () => {
     const id = await makeOrganization(app);
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
     const input = { ...playbook, macro: '!keep', structured_output_schema: schema };
@@ -76,7 +76,7 @@ describe('a playbook of an organization', () => {
   test.each([
     ['one space', ' '],
     ['10,000 characters', 't'.repeat(10_000)],
-  ])('a title of %s is taken, and a body of one space', async (_what, title) => {
+  ])('a title of %s is accepted, and a body of one space', async (_what, title) => {
     const id = await makeOrganization(app);
     const made = await admin('POST', playbooksOf(id), { title, body: ' ' });
     expect(made).toMatchObject({ status: 200, body: { title, body: ' ' } });
@@ -138,7 +138,7 @@ describe('a playbook of an organization', () => {
 });
 
 describe('macros', () => {
-  test('are one playbook’s in each place, upper and lower case alike', async () => {
+  test('are unique in each scope, ignoring case', async () => {
     const [id, other] = [await makeOrganization(app), await makeOrganization(app)];
     const macro = `!m${id}`;
     const make = (path: string, ownMacro = macro) => admin('POST', path, { ...playbook, macro: ownMacro });
@@ -158,7 +158,7 @@ describe('macros', () => {
     expect((await admin('PUT', path, { ...playbook, macro })).body.macro).toBe(macro);
   });
 
-  test('only one of many concurrent requests gets it', async () => {
+  test('only one of many concurrent requests gets a macro', async () => {
     const id = await makeOrganization(app);
     const others = await Promise.all([1, 2].map(async () => (await admin('POST', playbooksOf(id), playbook)).body));
     const body = { ...playbook, macro: '!once' };
@@ -171,7 +171,7 @@ describe('macros', () => {
 });
 
 describe('a deleted playbook', () => {
-  test('DELETE answers 200 with what it was; after that it is in no list and has no path', async () => {
+  test('DELETE answers 200 with the playbook; after that it is in no list and at no path', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), playbook)).body;
     const path = `${playbooksOf(id)}/${made.playbook_id}`;
@@ -187,7 +187,7 @@ describe('a deleted playbook', () => {
     ]);
   });
 
-  test('is still found by the sessions that followed it, and starts no others', async () => {
+  test('stays visible in its sessions, and starts no others', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), playbook)).body;
     const start = () => admin('POST', sessionsOf(id), { prompt: 'x', playbook_id: made.playbook_id });
@@ -205,7 +205,7 @@ describe('a deleted playbook', () => {
 });
 
 describe('sessions', () => {
-  test('are started with a playbook and notes of the organization or the enterprise, and found by the playbook', async () => {
+  test('can use a playbook and notes of the organization or the enterprise, and are found by the playbook', async () => {
     const id = await makeOrganization(app);
     const [mine, shared] = [
       (await admin('POST', playbooksOf(id), { ...playbook, structured_output_schema: schema })).body.playbook_id,
@@ -241,7 +241,7 @@ describe('sessions', () => {
     ]);
   });
 
-  test('refuse what is another organization’s as what never existed, and write nothing', async () => {
+  test('refuse objects of another organization like unknown ones, and write nothing', async () => {
     const [id, there] = [await makeOrganization(app), await makeOrganization(app)];
     const foreign = (await admin('POST', playbooksOf(there), playbook)).body.playbook_id;
     const note = { name: 'n', trigger: 't', body: 'b' };
@@ -259,7 +259,7 @@ describe('sessions', () => {
     expect((await admin('GET', sessionsOf(id))).body.items).toEqual([]);
   });
 
-  test('what was made under its key stays made when its playbook is deleted', async () => {
+  test('returned for an idempotency key survive the deletion of their playbook', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', playbooksOf(id), playbook)).body.playbook_id;
     const start = () =>
@@ -270,8 +270,8 @@ describe('sessions', () => {
   });
 });
 
-describe('what others have', () => {
-  test('a playbook of another organization answers as one that never existed', async () => {
+describe('playbooks of others', () => {
+  test('a playbook of another organization is answered like an unknown one', async () => {
     const [here, there] = [await makeOrganization(app), await makeOrganization(app)];
     const foreign = (await admin('POST', playbooksOf(there), playbook)).body.playbook_id;
     const { v3Token } = await makeUser(app, here, 'org_admin');
@@ -316,7 +316,7 @@ describe('what others have', () => {
 });
 
 describe('lists and the enterprise', () => {
-  test('the enterprise’s are read in every organization and changed by its own permission', async () => {
+  test('the enterprise’s are readable in every organization and changed with its own permission', async () => {
     const id = await makeOrganization(app);
     const made = (await admin('POST', enterprisePlaybooks, playbook)).body;
     expect(made).toMatchObject({ access_type: 'enterprise', org_id: null });
@@ -333,7 +333,7 @@ describe('lists and the enterprise', () => {
     expect((await readAuditActions(app, null, 'create_playbook')).at(-1)?.targetId).toBe(bare(made.playbook_id));
   });
 
-  test('each playbook comes once, newest first, while others are made and deleted; the enterprise lists all', async () => {
+  test('each playbook once, newest first, while others are created and deleted; the enterprise lists all', async () => {
     const own = await startApp();
     try {
       const mine = (method: string, path: string, body?: unknown) => call(own, own.adminToken, method, path, body);

@@ -38,8 +38,8 @@ const make = async (id: string, body: object = schedule) => {
   return made.body;
 };
 
-describe('making one', () => {
-  test('is refused to an organization of today since 24 September 2026, and was not before', async () => {
+describe('the creation of a schedule', () => {
+  test('is refused for new organizations since 24 September 2026, and was allowed before', async () => {
     const id = await makeOrganization(app);
     const refused = await admin('POST', schedulesOf(id), schedule);
     expect(refused).toMatchObject({
@@ -59,7 +59,7 @@ describe('making one', () => {
     }
   });
 
-  test('gives all its fields, in times of ISO 8601, and GET the same', async () => {
+  test('returns all its fields, with times in ISO 8601, and so does GET', async () => {
     const id = await makeEarlier();
     const { v3Token, userId } = await makeUser(app, id, 'org_admin');
     const playbook = { title: 'P', body: 'B' };
@@ -120,7 +120,7 @@ describe('making one', () => {
     ['0 8-18/5 * 1 *', 1, ['2027-01-01T08:00', '2027-01-01T13:00', '2027-01-01T18:00']],
     ['@hourly', 4, ['12-01T16:00', '12-01T20:00', '12-02T00:00']],
     ['@weekly', 1, ['12-06T00:00', '12-13T00:00', '12-20T00:00']],
-  ])('%s, every %i: the automation of the same id fires then', async (frequency, interval, times) => {
+  ])('%s, every %i: the automation with the same id has these occurrences', async (frequency, interval, times) => {
     const id = await makeEarlier();
     const made = await make(id, { ...schedule, frequency, interval_count: interval });
     const automation = (await admin('GET', `${automationsOf(id)}/${made.scheduled_session_id}`)).body;
@@ -132,7 +132,7 @@ describe('making one', () => {
     expect(next).toEqual(times.map((time) => expect.stringContaining(time)));
   });
 
-  test('one that happens once is an automation that fires once, and may write to a session', async () => {
+  test('with one occurrence creates an automation with one, which may write to a session', async () => {
     const id = await makeEarlier();
     const sessionId = (await admin('POST', `/v3/organizations/${id}/sessions`, { prompt: 'Hello' })).body.session_id;
     const made = await make(id, { ...once, target_devin_id: `devin-${sessionId}` });
@@ -177,8 +177,8 @@ describe('making one', () => {
   });
 });
 
-describe('changing one', () => {
-  test('PATCH keeps what is left out and clears for null, for its automation too', async () => {
+describe('the change of a schedule', () => {
+  test('PATCH keeps omitted fields and clears null ones, for its automation too', async () => {
     const id = await makeEarlier();
     const made = await make(id, { ...schedule, tags: ['floor'], platform: 'linux', notify_on: 'never' });
     const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
@@ -198,7 +198,7 @@ describe('changing one', () => {
     expect(back).toMatchObject({ scheduled_at: null, frequency: '0 9 * * *' });
   });
 
-  test('an automation that is given another action is no schedule any more', async () => {
+  test('an automation with another action is no longer a schedule', async () => {
     const id = await makeEarlier();
     const made = await make(id);
     const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
@@ -212,7 +212,7 @@ describe('changing one', () => {
     expect((await admin('GET', automation)).status).toBe(200);
   });
 
-  test('DELETE gives what it was; it is gone as an automation too', async () => {
+  test('DELETE returns the schedule, and deletes the automation too', async () => {
     const id = await makeEarlier();
     const made = await make(id);
     const path = `${schedulesOf(id)}/${made.scheduled_session_id}`;
@@ -223,7 +223,7 @@ describe('changing one', () => {
     expect((await admin('GET', schedulesOf(id))).body.items).toEqual([]);
   });
 
-  test('who it runs as needs ImpersonateOrgSessions, and so does changing what it does then', async () => {
+  test('run_as needs ImpersonateOrgSessions, and so does a change of its action then', async () => {
     const id = await makeEarlier();
     const member = await makeUser(app, id);
     const made = await make(id, { ...schedule, create_as_user_id: `user-${member.userId}` });
@@ -249,7 +249,7 @@ describe('changing one', () => {
     );
   });
 
-  test('who may not start sessions cannot have a schedule start them', async () => {
+  test('a caller that may not start sessions cannot let a schedule start them', async () => {
     const id = await makeEarlier();
     const permissions = ['ManageOrgSchedules'] as const;
     const role = await createRole(await asAdministrator(app), { name: 'Bell', scope: 'organization', permissions });
@@ -263,7 +263,7 @@ describe('changing one', () => {
     expect(await call(app, token, 'PATCH', path, { enabled: true })).toMatchObject(lacking);
   });
 
-  test('who may not write to a session cannot change what a schedule will write to it', async () => {
+  test('a caller that may not write to a session cannot change the message of its schedule', async () => {
     const id = await makeEarlier();
     const sessionId = (await admin('POST', `/v3/organizations/${id}/sessions`, { prompt: 'Hello' })).body.session_id;
     const made = await make(id, { ...once, target_devin_id: sessionId });
@@ -304,7 +304,7 @@ test('pages go by limit and offset, newest first', async () => {
   }
 });
 
-test('every route needs ManageOrgSchedules, and shows nothing of elsewhere', async () => {
+test('every route needs ManageOrgSchedules, and hides other organizations', async () => {
   const [id, elsewhere] = [await makeEarlier(), await makeEarlier()];
   const member = (await makeUser(app, id)).v3Token;
   const manager = (await makeUser(app, id, 'org_admin')).v3Token;

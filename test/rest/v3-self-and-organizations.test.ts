@@ -23,7 +23,7 @@ describe('GET /v3/self', () => {
     });
   });
 
-  test('a service user of an organization learns its id', async () => {
+  test('a service user of an organization gets its id', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, {
       organizationId: app.organizationId,
       roleId: 'org_member',
@@ -74,7 +74,7 @@ describe('GET /v3/self', () => {
     });
   });
 
-  test('two slashes at the end are no route, and are never refused with a method that the answer then allows', async () => {
+  test('two trailing slashes are no route, and are never refused with a method that Allow lists', async () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
       const { status, headers } = await call(app, app.adminToken, method, '/v3/self//');
       const isOptions = method === 'OPTIONS';
@@ -142,7 +142,7 @@ describe('GET /v3/enterprise/organizations', () => {
     expect(seen).toContain(`org-${app.organizationId}`);
   });
 
-  test('an account member may list and read all, but make none and use none', async () => {
+  test('an account member may list and read all, but create none and use none', async () => {
     const { token } = await makeServiceUser(app, { roleId: 'account_member' });
     const { body } = await call(app, token, 'GET', organizations);
     expect(body.items.map((item: { org_id: string }) => item.org_id)).toContain(`org-${app.organizationId}`);

@@ -26,7 +26,7 @@ const accountMember = { role_id: 'account_member', role_name: 'Member', role_typ
 const accountAdmin = { role_id: 'account_admin', role_name: 'Admin', role_type: 'enterprise' };
 
 describe('service users of the enterprise', () => {
-  test('are read with all their roles, and given another one on the enterprise', async () => {
+  test('are read with all their roles, and can get another one on the enterprise', async () => {
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     const path = `${enterprise}/${serviceUserId}`;
     const made = {
@@ -48,7 +48,7 @@ describe('service users of the enterprise', () => {
     ]);
   });
 
-  test('POST gives a role on the enterprise to one that has roles in organizations only', async () => {
+  test('POST assigns a role on the enterprise to one with roles in organizations only', async () => {
     const organizationId = await makeOrganization(app);
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     await admin('POST', `${managed(organizationId)}/${serviceUserId}`, { role_id: 'org_member' });
@@ -62,7 +62,7 @@ describe('service users of the enterprise', () => {
     });
   });
 
-  test('PATCH needs a role that is there already, POST does not; a role of another scope is refused', async () => {
+  test('PATCH needs an existing role, POST does not; a role of another scope is refused', async () => {
     const organizationId = await makeOrganization(app);
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_member' });
     const path = `${managed(organizationId)}/${serviceUserId}`;
@@ -89,7 +89,7 @@ describe('service users of the enterprise', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  test('of one organization may have a role on the enterprise too, with all that it gives', async () => {
+  test('of one organization may have a role on the enterprise too, with all its permissions', async () => {
     const home = await makeOrganization(app);
     const { serviceUserId, token } = await makeServiceUser(app, { organizationId: home, roleId: 'org_member' });
     expect(await statusOf(token, enterprise)).toBe(403);
@@ -108,7 +108,7 @@ describe('service users of the enterprise', () => {
     expect(await statusOf(token, '/v3/enterprise/organizations')).toBe(200);
   });
 
-  test('of one organization has a role in no other', async () => {
+  test('of one organization cannot have a role in another', async () => {
     const [home, other] = [await makeOrganization(app), await makeOrganization(app)];
     const { serviceUserId } = await makeServiceUser(app, { organizationId: home, roleId: 'org_member' });
     expect((await admin('POST', `${managed(other)}/${serviceUserId}`, { role_id: 'org_member' })).status).toBe(409);
@@ -117,7 +117,7 @@ describe('service users of the enterprise', () => {
     ]);
   });
 
-  test('are deleted with their roles and keys: the token is refused at once, and its id is nobody’s', async () => {
+  test('are deleted with their roles and keys: the token is refused at once, and the id is unknown', async () => {
     const { serviceUserId, token } = await makeServiceUser(app, { roleId: 'account_member' });
     const path = `${enterprise}/${serviceUserId}`;
     expect(await statusOf(token)).toBe(200);
@@ -179,7 +179,7 @@ describe('lists of service users', () => {
     expect(all.map((each) => each.role_assignments.length)).toEqual(ids.map((id) => (id === deleted ? 0 : 1)));
   });
 
-  test('of an organization has those of the enterprise with a role there, with that role alone', async () => {
+  test('of an organization contain those of the enterprise with a role there, and only that role', async () => {
     const organizationId = await makeOrganization(app);
     const { serviceUserId } = await makeServiceUser(app, { roleId: 'account_member' });
     const listed = async () => (await admin('GET', managed(organizationId))).body.items;
@@ -193,7 +193,7 @@ describe('lists of service users', () => {
     ]);
   });
 
-  test('leave out those of a deleted organization, and their ids are nobody’s', async () => {
+  test('omit those of a deleted organization, whose ids are unknown', async () => {
     const organizationId = await makeOrganization(app);
     const { serviceUserId, token } = await makeServiceUser(app, { organizationId, roleId: 'org_admin' });
     await admin('DELETE', `/v3/enterprise/organizations/${organizationId}`);
@@ -209,7 +209,7 @@ describe('lists of service users', () => {
   });
 });
 
-test('another enterprise’s service user is answered like none', async () => {
+test('a service user of another enterprise is answered like an unknown one', async () => {
   const { store, now } = app.app.services;
   const other = { id: 'e'.repeat(32), serviceUser: 'f'.repeat(32) };
   await store.execute(
@@ -234,7 +234,7 @@ test('another enterprise’s service user is answered like none', async () => {
   expect(body.items.map((each: any) => each.name)).not.toContain('Theirs');
 });
 
-test('the service user that is to end does so with its keys', async () => {
+test('a service user with an end date ends with its keys', async () => {
   const context = await asAdministrator(app);
   const expiresAt = new Date(Date.now() + 60_000);
   const { id } = await createServiceUser(context, {

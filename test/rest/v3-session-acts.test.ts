@@ -45,7 +45,7 @@ describe('archive and unarchive', () => {
     ['claimed', "status = 'claimed'"],
     ['running', "status = 'running', status_detail = 'working'"],
     ['resuming', "status = 'resuming', request = 'resume'"],
-  ])('200: a session in %s is put to sleep and leaves the queue', async (_status, columns) => {
+  ])('200: a session in %s is suspended and leaves the queue', async (_status, columns) => {
     const { id, ask } = await oneSession();
     await setStatus(id, columns);
     const { status, body } = await ask('POST', '/archive');
@@ -73,7 +73,7 @@ describe('archive and unarchive', () => {
     expect((await ask('POST', '/unarchive')).body).toMatchObject({ is_archived: false, status: before });
   });
 
-  test('every change is an entry of the log, and an archived session takes no messages until it is out again', async () => {
+  test('every change is logged, and an archived session accepts no messages until it is unarchived', async () => {
     const { id, ask } = await oneSession();
     await ask('POST', '/archive');
     expect(await ask('POST', '/messages', { message: 'hello' })).toMatchObject({
@@ -100,7 +100,7 @@ describe('archive and unarchive', () => {
     expect(await readMessages(app, id)).toEqual(['INITIAL_USER_MESSAGE: say hello', 'USER_MESSAGE: wake up']);
   });
 
-  test('unarchiving leaves children alone; a session tells its children and its parent', async () => {
+  test('unarchiving does not affect children; a session shows its children and its parent', async () => {
     const { id, sessions, ask } = await oneSession();
     const children: string[] = [];
     for (const prompt of ['one', 'two']) {
@@ -121,7 +121,7 @@ describe('archive and unarchive', () => {
     expect(all.body.items.map((item: any) => item.child_session_ids)).toEqual([[], [], children.toReversed()]);
   });
 
-  test('DELETE with ?archive=true archives and ends it', async () => {
+  test('DELETE with ?archive=true archives and terminates it', async () => {
     const { ask } = await oneSession();
     expect((await ask('DELETE', '?archive=true')).body).toMatchObject({ is_archived: true, status: 'exit' });
     expect((await ask('POST', '/unarchive')).body).toMatchObject({ is_archived: false, status: 'exit' });
@@ -129,7 +129,7 @@ describe('archive and unarchive', () => {
 });
 
 describe('tags', () => {
-  test('GET, POST adds what is new, PUT replaces; doubles are dropped, order is kept', async () => {
+  test('GET returns, POST adds, PUT replaces; duplicates are dropped, order is kept', async () => {
     const { id, sessions, ask } = await oneSession({ tags: ['b', 'a'] });
     const { updated_at } = (await ask('GET')).body;
     expect((await ask('GET', '/tags')).body).toEqual({ tags: ['b', 'a'] });
@@ -154,7 +154,7 @@ describe('tags', () => {
     ]);
   });
 
-  test('at most 50, on edits too: 422 for more in one request, 400 for more than fit', async () => {
+  test('at most 50, also after additions: 422 for more in one request, 400 for more in total', async () => {
     const many = (count: number, from: number = 0) => Array.from({ length: count }, (_, n) => `tag ${n + from}`);
     const { ask } = await oneSession({ tags: many(49) });
     expect((await ask('PUT', '/tags', { tags: many(51) })).body.detail[0]).toMatchObject({ loc: ['body', 'tags'] });
@@ -169,7 +169,7 @@ describe('tags', () => {
     expect((await ask('GET', '/tags')).body.tags).toHaveLength(50);
   });
 
-  test('appends at the same time lose none', async () => {
+  test('concurrent additions lose none', async () => {
     const { ask } = await oneSession();
     const tags = Array.from({ length: 12 }, (_, n) => `t${n}`);
     await Promise.all(tags.map((tag) => ask('POST', '/tags', { tags: [tag] })));
@@ -178,7 +178,7 @@ describe('tags', () => {
 });
 
 describe('insights', () => {
-  test('counts come from the log, the size from the ACUs; nothing is analysed', async () => {
+  test('counts come from the log, the size from the ACUs, without an analysis', async () => {
     const { id, sessions, ask } = await oneSession();
     await ask('POST', '/messages', { message: 'and this' });
     await app.app.services.store.execute(
@@ -213,7 +213,7 @@ describe('insights', () => {
     expect(filtered.body.items).toHaveLength(1);
   });
 
-  test('generate: they are always there', async () => {
+  test('generate: they always exist', async () => {
     const { id, ask } = await oneSession();
     expect(await ask('POST', '/insights/generate')).toMatchObject({
       status: 200,
@@ -222,7 +222,7 @@ describe('insights', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const acts: [string, string, object?][] = [
     ['POST', '/archive'],
     ['POST', '/unarchive'],
@@ -233,7 +233,7 @@ describe('who may', () => {
   ];
 
   test.each(acts)(
-    '%s …%s: its owner, and who may manage sessions without reading them, but no other member',
+    '%s …%s: its owner, and managers of sessions without read permission, but no other member',
     async (method, rest, sent) => {
       const { organizationId, sessions, ask } = await oneSession();
       const [owner, other] = [await makeUser(app, organizationId), await makeUser(app, organizationId)];
@@ -256,7 +256,7 @@ describe('who may', () => {
   );
 
   test.each([...acts, ['GET', '/tags'], ['GET', '/insights'], ['GET', '/messages']] as typeof acts)(
-    '404: %s …%s of another organization’s session, or of none',
+    '404: %s …%s of another organization’s session, or an unknown one',
     async (method, rest, sent) => {
       const { sessions } = await oneSession();
       const { id: foreign } = await oneSession();

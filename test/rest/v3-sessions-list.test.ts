@@ -74,7 +74,7 @@ describe('pages', () => {
     expect(body.errors).toEqual(body.detail);
   });
 
-  test('422: a cursor that somebody made up', async () => {
+  test('422: a forged cursor', async () => {
     const { list } = await organizationWith([]);
     for (const text of [
       'sessions.createdAt|999999999999999|0',
@@ -153,7 +153,7 @@ describe('filters', () => {
     expect(await idsOf('?created_after=-99999999999')).toEqual([late, early]);
   });
 
-  test('what no session has matches none, and unknown parameters are ignored', async () => {
+  test('unknown filter values match nothing, and unknown parameters are ignored', async () => {
     const { ids, idsOf } = await organizationWith([{}]);
     for (const query of [
       'category=security',
@@ -169,7 +169,7 @@ describe('filters', () => {
   });
 });
 
-test('403: an organization that is not one’s own', async () => {
+test('403: another organization', async () => {
   const { list } = await organizationWith([]);
   const { v3Token } = await makeUser(app, app.organizationId);
   expect(await list('', v3Token)).toMatchObject({

@@ -55,7 +55,7 @@ describe('POST …/sessions', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { title: 'A change', tags: ['github-action'] } });
   });
 
-  test('200: the whole session comes back, times in Unix seconds, ids as this version writes them', async () => {
+  test('200: returns the complete session, with times in Unix seconds and ids in this version’s form', async () => {
     const before = Math.floor(Date.now() / 1_000);
     const { status, body, headers } = await create({ prompt: 'say hello', tags: ['a'], snapshot_id: 's1' });
     expect(status).toBe(200);
@@ -89,7 +89,7 @@ describe('POST …/sessions', () => {
     expect(body.created_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1_000));
   });
 
-  test('200: the organization’s id is read in every form, trailing slash or not', async () => {
+  test('200: the organization’s id is accepted in every form, with or without a trailing slash', async () => {
     for (const id of [app.organizationId, `org-${app.organizationId}`, `org-org-${app.organizationId}`]) {
       const { status, body } = await create({ prompt: 'x' }, {}, app.adminToken, `/v3/organizations/${id}/sessions/`);
       expect({ status, org: body.org_id }).toEqual({ status: 200, org: `org-${app.organizationId}` });
@@ -108,7 +108,7 @@ describe('POST …/sessions', () => {
     expect(body).toMatchObject({ user_id: `user-${userId}`, service_user_id: null });
   });
 
-  test('idempotent and Idempotency-Key give the first session again; other input is 422', async () => {
+  test('idempotent and Idempotency-Key return the first session again; other input is 422', async () => {
     const first = await create({ prompt: 'once', idempotent: true });
     const again = await create({ prompt: 'once', idempotent: true });
     expect(first.body.is_new_session).toBe(true);
@@ -156,7 +156,7 @@ describe('POST …/sessions', () => {
     await refused(400, expect.stringMatching(/nest deeper/), () => sendRaw(app, app.adminToken, sessions, deep));
   });
 
-  test('400: an id that refers to nothing', async () => {
+  test('400: an unknown referenced id', async () => {
     await refused(400, expect.stringMatching(/"playbook_id" refers to/), () =>
       create({ prompt: 'x', playbook_id: 'p' }),
     );
@@ -181,7 +181,7 @@ describe('POST …/sessions', () => {
     }
   });
 
-  test('403: a missing permission is named as the wire names it', async () => {
+  test('403: a missing permission has its name on the wire', async () => {
     const { v3Token, userId } = await makeUser(app, app.organizationId);
     const other = await makeUser(app, app.organizationId);
     const { token } = await makeServiceUser(app, { organizationId: app.organizationId, roleId: 'org_member' });
@@ -200,7 +200,7 @@ describe('POST …/sessions', () => {
     );
   });
 
-  test('404: an organization that an enterprise’s administrator does not have', async () => {
+  test('404: an organization unknown to an enterprise’s administrator', async () => {
     const path = `/v3/organizations/org-${'0'.repeat(32)}/sessions`;
     await refused(404, 'There is no such organization.', () => create({ prompt: 'x' }, {}, app.adminToken, path));
   });
@@ -211,14 +211,14 @@ describe('POST …/sessions', () => {
 });
 
 describe('GET …/sessions/{devin_id}', () => {
-  test('200: the id is read in every form', async () => {
+  test('200: the id is accepted in every form', async () => {
     const { body } = await create({ prompt: 'x' });
     for (const id of [body.session_id, `devin-${body.session_id}`, `devin-devin-${body.session_id}`]) {
       expect(await call(app, app.adminToken, 'GET', `${sessions}/${id}`)).toMatchObject({ status: 200, body });
     }
   });
 
-  test('404: another organization’s session, also to one who may use both', async () => {
+  test('404: another organization’s session, also for a caller with access to both', async () => {
     const other = await makeOrganization(app);
     const { body } = await create({ prompt: 'x' }, {}, app.adminToken, `/v3/organizations/${other}/sessions`);
     await refused(404, 'There is no such session.', () =>
@@ -227,7 +227,7 @@ describe('GET …/sessions/{devin_id}', () => {
     await refused(404, 'There is no such session.', () => call(app, app.adminToken, 'GET', `${sessions}/nonsense`));
   });
 
-  test('403: in an organization that is not one’s own', async () => {
+  test('403: in another organization', async () => {
     const { token } = await makeServiceUser(app, { organizationId: await makeOrganization(app), roleId: 'org_admin' });
     const { body } = await create({ prompt: 'x' });
     await refused(403, expect.any(String), () => call(app, token, 'GET', `${sessions}/${body.session_id}`));
@@ -235,7 +235,7 @@ describe('GET …/sessions/{devin_id}', () => {
 });
 
 describe('DELETE …/sessions/{devin_id}', () => {
-  test('200: terminates, and again gives the session as it is', async () => {
+  test('200: terminates, and returns the unchanged session when repeated', async () => {
     const { body } = await create({ prompt: 'x' });
     const path = `${sessions}/${body.session_id}`;
     const first = await call(app, app.adminToken, 'DELETE', path);
@@ -247,7 +247,7 @@ describe('DELETE …/sessions/{devin_id}', () => {
     expect(second).toMatchObject({ status: 200, body: { status: 'exit', is_archived: true } });
   });
 
-  test('422: archive that is neither true nor false', async () => {
+  test('422: an invalid value of archive', async () => {
     const { body } = await create({ prompt: 'x' });
     const { status, body: problem } = await call(
       app,
@@ -259,7 +259,7 @@ describe('DELETE …/sessions/{devin_id}', () => {
     expect(problem.detail[0].loc).toEqual(['query', 'archive']);
   });
 
-  test('403: a member whose session it is not', async () => {
+  test('403: a member without permission for the session', async () => {
     const { v3Token } = await makeUser(app, app.organizationId);
     const { body } = await create({ prompt: 'x' });
     await refused(403, 'Missing permission ManageOrgSessions', () =>

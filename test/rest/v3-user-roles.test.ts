@@ -35,7 +35,7 @@ async function readPages(path: string): Promise<any[]> {
 }
 
 describe('roles in an organization', () => {
-  test('POST gives one, again and another; PATCH changes it; DELETE takes it away, and the audit log says so', async () => {
+  test('POST assigns one or more; PATCH changes one; DELETE removes it, and each is audited', async () => {
     const organizationId = await makeOrganization(app, 'Roles');
     const { userId, v3Token } = await makeUser(app, app.organizationId);
     const path = `${managed(organizationId)}/user-${userId}`;
@@ -69,7 +69,7 @@ describe('roles in an organization', () => {
     ]);
   });
 
-  test('many at once leave one role, and one first time', async () => {
+  test('concurrent assignments result in one role and one first assignment', async () => {
     const organizationId = await makeOrganization(app, 'Crowded');
     const { userId } = await makeUser(app, app.organizationId);
     const path = `${managed(organizationId)}/${userId}`;
@@ -107,7 +107,7 @@ describe('roles in an organization', () => {
     ]);
   });
 
-  test('nobody gives more than it holds, or acts on who holds more', async () => {
+  test('nobody assigns more permissions than their own, or changes users with more', async () => {
     const organizationId = await makeOrganization(app, 'Ranks');
     const { userId } = await makeUser(app, organizationId, 'org_admin');
     const token = await makeManager(
@@ -147,7 +147,7 @@ describe('roles in an organization', () => {
 });
 
 describe('PATCH /v3/enterprise/members/users/{user_id}', () => {
-  test('changes a role on the enterprise; 404 where there is none', async () => {
+  test('changes a role on the enterprise; 404 if there is none', async () => {
     const { userId, v3Token } = await makeUser(app, app.organizationId);
     expect((await admin('PATCH', `${enterprise}/${userId}`, { role_id: 'account_member' })).status).toBe(404);
     expect((await admin('PATCH', `${enterprise}/${nobody}`, { role_id: 'account_member' })).status).toBe(404);

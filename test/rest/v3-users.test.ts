@@ -35,7 +35,7 @@ async function readPages(path: string): Promise<any[]> {
 }
 
 describe('GET /v3/enterprise/members/users', () => {
-  test('every user, newest first, with its roles in every place', async () => {
+  test('every user, newest first, with its roles in every scope', async () => {
     const organizationId = await makeOrganization(app, 'Listed');
     const users = [];
     for (let n = 0; n < 3; n++) users.unshift(await makeUser(app, organizationId));
@@ -58,7 +58,7 @@ describe('GET /v3/enterprise/members/users', () => {
     expect(new Set(items.map(({ user_id }) => user_id)).size).toBe(items.length);
   });
 
-  test('email finds one, however it is written; what is nobody’s address finds none', async () => {
+  test('email finds a user in any spelling of the address; an unknown address finds none', async () => {
     const { userId, email } = await makeUser(app, app.organizationId);
     const found = await admin('GET', `${enterprise}?email=${email.toUpperCase()}`);
     expect(found.body.items).toMatchObject([{ user_id: `user-${userId}`, email }]);
@@ -68,7 +68,7 @@ describe('GET /v3/enterprise/members/users', () => {
     }
   });
 
-  test('403 without ViewAccountMembership, which ManageAccountMembership is not', async () => {
+  test('403 without ViewAccountMembership, which ManageAccountMembership does not include', async () => {
     const { userId, v3Token } = await makeUser(app, app.organizationId, 'org_admin');
     for (const token of [v3Token, await makeManager(app, 'ManageAccountMembership')]) {
       for (const path of [enterprise, `${enterprise}/${userId}`, managed(app.organizationId), '/v3/enterprise/roles']) {
@@ -80,7 +80,7 @@ describe('GET /v3/enterprise/members/users', () => {
     }
   });
 
-  test('a cursor of another list is none of this', async () => {
+  test('refuses a cursor of another list', async () => {
     const { body } = await admin('GET', `${managed(app.organizationId)}?first=1`);
     expect((await admin('GET', `${enterprise}?after=${body.end_cursor}`)).status).toBe(422);
     for (const path of [enterprise, managed(app.organizationId), own(app.organizationId)]) {
@@ -107,7 +107,7 @@ describe('GET of one user', () => {
     }
   });
 
-  test('of an organization: only its members, only the roles there', async () => {
+  test('of an organization: only its members, only their roles there', async () => {
     const first = await makeOrganization(app, 'First');
     const second = await makeOrganization(app, 'Second');
     const { userId, v3Token } = await makeUser(app, first);
@@ -134,7 +134,7 @@ describe('GET of one user', () => {
 });
 
 describe('an organization’s list', () => {
-  test('has the newest membership first, in pages, and finds by address', async () => {
+  test('has the newest membership first, in pages, and can be filtered by email address', async () => {
     const organizationId = await makeOrganization(app, 'Paged');
     const early = await makeUser(app, app.organizationId);
     const ids = [];
@@ -151,7 +151,7 @@ describe('an organization’s list', () => {
 });
 
 describe('POST /v3/enterprise/members/users', () => {
-  test('makes a user of each new address; one that is known is given back as it is', async () => {
+  test('creates a user for each new address; a known one is returned unchanged', async () => {
     const existing = await makeUser(app, app.organizationId);
     const stamp = existing.userId.slice(-8);
     const emails = [
@@ -181,7 +181,7 @@ describe('POST /v3/enterprise/members/users', () => {
     expect(again.body).toEqual(body);
   });
 
-  test('a bad address, a bad role or too many: nothing is written, and the answer says which', async () => {
+  test('an invalid address, an invalid role or too many: nothing is written, and the response names the item', async () => {
     const good = `good${Math.random()}@example.com`;
     const bad = await admin('POST', enterprise, { emails: [good, 'no address'], enterprise_role_id: 'account_member' });
     expect(bad).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'emails', '1'] }] } });
@@ -210,7 +210,7 @@ describe('POST /v3/enterprise/members/users', () => {
     expect(fine.status).toBe(200);
   });
 
-  test('two who invite the same address at once get the same user', async () => {
+  test('two concurrent invitations of one address return the same user', async () => {
     const emails = Array.from({ length: 5 }, (_, n) => `same${n}-${Math.random()}@example.com`);
     const answers = await Promise.all(
       [emails, emails.toReversed()].map((list) =>
@@ -223,7 +223,7 @@ describe('POST /v3/enterprise/members/users', () => {
 });
 
 describe('DELETE /v3/enterprise/members/users/{user_id}', () => {
-  test('the user is nowhere, its keys are dead, its address is free, and what it made keeps its name', async () => {
+  test('the user is deleted, its keys are revoked, its address is free, and its objects keep its name', async () => {
     const organizationId = await makeOrganization(app, 'Leaving');
     const reader = await makeUser(app, organizationId);
     const user = await makeUser(app, organizationId);

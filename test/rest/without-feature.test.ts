@@ -124,7 +124,7 @@ test.each(others)('%s %s %j: %i, and 403 without the permission', async (method,
   expect((await call(app, member, method, at(path), body)).status).toBe(403);
 });
 
-test('git permissions: none can be given, and there are none to take away', async () => {
+test('git permissions: none can be granted, and there are none to remove', async () => {
   const path = at(`${managed}/git-providers/permissions`);
   for (const method of ['POST', 'PUT']) {
     const answer = await call(app, app.adminToken, method, path, { permissions: [] });

@@ -35,7 +35,7 @@ function configure(script: Script, settings: Record<string, unknown> = {}): Reco
 
 const says = (result: unknown) => [{ write: [{ result }] }];
 
-it('says what the demo agent is and can do, and leaves nothing behind', async () => {
+it('reports the demo agent’s identity and capabilities, and leaves nothing behind', async () => {
   const before = readdirSync(tmpdir()).filter((name) => name.startsWith('sy-check-'));
   const { code, out, err } = await agents(['check', 'demo', '--json', '--prompt', 'say checked\ntools']);
   expect(err).toBe('');
@@ -65,7 +65,7 @@ it('says what the demo agent is and can do, and leaves nothing behind', async ()
   expect(after.filter((name) => !before.includes(name))).toEqual([]);
 });
 
-it('tells what an agent offers from what of it works', async () => {
+it('distinguishes what an agent advertises from what works', async () => {
   const refuses = [{ write: [{ error: { code: -32_601, message: 'Method not found' } }] }];
   const modes = { currentModeId: 'act', availableModes: [{ id: 'act' }, { id: 'plan' }] };
   const env = configure({
@@ -108,7 +108,7 @@ it('tells what an agent offers from what of it works', async () => {
   expect(code).toBe(0);
 });
 
-it('fails where no session can be opened, and says why', async () => {
+it('fails with the reason if no session can be opened', async () => {
   const error = { code: -32_000, message: 'Authentication required' };
   const env = configure({ initialize: says({ protocolVersion: 1 }), 'session/new': [{ write: [{ error }] }] });
   const { code, out } = await agents(['check', 'a'], env);
@@ -116,7 +116,7 @@ it('fails where no session can be opened, and says why', async () => {
   expect(code).toBe(1);
 });
 
-it('does not take what an agent says in another form for its word', async () => {
+it('does not accept an agent’s output in another form as its answer', async () => {
   const env = configure({
     initialize: says({
       protocolVersion: 1,
@@ -138,14 +138,14 @@ it('does not take what an agent says in another form for its word', async () => 
   expect(code).toBe(0);
 });
 
-it('names a program that is missing', async () => {
+it('names a missing program', async () => {
   const { code, out } = await agents(['check', 'qwen'], { PATH: '/nowhere' });
   expect(out).toMatch(/The agent "qwen" cannot be started.*npm install -g @qwen-code\/qwen-code/);
   expect(out.split('\n').map((line) => line.trim().split(' ')[0])).toEqual(['qwen', 'command', 'sandbox', 'The', '']);
   expect(code).toBe(1);
 });
 
-it('does not call it a failure that an agent came to no MCP server without a turn', async () => {
+it('does not fail an agent that used no MCP server without a turn', async () => {
   const env = configure(
     { initialize: says({ protocolVersion: 1 }), 'session/new': says({ sessionId: 's1' }) },
     { mcp: true },
@@ -159,7 +159,7 @@ it('does not call it a failure that an agent came to no MCP server without a tur
   expect(code).toBe(0);
 });
 
-it('lists the agents, the default, and where their programs are', async () => {
+it('lists the agents, the default, and the paths of their programs', async () => {
   const { code, out } = await agents(['list'], configure({}));
   expect(out).toContain(`* a                ${process.execPath}`);
   expect(out).toContain(`  demo             ${process.execPath}`);
@@ -178,7 +178,7 @@ it.each([
   expect(code).toBe(2);
 });
 
-it('compares the tools that a model is shown with those of the service, by name and description', async () => {
+it('compares the tools shown to a model with those of the service, by name and description', async () => {
   const provider = await startProvider({ body: '{}' });
   // Shows its model all tools of the server, except that a tool of its own replaces ask_user.
   const agent = `const { spawn } = require('node:child_process');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { launchAgent, makeDirs, text } from '../support/agents.ts';
 
-it('says whole messages, cut at tool calls, in the order in which things happened', async () => {
+it('sends complete messages, split at tool calls, in the order of events', async () => {
   const { agent, updates } = await launchAgent();
   await agent.open(null);
   const long = 'word '.repeat(40).trim();
@@ -21,7 +21,7 @@ it('says whole messages, cut at tool calls, in the order in which things happene
   ).toEqual([long, 'Write a/b.txt: in_progress', 'Write a/b.txt: completed', 'two']);
 });
 
-it('works in its workspace and nowhere else', async () => {
+it('works only in its workspace', async () => {
   const { agent, updates, workspaceDir } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('write in.txt yes\nwrite ../out.txt no\nlist'));
@@ -34,7 +34,7 @@ it('works in its workspace and nowhere else', async () => {
   ]);
 });
 
-it('shows a newcomer a title, a plan, a thought, tool calls and an answer', async () => {
+it('shows a title, a plan, a thought, tool calls and an answer in its introduction', async () => {
   const { agent, updates, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('Please write a poem into poem.txt'));
@@ -44,7 +44,7 @@ it('shows a newcomer a title, a plan, a thought, tool calls and an answer', asyn
   expect(messages().at(-1)).toContain('poem.txt');
 });
 
-it('gives its session a title once', async () => {
+it('gives its session one title', async () => {
   const { agent, updates } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('Please write a poem'));
@@ -77,7 +77,7 @@ it("runs the commands of the user, and not those in the service's preface", asyn
   expect(messages()).toEqual(['one', 'two']);
 });
 
-it('asks a question by a form and goes on with the answer', async () => {
+it('asks a question by a form and continues with the answer', async () => {
   const { agent, next, messages } = await launchAgent();
   await agent.open(null);
   const turn = agent.prompt(text('ask Which colour?'));
@@ -105,7 +105,7 @@ it.each([
   ['yes please', 'allowed'],
   ['Reject', 'denied'],
   ['what?', 'denied'],
-])('passes a permission on to the user and takes "%s" as %s', async (words, decision) => {
+])('passes a permission on to the user and accepts "%s" as %s', async (words, decision) => {
   const { agent, next, updates } = await launchAgent({ permission: 'ask' });
   await agent.open(null);
   const turn = agent.prompt(text('tool make'));
@@ -116,14 +116,14 @@ it.each([
   expect(updates.find((update) => update.type === 'permission')).toMatchObject({ decision });
 });
 
-it('takes noise on stdout without harm', async () => {
+it('ignores noise on stdout', async () => {
   const { agent, messages } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('noise 20000\nsay still here'));
   expect(messages()).toEqual(['still here']);
 });
 
-it('sees only the variables that it was given', async () => {
+it('sees only its given variables', async () => {
   const { agent, messages } = await launchAgent({ env: { FROM_PROFILE: 'p' } }, { env: { MY_SECRET: 's' } });
   await agent.open(null);
   await agent.prompt(text('env MY_SECRET\nenv FROM_PROFILE\nenv TEST_DATABASE\nenv NODE_OPTIONS\nenv VITEST'));
@@ -155,12 +155,12 @@ it.each([
   expect(second.messages()).toEqual(['after']);
 });
 
-it('opens a new session when the old one is not known any more', async () => {
+it('opens a new session if the old one is unknown', async () => {
   const { agent } = await launchAgent();
   await expect(agent.open('gone')).resolves.toMatchObject({ how: 'new' });
 });
 
-it.each(['ask Which colour?', 'tool rm -rf'])('says and does nothing more when "%s" is cancelled', async (question) => {
+it.each(['ask Which colour?', 'tool rm -rf'])('sends and does nothing more after the cancellation of "%s"', async (question) => {
   const { agent, updates, next } = await launchAgent({ permission: 'ask' });
   await agent.open(null);
   const turn = agent.prompt(text(`${question}\nsay too much`));

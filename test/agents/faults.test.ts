@@ -19,7 +19,7 @@ const permission = {
   },
 };
 
-it('is not stopped by a flood of noise from an agent that does not read meanwhile', async () => {
+it('survives a flood of noise from an agent that does not read meanwhile', async () => {
   const noise = Array.from({ length: 40_000 }, () => 'no message, but longer than the pipe takes at once');
   const { agent, messages } = await launchOpened({
     'session/prompt': [{ write: [...noise, chunk('still here'), end] }],
@@ -28,7 +28,7 @@ it('is not stopped by a flood of noise from an agent that does not read meanwhil
   expect(messages()).toEqual(['still here']);
 });
 
-it('takes an answer that is followed at once by the end of the process, and tells of that end', async () => {
+it('accepts an answer followed directly by the end of the process, and reports that end', async () => {
   const write = { write: [chunk('x'.repeat(300_000)), end] };
   const { agent, messages } = await launchOpened({ 'session/prompt': [write, { exit: 4 }] });
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'end_turn' });
@@ -52,7 +52,7 @@ it('prefers to allow once', async () => {
   expect(messages()).toEqual(['{"outcome":{"outcome":"selected","optionId":"now"}}']);
 });
 
-it('grants no request that comes after a cancel', async () => {
+it('grants no request after a cancellation', async () => {
   const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
   const { agent, messages } = await launchOpened({
     'session/prompt': [{ wait: 'cancel' }, { ask: permission }, cancelled],
@@ -63,7 +63,7 @@ it('grants no request that comes after a cancel', async () => {
   expect(messages()).toEqual(['{"outcome":{"outcome":"cancelled"}}']);
 });
 
-it('cancels the question that is open when the turn is cancelled, and asks again in the next turn', async () => {
+it('cancels the open question with the turn, and asks again in the next turn', async () => {
   const { agent, messages, next, updates } = await launchOpened(
     { 'session/prompt': [{ ask: permission }, { write: [end] }] },
     { permission: 'ask' },
@@ -105,7 +105,7 @@ it('shows concurrent questions to the user one after another', async () => {
   expect(labels.filter((each) => each !== 'toolCall' && each !== 'message')).toEqual(wanted);
 });
 
-it('cancels with the question that is open those that were not put yet', async () => {
+it('cancels pending questions together with the open one', async () => {
   const first = JSON.stringify({ ...permission, jsonrpc: '2.0', id: 'first' });
   const { agent, messages, next, updates } = await launchOpened(
     { 'session/prompt': [{ write: [first] }, { ask: permission }, { write: [end] }] },
@@ -142,7 +142,7 @@ it.each([
     words: '2',
     content: { tags: ['y'] },
   },
-])('fills a form $schema with the user’s words', async ({ schema, options, words, content }) => {
+])('fills a form $schema from the user’s text', async ({ schema, options, words, content }) => {
   const params = {
     mode: 'form',
     sessionId: 's1',
@@ -159,7 +159,7 @@ it.each([
   expect(JSON.parse(messages()[0] ?? '')).toEqual({ action: 'accept', content });
 });
 
-it('answers a request that it does not know with an error, and goes on', async () => {
+it('answers an unknown request with an error, and continues', async () => {
   const ask = { ask: { method: 'craft/drainMidTurnQueue', params: {} } };
   const { agent, messages } = await launchOpened({ 'session/prompt': [ask, { write: [end] }] });
   await agent.prompt(text('go'));
@@ -175,7 +175,7 @@ it('skips a resume method that is advertised but does not work', async () => {
   await expect(agent.open('s0')).resolves.toEqual({ agentSessionId: 's1', how: 'new' });
 });
 
-it('names the cause that stands beside an error', async () => {
+it('names the cause next to an error', async () => {
   const error = { code: -32_603, message: 'Internal error', data: { details: '401 Unauthorized' } };
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   const { message } = await crashOf(agent.prompt(text('go')));
@@ -187,7 +187,7 @@ it('refuses an agent of another version of the protocol', async () => {
   expect(message).toBe('The agent speaks version 2 of the Agent Client Protocol; version 1 was expected.');
 });
 
-it.each(['initialize', 'session/new'])('does not wait for ever for the answer to %s', async (method) => {
+it.each(['initialize', 'session/new'])('limits the wait for the response to %s', async (method) => {
   const script = { [method]: [{ write: ['…'] }] };
   const profile = method === 'initialize' ? { startTimeoutMs: 200 } : {};
   const silent = launchScripted(script, profile, { timeouts: { openMs: 200 } }).then(({ agent }) => agent.open(null));
@@ -195,13 +195,13 @@ it.each(['initialize', 'session/new'])('does not wait for ever for the answer to
   expect((await crashOf(silent)).message).toBe(`The agent did not answer "${method}" within 0.2 s${setBy}.`);
 });
 
-it('is patient for longer while a tool runs', async () => {
+it('waits longer while a tool runs', async () => {
   const tool = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [tool] }] }, { inactivityMs: 200 });
   expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.6 s.');
 });
 
-it('shows no secret in what it says of a crash', async () => {
+it('shows no secret in the report of a crash', async () => {
   const error = { code: -32_000, message: 'The key s3cr3t-key is wrong' };
   // Written a round trip before the failure: the two pipes of a process are read in no particular order.
   const initialized = { result: { protocolVersion: 1, agentCapabilities: {} } };
@@ -218,13 +218,13 @@ it('shows no secret in what it says of a crash', async () => {
 it.each([
   { what: 'a variable that no process can have', value: 's3cr3t\0key', cause: 'holds a NUL character' },
   { what: 'a variable that is too long', value: 's3cr3t'.repeat(100_000), cause: 'longer than this system allows' },
-])('says that it cannot start with $what, without its value', async ({ value, cause }) => {
+])('reports a failed start with $what, without its value', async ({ value, cause }) => {
   const error = await crashOf(launchScripted({}, {}, { env: { KEY: value } }));
   expect(error.message).toContain(cause);
   expect(error.message).not.toContain('s3cr3t');
 });
 
-it('stops also what the agent started in a session of its own', async () => {
+it('also stops processes that the agent started in a separate session', async () => {
   const { agent, messages } = await launchOpened({ 'session/prompt': [{ spawn: 'escaped' }, { write: [end] }] });
   await agent.prompt(text('go'));
   const pid = Number(messages()[0]);
@@ -239,7 +239,7 @@ it.each([
     what: 'what has left it, works in its workspace and threw its marks away',
     words: 'env -i setsid sleep 1000 & exit',
   },
-])('stops also $what', async ({ words }) => {
+])('also stops $what', async ({ words }) => {
   const program = `const { spawn } = require('node:child_process');
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       const { id, method } = JSON.parse(line);

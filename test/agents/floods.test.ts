@@ -17,7 +17,7 @@ const crash = (promise: Promise<unknown>): Promise<AgentCrash> =>
     },
   );
 
-it('stops an agent that sends a message of more than 16 MB, and says so', async () => {
+it('stops an agent that sends a message of more than 16 MB, with the reason', async () => {
   const { agent } = await launchAgent();
   await agent.open(null);
   const error = await crash(agent.prompt(text('flood line 17')));
@@ -26,7 +26,7 @@ it('stops an agent that sends a message of more than 16 MB, and says so', async 
   await expect(agent.exited).resolves.toContain('SIGKILL');
 });
 
-it('takes a message of 15 MB, and goes on', async () => {
+it('accepts a message of 15 MB, and continues', async () => {
   const { agent, messages, updates } = await launchAgent();
   await agent.open(null);
   await agent.prompt(text('flood line 15'));
@@ -35,7 +35,7 @@ it('takes a message of 15 MB, and goes on', async () => {
   expect(output).toBe(`${'x'.repeat(16_000)}\n… (${15 * megabyte - 16_000} more characters are not kept)`);
 });
 
-it('cuts a long message into pieces that are the whole together, between characters', async () => {
+it('splits a long message between characters into complete parts', async () => {
   const words = '\u{1F642}a'.repeat(400_001);
   const content = { type: 'text', text: words };
   const update = { update: { sessionUpdate: 'agent_message_chunk', content } };
@@ -48,7 +48,7 @@ it('cuts a long message into pieces that are the whole together, between charact
   expect(Math.max(...messages.map(({ text: piece }) => piece.length))).toBeLessThanOrEqual(400_000);
 });
 
-it('does not hold the event loop while it reads a message that is all structure', async () => {
+it('does not block the event loop while it reads a message that is mostly structure', async () => {
   const fields = Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`name ${n}`, [n]]));
   const line = Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { _meta: fields } }));
   let maxDelayMs = 0;
@@ -68,14 +68,14 @@ it('does not hold the event loop while it reads a message that is all structure'
 it.each([
   { what: 'has too many values', params: `[${'[],'.repeat(600_000)}1]` },
   { what: 'nests too deep', params: `${'['.repeat(200_000)}${']'.repeat(200_000)}` },
-])('does not read a message that $what, and reads the next', async ({ params }) => {
+])('skips a message that $what, and reads the next', async ({ params }) => {
   const read = (json: string) => parseLine(Buffer.from(`{"jsonrpc":"2.0","method":"m","params":${json}}`));
   await expect(read(params)).rejects.toThrow('A line takes too much time or memory to read.');
   const words = JSON.stringify('["\\'.repeat(100_000));
   await expect(read(words)).resolves.toEqual({ jsonrpc: '2.0', method: 'm', params: JSON.parse(words) });
 });
 
-it('keeps of a message what is of use, and its strings whole', () => {
+it('keeps the useful members of a message, with complete strings', () => {
   const deep = JSON.parse(`${'['.repeat(50)}1${']'.repeat(50)}`) as unknown;
   const content = Array.from({ length: 3_000 }, () => ({ type: 'x'.repeat(10_000) }));
   const params = { update: { content, deep, rawInput: {}, rawOutput: [...content], ['__proto__']: 1 } };
@@ -87,7 +87,7 @@ it('keeps of a message what is of use, and its strings whole', () => {
   expect(Object.keys(update)).toEqual(['content', 'deep', 'rawOutput', '__proto__']);
 });
 
-it('gives one agent a quarter of the time, after a second that it may take at once', async () => {
+it('limits one agent to a quarter of the time, after an initial second', async () => {
   let now = 0;
   const pace = createPace(() => now);
   expect(pace.spend(1_000)).toBeNull();
@@ -104,7 +104,7 @@ const printed = (words: string, more: object = {}) =>
 const says = (words: string) =>
   ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } }) as never;
 
-it('tells how a tool call goes on once a second at most, and how it ended always', () => {
+it('reports the progress of a tool call at most once a second, and its end always', () => {
   let now = 0;
   const assembler = createUpdateAssembler(() => now);
   const outputs: (string | null)[] = [];
@@ -126,7 +126,7 @@ it('tells how a tool call goes on once a second at most, and how it ended always
   expect(assembler.endTurn()).toEqual([]);
 });
 
-it('does not cut a message for the progress that it holds back, and gives that after it', () => {
+it('does not split a message for delayed progress, which follows it', () => {
   const assembler = createUpdateAssembler(() => 0);
   assembler.take(call({ title: 'make', status: 'in_progress' }));
   expect([says('one '), printed('a'), says('two'), printed('b')].flatMap((each) => assembler.take(each))).toEqual([]);
@@ -145,7 +145,7 @@ it.each(['flush', 'endTurn'] as const)('reports buffered output at a %s', (end) 
   expect(assembler[end]()).toEqual([expect.objectContaining({ output: 'a' })]);
 });
 
-it('tells the progress of a tool within two seconds, without another word of the agent', async () => {
+it('reports the progress of a tool within two seconds, without another message of the agent', async () => {
   const running = { toolCallId: 't', title: 'make', status: 'in_progress' };
   const content = [{ type: 'content', content: { type: 'text', text: 'line 1' } }];
   const write = [
@@ -162,7 +162,7 @@ it('tells the progress of a tool within two seconds, without another word of the
   await turn;
 });
 
-it('keeps no more than 320,000 characters of the diffs of one call', () => {
+it('keeps at most 320,000 characters of the diffs of one call', () => {
   const content = Array.from({ length: 100 }, (_, n) => ({
     type: 'diff',
     path: `${n}`,

@@ -7,7 +7,7 @@ import { openTestGateway } from '../support/open-gateway.ts';
 import { providerKey } from '../support/provider.ts';
 import { okResponse, startRawProvider } from '../support/raw-http.ts';
 
-it('ends the calls that wait behind another one when their connection closes', async () => {
+it('ends the calls queued behind another one when their connection closes', async () => {
   const provider = await startRawProvider((wire) => {
     wire.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n');
   });
@@ -22,7 +22,7 @@ it('ends the calls that wait behind another one when their connection closes', a
   expect(usages).toHaveLength(3);
 });
 
-it('closes connections that show no key in time, and keeps the one that has shown it', async () => {
+it('closes connections that present no key in time, and keeps authenticated ones', async () => {
   const provider = await startRawProvider(() => undefined);
   const { auth, connect } = await openTestGateway(provider.url, { limits: { keyTimeoutMs: 300 } });
   const owner = connect();
@@ -37,7 +37,7 @@ it('closes connections that show no key in time, and keeps the one that has show
   expect(await owner.waitFor(/\{\}/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('makes room for a new connection by closing the oldest one that has shown no key', async () => {
+it('closes the oldest unauthenticated connection for a new one', async () => {
   const provider = await startRawProvider(() => undefined);
   const { auth, connect } = await openTestGateway(provider.url);
   const owner = connect();
@@ -64,7 +64,7 @@ it.each([
     status: 401,
   },
   { what: 'HEAD', request: 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n', status: 200 },
-])('closes the connection of a stranger after one answer: $what', async ({ request, status }) => {
+])('closes an unauthenticated connection after one response: $what', async ({ request, status }) => {
   const provider = await startRawProvider();
   const { connect, auth } = await openTestGateway(provider.url);
   const anonymousClient = connect();
@@ -98,7 +98,7 @@ it.each([
     request: 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
     status: 401,
   },
-])('parses few of the requests that an agent sends behind a refused one: $what', async ({ request, status }) => {
+])('parses few of the requests pipelined behind a refused one: $what', async ({ request, status }) => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const parsed = countParsed();
@@ -115,7 +115,7 @@ it.each([
   expect(parsed()).toBeLessThan(600);
 });
 
-it('joins the chunks of a body, in both directions', async () => {
+it('joins the chunks of a body in both directions', async () => {
   const bytes = (text: string) => [...text].map((each) => `1\r\n${each}\r\n`).join('');
   const answer = `{"a":"${'y'.repeat(2_000)}"}`;
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -131,7 +131,7 @@ it('joins the chunks of a body, in both directions', async () => {
     expect(each?.match(/\r\n[0-9a-f]+\r\n/g)?.length).toBeLessThan(200);
 });
 
-it('searches no more of an error than 64 KiB, and one error at a time', async () => {
+it('searches at most 64 KiB of an error, and one error at a time', async () => {
   const body = 'x'.repeat(200_000);
   const provider = await startRawProvider((wire) =>
     wire.send(`HTTP/1.1 400 Bad\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
@@ -159,7 +159,7 @@ it('searches no more of an error than 64 KiB, and one error at a time', async ()
   expect(new Set(turnsAt).size).toBe(8);
 });
 
-it('takes no more of a body while the gateway exceeds its pace', async () => {
+it('reads no more of a body while the gateway is above its rate', async () => {
   let release: () => void = () => undefined;
   const rest = new Promise<void>((resolve) => {
     release = resolve;

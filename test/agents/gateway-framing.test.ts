@@ -89,7 +89,7 @@ it.each([
     framing: 'Transfer-Encoding: chunked',
     body: `0x2\r\n{}\r\n0\r\n\r\n${smuggled}`,
   },
-])('refuses with 400, and passes nothing on: $what', async ({ head, framing, body }) => {
+])('refuses with 400, and forwards nothing: $what', async ({ head, framing, body }) => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
@@ -109,7 +109,7 @@ it('refuses a chunked request of HTTP/1.0', async () => {
   expect(provider.wires).toEqual([]);
 });
 
-it('keeps a call of another run out of reach of a body that was meant as a request', async () => {
+it('isolates other runs’ calls from a body that imitates a request', async () => {
   const provider = await startRawProvider();
   const [attacker, victim] = [await openTestGateway(provider.url), await openTestGateway(provider.url)];
   const open = 'POST /v1/responses HTTP/1.1\r\nHost: provider\r\nContent-Length: 10000\r\n\r\n{"stored":"';
@@ -124,7 +124,7 @@ it('keeps a call of another run out of reach of a body that was meant as a reque
   ]);
 });
 
-it('sends each request of an agent over a connection of its own, byte for byte as it frames it', async () => {
+it('sends each request of an agent over a separate connection, framed by the gateway byte for byte', async () => {
   const provider = await startRawProvider();
   const { auth, connect, gateway } = await openTestGateway(provider.url);
   const agent = connect();
@@ -170,7 +170,7 @@ it.each([
     head: 'Transfer-Encoding: chunked',
     part: `${chunk('{"model":"m"}')}0\r\n`,
   },
-])('gives the provider no whole request when the agent dies half way: $what', async ({ head, part }) => {
+])('sends the provider no complete request when the agent dies in the middle: $what', async ({ head, part }) => {
   for (const leave of ['destroy', 'end', 'resetAndDestroy'] as const) {
     const provider = await startRawProvider();
     const { auth, connect, usages, gateway } = await openTestGateway(provider.url);
@@ -196,7 +196,7 @@ it.each([
     framing: 'Content-Length: 2\r\n',
     body: '{}',
   },
-])('treats $what with an upgrade to $upgrade as a plain request', async ({ line, upgrade, framing, body }) => {
+])('treats $what with an upgrade to $upgrade as an ordinary request', async ({ line, upgrade, framing, body }) => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
@@ -213,7 +213,7 @@ it.each([
   { what: 'the preface of HTTP/2', line: 'PRI * HTTP/2.0' },
   { what: 'HTTP/0.9', line: 'GET /v1/models' },
   { what: 'no HTTP', line: '\x16\x03\x01\x02\x00' },
-])('passes nothing on of $what', async ({ line }) => {
+])('forwards nothing of $what', async ({ line }) => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
@@ -249,7 +249,7 @@ it.each([
   { what: 'a control character', header: 'User-Agent: a\x01b' },
   { what: 'a name with a line break', header: 'User-Agent\r\n : a' },
   { what: 'bytes beyond ASCII', header: 'User-Agent: \xff\xfe' },
-])('gives the provider no header that it was not meant to have, for $what in one', async ({ header }) => {
+])('forwards only permitted headers to the provider, for $what in one', async ({ header }) => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
@@ -277,7 +277,7 @@ it('waits with "100 Continue" until it accepts a request', async () => {
   expect(provider.wires).toHaveLength(1);
 });
 
-it('passes on a body in a coding, and its header', async () => {
+it('forwards an encoded body with its header', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();

@@ -122,7 +122,7 @@ const refused: fc.Arbitrary<Attempt> = fc.oneof(
 const sorted = (requests: readonly { line: string; body: string }[]) =>
   requests.map(({ line, body }) => `${line}\n${body}`).toSorted();
 
-it('gives the provider whole requests of allowed paths alone, one for each that it accepts, whatever an agent sends', async () => {
+it('forwards only complete requests of allowed paths, one per accepted request, for any input of an agent', async () => {
   const provider = await startRawProvider();
   let accepted = 0;
   let closed = 0;

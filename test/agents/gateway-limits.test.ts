@@ -4,7 +4,7 @@ import { okResponse, startRawProvider } from '../support/raw-http.ts';
 
 const jsonEnd = /\}(\r\n0\r\n\r\n)?$/;
 
-it('refuses with 413 a body whose length is too large, and passes nothing on', async () => {
+it('refuses with 413 a body with an announced length above the limit, and forwards nothing', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agent = connect();
@@ -14,7 +14,7 @@ it('refuses with 413 a body whose length is too large, and passes nothing on', a
   expect(provider.wires).toEqual([]);
 });
 
-it('refuses with 413 a chunked body once it is too large, and the provider sees no end of it', async () => {
+it('refuses with 413 a chunked body above the limit, and never ends it for the provider', async () => {
   const provider = await startRawProvider();
   const { auth, connect, usages, gateway } = await openTestGateway(provider.url, { limits: { maxBodyBytes: 10 } });
   const agent = connect();
@@ -31,7 +31,7 @@ it('refuses with 413 a chunked body once it is too large, and the provider sees 
   expect(usages).toEqual([]);
 });
 
-it('passes on a body of exactly the largest size', async () => {
+it('forwards a body of exactly the maximum size', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url, { limits: { maxBodyBytes: 10 } });
   for (const framed of [
@@ -44,7 +44,7 @@ it('passes on a body of exactly the largest size', async () => {
   }
 });
 
-it('ends a request that takes too long to arrive, and the provider sees no end of it', async () => {
+it('ends a request that takes too long to arrive, and never ends it for the provider', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url, { limits: { requestTimeoutMs: 300 } });
   const agent = connect();
@@ -62,7 +62,7 @@ it.each([
     target: '/v1beta/models/g:generateContent',
     error: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
   },
-] as const)('has 16 requests under way, and refuses the next in the form of $api', async ({ api, target, error }) => {
+] as const)('handles 16 concurrent requests, and refuses the next in the form of $api', async ({ api, target, error }) => {
   const provider = await startRawProvider(() => undefined);
   const { connect, gateway } = await openTestGateway(provider.url, {}, api);
   const call = `POST ${target} HTTP/1.1\r\nHost: gateway\r\nx-api-key: ${gateway.key}\r\nContent-Length: 2\r\n\r\n{}`;
@@ -84,7 +84,7 @@ it.each([
   await provider.wire(16);
 });
 
-it('has no more connections of an agent than it can look after', async () => {
+it('limits the connections of an agent', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agents = Array.from({ length: 129 }, () => connect());

@@ -56,7 +56,7 @@ it.each([
   expect(usages).toEqual([]);
 });
 
-it('waits for the final response behind interim ones', async () => {
+it('waits for the final response after interim ones', async () => {
   const interim = [
     'HTTP/1.1 100 Continue\r\n\r\n',
     'HTTP/1.1 102 Processing\r\n\r\n',
@@ -71,7 +71,7 @@ it.each([
   { what: 'before its length is reached', bytes: `${ok}Content-Length: 100\r\n\r\n{"half":` },
   { what: 'in a chunk', bytes: `${ok}Transfer-Encoding: chunked\r\n\r\n50\r\n{"half":` },
   { what: 'with a broken chunk', bytes: `${ok}Transfer-Encoding: chunked\r\n\r\n8\r\n{"half":\r\nZZ\r\n` },
-])('lets no response look whole that ended $what', async ({ bytes }) => {
+])('breaks off a response that ended $what', async ({ bytes }) => {
   const { text, gateway, usages } = await answerTo((wire) => wire.socket.end(bytes), { until: 'close' });
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"half":/);
   expect(text).not.toMatch(whole);
@@ -79,7 +79,7 @@ it.each([
   expect(usages).toHaveLength(1);
 });
 
-it('passes on one response and ignores data after it', async () => {
+it('forwards one response and ignores data after it', async () => {
   const two = `${ok}Content-Length: 5\r\n\r\n"one"${ok}Content-Length: 5\r\n\r\n"two"`;
   const { text, connect, auth, provider } = await answerTo((wire) => wire.send(two));
   expect(text).toContain('"one"');
@@ -89,7 +89,7 @@ it('passes on one response and ignores data after it', async () => {
   expect(provider.wires).toHaveLength(2);
 });
 
-it('passes on an error that comes before the end of the request, and nothing more of the request', async () => {
+it('forwards an error that arrives before the end of the request, and nothing more of the request', async () => {
   const provider = await startRawProvider();
   const { auth, connect, usages, gateway } = await openTestGateway(provider.url);
   const agent = connect();
@@ -111,7 +111,7 @@ it('passes on an error that comes before the end of the request, and nothing mor
   expect(usages).toEqual([]);
 });
 
-it('counts a success that comes before the end of the request', async () => {
+it('counts a success that arrives before the end of the request', async () => {
   const provider = await startRawProvider();
   const { auth, connect, firstUsage } = await openTestGateway(provider.url);
   const agent = connect();
@@ -126,7 +126,7 @@ it('counts a success that comes before the end of the request', async () => {
   expect(provider.requests().map(({ isComplete }) => isComplete)).toEqual([false]);
 });
 
-it('counts as a call what the provider had whole, when the agent leaves before the response', async () => {
+it('counts a call that the provider received completely, if the agent disconnects before the response', async () => {
   const provider = await startRawProvider(() => undefined);
   const { auth, connect, firstUsage, usages } = await openTestGateway(provider.url);
   const agent = connect();
@@ -137,7 +137,7 @@ it('counts as a call what the provider had whole, when the agent leaves before t
   expect(usages).toEqual([expect.objectContaining({ llmCalls: 1, inputTokens: null, outputTokens: null })]);
 });
 
-it('ends calls at once when it closes, tells what they used first, and answers no more', async () => {
+it('ends calls at once when it closes, after it reported their usage, and sends no more responses', async () => {
   const provider = await startRawProvider((wire) => {
     const event = 'data: {"usage":{"input_tokens":7,"output_tokens":1}}\n\n';
     const size = event.length.toString(16);
@@ -168,7 +168,7 @@ it.each([
   { what: 'in base64', quoted: base64 },
   { what: 'in base64 behind something', quoted: Buffer.from(`Bearer ${providerKey}`).toString('base64') },
   { what: 'broken over lines', quoted: `${providerKey.slice(0, 10)}\n  ${providerKey.slice(10)}` },
-])('blots the key out of an error that quotes it $what, in one chunk or one for each byte', async ({ quoted }) => {
+])('masks the key in an error that quotes it $what, in one chunk or one for each byte', async ({ quoted }) => {
   const body = `{"error":"Incorrect key: ${quoted}."}`;
   const chunks = [...body].map((each) => `1\r\n${each}\r\n`).join('');
   const head = 'HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json; charset=utf-8\r\n';
@@ -202,7 +202,7 @@ it.each([
   expect(text.replaceAll('\0', '')).not.toContain('c4n4ry');
 });
 
-it('blots out the part of the key at which a long error is cut', async () => {
+it('masks the part of the key at which a long error is truncated', async () => {
   const body = 'x'.repeat(65_536 - 12) + providerKey;
   const { text } = await answerTo(
     (wire) =>
@@ -212,7 +212,7 @@ it('blots out the part of the key at which a long error is cut', async () => {
   expect(text).not.toContain(providerKey.slice(0, 8));
 });
 
-it('passes on no header that holds the key, names its owner, leads elsewhere or sets a cookie', async () => {
+it('forwards no header that contains the key, names its owner, redirects or sets a cookie', async () => {
   const droppedHeaders = [
     `X-Request-Id: for-${providerKey}`,
     `Request-Id: ${hex}`,
@@ -245,7 +245,7 @@ it('passes on no header that holds the key, names its owner, leads elsewhere or 
   }
 });
 
-it('puts asterisks in the place of a key in a success, also where chunks cut it', async () => {
+it('replaces a key in a success by asterisks, also if chunks split it', async () => {
   const body = `{"echo":"${providerKey}","s":"sk-"}`;
   const chunks = [...body].map((each) => `1\r\n${each}\r\n`).join('');
   const { text } = await answerTo((wire) => wire.send(`${ok}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`));

@@ -118,7 +118,7 @@ it.each([
     body: '{}',
     counts: [null, null, null],
   },
-] as const)('counts what a call used: $what', async ({ api, target, body, counts, ...rest }) => {
+] as const)('counts the usage of a call: $what', async ({ api, target, body, counts, ...rest }) => {
   const { ask, usages, firstUsage, seen } = await open({ body, ...rest }, api);
   const answer = await ask(target);
   expect(await answer.text()).toBe([body].flat().join(''));
@@ -140,7 +140,7 @@ it.each([
     value: providerKey,
   },
 ] as const)(
-  'puts the real key where $api looks for it, and passes on no other',
+  'sends the real key where $api expects it, and forwards no other',
   async ({ api, target, name, value }) => {
     const { ask, seen, gateway } = await open({ body: '{}' }, api, '/base');
     const sentHeaders = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
@@ -153,7 +153,7 @@ it.each([
   },
 );
 
-it('passes on only the response formats in which it can read usage', async () => {
+it('forwards only the response formats in which it can read usage', async () => {
   const { ask, seen } = await open({ body: '{}' }, 'gemini');
   const target = '/v1beta/models/g:generateContent';
   for (const query of ['alt=json', 'alt=sse', 'alt=proto', 'alt=media&alt=json', 'alt='])
@@ -161,7 +161,7 @@ it('passes on only the response formats in which it can read usage', async () =>
   expect(seen.map(({ url }) => url.slice(target.length))).toEqual(['?alt=json', '?alt=sse', '', '?alt=json', '']);
 });
 
-it('takes no key but its own', async () => {
+it('accepts only its own key', async () => {
   const { ask, seen } = await open({ body: '{}' });
   for (const authorization of ['', 'Bearer sk-switchyard-', `Bearer ${providerKey}`]) {
     expect((await ask('/v1/chat/completions', { headers: { authorization } })).status).toBe(401);
@@ -191,7 +191,7 @@ it.each([
   { method: 'POST', target: '/models/mine' },
   { method: 'POST', target: '/files/chat/completions' },
   { method: 'GET', target: '/v1/chat/completions' },
-])('lets an agent call its model, and not act in the name of the key: $method $target', async ({ method, target }) => {
+])('lets an agent call its model, but not act in the name of the key: $method $target', async ({ method, target }) => {
   const { seen, at, gateway } = await open({ body: '{}' });
   const { request } = await import('node:http');
   const status = await new Promise((resolve) => {
@@ -210,7 +210,7 @@ it.each([
   { api: 'openai', target: '/v1/models/maker/model-1.5' },
   { api: 'anthropic', target: '/v1/models/claude-1' },
   { api: 'gemini', target: '/v1beta/models/gemini-2.5-flash' },
-] as const)('answers a question about models of $api: $target', async ({ api, target }) => {
+] as const)('answers a request about models of $api: $target', async ({ api, target }) => {
   const { ask, seen } = await open({ body: '{}' }, api);
   expect((await ask(target, { method: 'GET', body: null })).status).toBe(200);
   expect(seen).toEqual([expect.objectContaining({ method: 'GET', url: target })]);
@@ -219,14 +219,14 @@ it.each([
 it.each([
   { api: 'anthropic', target: '/v1/messages/count_tokens?beta=true' },
   { api: 'gemini', target: '/v1beta/models/gemini-2.5-flash:countTokens' },
-] as const)('lets tokens be counted, which is no call: $target', async ({ api, target }) => {
+] as const)('forwards a request to count tokens without counting a call: $target', async ({ api, target }) => {
   const { ask, seen, usages } = await open({ body: '{"usage":{"input_tokens":1}}' }, api);
   expect((await ask(target)).status).toBe(200);
   expect(seen[0]?.url).toBe(target);
   expect(usages).toEqual([]);
 });
 
-it('passes on what a call needs, and nothing that speaks for the key’s owner or for another method', async () => {
+it('forwards the headers of a call, and none that authenticates or changes the method', async () => {
   const { ask, seen } = await open({ body: '{}' });
   const needed = { 'openai-beta': 'responses=v1', 'user-agent': 'agent/1', 'x-stainless-lang': 'js' };
   const droppedHeaders = {
@@ -243,7 +243,7 @@ it('passes on what a call needs, and nothing that speaks for the key’s owner o
   for (const name of Object.keys(droppedHeaders)) expect(seen[0]?.headers).not.toHaveProperty(name);
 });
 
-it('counts no question about the models, and no refusal, and blots the key out of one', async () => {
+it('counts no requests about models, and no refusals, and masks the key in a refusal', async () => {
   const { ask, usages } = await open({ status: 401, body: `{"error":"Incorrect key: ${providerKey}"}` });
   const answer = await ask('/v1/chat/completions');
   expect(answer.status).toBe(401);
@@ -252,7 +252,7 @@ it('counts no question about the models, and no refusal, and blots the key out o
   expect(usages).toEqual([]);
 });
 
-it('counts what was used of an answer that the agent did not wait for', async () => {
+it('counts the usage of a response that the agent did not wait for', async () => {
   const body = events({ message: { usage: { input_tokens: 10, output_tokens: 1 } } });
   const { ask, usages, firstUsage } = await open({ type: 'text/event-stream', body, isEndless: true }, 'anthropic');
   const controller = new AbortController();
@@ -263,7 +263,7 @@ it('counts what was used of an answer that the agent did not wait for', async ()
   expect(usages).toEqual([expect.objectContaining({ inputTokens: 10, outputTokens: 1 })]);
 });
 
-it('says so when the provider cannot be reached, and ends with the agent', async () => {
+it('reports an unreachable provider, and ends with the agent', async () => {
   const gateway = await openGateway({
     provider: behindGateway('http://127.0.0.1:9'),
     socketPath: null,

@@ -25,7 +25,7 @@ async function ask(options: readonly object[]) {
 const rejections = (length: number) =>
   Array.from({ length }, (_, n) => ({ optionId: `o${n}`, name: `No ${n}`, kind: 'reject_once' }));
 
-it('refuses a request with thousands of options, and asks nobody', async () => {
+it('refuses a request with thousands of options without a question', async () => {
   const { agent, messages, updates } = await launchOpened(
     { 'session/prompt': [{ ask: asking(rejections(5_000)) }, end] },
     { permission: 'ask' },
@@ -35,7 +35,7 @@ it('refuses a request with thousands of options, and asks nobody', async () => {
   expect(updates.filter(({ type }) => type === 'question' || type === 'permission')).toEqual([]);
 });
 
-it('offers 200 of many options, and no other can be chosen', async () => {
+it('offers at most 200 options, and accepts no other', async () => {
   const many = rejections(900);
   const { agent, question, answer } = await ask([...many, { optionId: 'yes', name: 'Allow', kind: 'allow_once' }]);
   expect(question.options).toHaveLength(200);
@@ -46,7 +46,7 @@ it('offers 200 of many options, and no other can be chosen', async () => {
   expect(await answer(inWords('yes'))).toEqual({ outcome: 'cancelled' });
 });
 
-it('chooses by the option’s own number where ids are huge, the same, or look like numbers', async () => {
+it('selects by the option’s index if ids are huge, equal, or look like numbers', async () => {
   const huge = 'x'.repeat(1_000_000);
   const { question, answer } = await ask([
     { optionId: huge, name: 'First', kind: 'reject_once' },
@@ -61,7 +61,7 @@ it('chooses by the option’s own number where ids are huge, the same, or look l
   expect(await answer(option('1'))).toEqual({ outcome: 'selected', optionId: huge });
 });
 
-it('shows each name on one line, and takes a name that two options have for neither', async () => {
+it('shows each name on one line, and selects nothing by an ambiguous name', async () => {
   const { question, answer } = await ask([
     { optionId: 'a', name: 'Reject', kind: 'allow_always' },
     { optionId: 'b', name: 'Reject', kind: 'reject_once' },

@@ -17,7 +17,7 @@ const problemsOf = async (content: unknown): Promise<string[]> => {
   return error.message.split('\n').slice(1);
 };
 
-it('has the demo agent where there is no file', async () => {
+it('contains the demo agent without a file', async () => {
   const { profiles, defaultId } = await loadProfiles(null);
   expect([...profiles.keys()]).toEqual(['demo']);
   expect(defaultId).toBe('demo');
@@ -33,7 +33,7 @@ it('has the demo agent where there is no file', async () => {
   });
 });
 
-it('reads every key of an agent', async () => {
+it('reads every member of an agent', async () => {
   const { profiles, defaultId } = await load({
     default: 'b',
     agents: [
@@ -107,11 +107,11 @@ it('reads every key of an agent', async () => {
   });
 });
 
-it('takes the first agent of the file where none is chosen', async () => {
+it('uses the first agent of the file by default', async () => {
   await expect(load({ agents: [{ id: 'a', command: ['a'] }] })).resolves.toMatchObject({ defaultId: 'a' });
 });
 
-it('takes entries of the ACP registry as they are', async () => {
+it('accepts unchanged entries of the ACP registry', async () => {
   const entry = { version: '1.2.3', description: 'An agent.', authors: ['A'], license: 'MIT', icon: 'icon.svg' };
   const npx = { package: '@x/agent@1.2.3', args: ['--acp'], env: { MODE: 'acp', KEEP: 'entry' } };
   const { profiles } = await load({
@@ -159,10 +159,10 @@ it.each([
   ['not JSON', '{', /cannot be read as JSON/],
   ['no object', '[]', /has problems/],
   ['null', 'null', /has problems/],
-])('refuses a file that is %s', async (_what, content, message) => {
+])('refuses a file with %s', async (_what, content, message) => {
   await expect(load(content)).rejects.toThrow(message);
 });
 
-it('names the file that is not there', async () => {
+it('names a missing file', async () => {
   await expect(loadProfiles('/no/such/agents.json')).rejects.toThrow('AGENTS_CONFIG (/no/such/agents.json)');
 });

@@ -23,7 +23,7 @@ const problem = (agents: unknown[]) => load(agents).then(String, (error: Error) 
 const key = 'sk-c4n4ry-1234';
 const withKey: ReadVariable = (name) => (name === 'OPENAI_API_KEY' ? key : undefined);
 
-it('knows each ready profile by its id alone', async () => {
+it('knows each predefined profile by its id alone', async () => {
   expect(readyIds).toEqual(['demo', 'opencode', 'gemini', 'codex', 'claude', 'qwen', 'cline']);
   const loaded = await load([...readyIds]);
   for (const id of readyIds) expect(loaded.get(id)).toEqual(await readyProfile(id));
@@ -34,7 +34,7 @@ it('knows each ready profile by its id alone', async () => {
   expect(loaded.get('cline').mcp).toBe(false);
 });
 
-it('builds an entry with the id of a ready profile on that, and one that extends it too', async () => {
+it('extends the predefined profile with an entry’s id, or the one that it names', async () => {
   const { get } = await load([
     { id: 'qwen', env: { OPENAI_MODEL: 'm' }, 'memory_mb': 1 },
     {
@@ -54,7 +54,7 @@ it('builds an entry with the id of a ready profile on that, and one that extends
   expect(get('codex')).toMatchObject({ command: ['mine'], authMethod: null, provider: null, env: {} });
 });
 
-it('starts an entry of the registry as that says, with what the ready profile of its id knows', async () => {
+it('starts a registry entry as defined there, with the settings of the predefined profile', async () => {
   const npx = { package: '@qwen-code/qwen-code@0.15.10', args: ['--acp'] };
   const binary = { 'linux-x86_64': { archive: 'https://x.test/a.tgz', cmd: './opencode' } };
   const { get } = await load([
@@ -106,7 +106,7 @@ it('reports an unknown predefined profile once, and other problems in plain word
   ]);
 });
 
-it('takes the key of a provider from this process, and another only when it is named', async () => {
+it('reads a provider’s key from this process, and another variable only if named', async () => {
   const { get } = await load(['qwen', 'claude', { id: 'own', command: ['own'] }], withKey);
   expect(get('qwen').env.OPENAI_API_KEY).toBe(key);
   expect(get('qwen').provider).toEqual({ variables: ['OPENAI_API_KEY'], key: null, gateway: null });
@@ -114,7 +114,7 @@ it('takes the key of a provider from this process, and another only when it is n
   expect(get('own').env).toEqual({});
 });
 
-it('keeps the key from an agent behind the gateway, wherever it came from', async () => {
+it('hides the key from an agent behind the gateway, whatever its source', async () => {
   const dir = makeDirs().homeDir;
   writeFileSync(join(dir, 'key'), 'sk-c4n4ry-file\n');
   const sandbox = { network: 'gateway' };
@@ -139,7 +139,7 @@ it('keeps the key from an agent behind the gateway, wherever it came from', asyn
   expect(get('open')).toMatchObject({ env: { OPENAI_API_KEY: key }, provider: { gateway: null } });
 });
 
-it('takes paths from the directory of the file', async () => {
+it('resolves paths from the directory of the file', async () => {
   const { get, dir } = await load([
     { id: 'a', command: ['./bin/a', './left-alone'], sandbox: { 'read_only': ['models'] } },
     { id: 'b', command: ['./in/the/image'], sandbox: { command: ['docker', 'run'] } },
@@ -151,12 +151,12 @@ it('takes paths from the directory of the file', async () => {
   expect(get('b').command).toEqual(['./in/the/image']);
 });
 
-it('names the file of a key that is not there', async () => {
+it('names a missing key file', async () => {
   const agents = [{ id: 'qwen', provider: { 'key_file': 'no-such-key' } }];
   expect(await problem(agents)).toMatch(/key_file of the agent "qwen" \(.*no-such-key\) cannot be read/);
 });
 
-it('says which programs are missing', async () => {
+it('names missing programs', async () => {
   const dir = makeDirs().workspaceDir;
   const put = (name: string, mode: number) => {
     const path = join(dir, name);
@@ -182,7 +182,7 @@ it('says which programs are missing', async () => {
   ]);
 });
 
-it('says which agents would choose a model of their own, past their provider', async () => {
+it('names agents that would choose a model beyond their provider', async () => {
   const { get } = await load(
     [
       'opencode',

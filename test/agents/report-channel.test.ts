@@ -43,7 +43,7 @@ it.each([
     where: 'last',
     line: `{"method":"tools/call","params":{"name":"t","arguments":{"a":"ARGS"}},"jsonrpc":"2.0","id":7}`,
   },
-])('refuses a call that is too long by its id, that stands $where, and takes the next', async ({ line }) => {
+])('refuses a call that is too long by its id, which is $where, and accepts the next', async ({ line }) => {
   const { answers, put, send, listen } = await open(async () => ({ text: 'done' }));
   listen();
   put(line.replace('ARGS', 'x"id":3,'.replaceAll('"', '\\"').repeat(100_000)));
@@ -53,14 +53,14 @@ it.each([
   expect(answers[1]).toMatchObject({ id: 8, result: { content: [{ text: 'done' }] } });
 });
 
-it('ends the connection of one whose id cannot be found', async () => {
+it('closes the connection for a call without a recognizable id', async () => {
   const { socket, put, listen } = await open(async () => ({ text: 'done' }));
   listen();
   put(`{"a":"${'x'.repeat(800_000)}","id":1,"b":{}}`);
   await once(socket, 'close');
 });
 
-it('has sixteen calls under way at most, each id once, and reads on when one is answered', async () => {
+it('handles at most sixteen calls, each id once, and continues when one is answered', async () => {
   const waiting: (() => void)[] = [];
   const { answers, send, listen } = await open(
     () => new Promise((resolve) => waiting.push(() => resolve({ text: 'done' }))),
@@ -76,7 +76,7 @@ it('has sixteen calls under way at most, each id once, and reads on when one is 
   expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1));
 });
 
-it('reads no more calls while their answers are not read', async () => {
+it('reads no more calls while their responses are not read', async () => {
   let calls = 0;
   const { socket, answers, send, listen } = await open(async () => {
     calls++;

@@ -31,7 +31,7 @@ const runAway = `require('child_process').spawn('sleep', ['600'], { detached: tr
 const listing = (path: string) => `return require('fs').readdirSync('${path}')`;
 
 describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
-  it('an agent finds its three directories, always under the same names, and is not root', async () => {
+  it('an agent finds its three directories at constant paths, and is not root', async () => {
     const dirs = makeDirs();
     writeFileSync(join(dirs.workspaceDir, 'given'), 'by the host');
     const { agent, inspect: evaluate } = await launchProbe({}, { dirs });
@@ -47,7 +47,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     }
   });
 
-  it('it sees nothing else of the host: no temporary files, no keys, no process, and writes nowhere else', async () => {
+  it('it sees nothing else of the host: no temporary files, keys or processes, and writes nowhere else', async () => {
     const secret = join(tmpdir(), `switchyard-${randomUUID()}`);
     writeFileSync(secret, 'c4n4ry');
     onTestFinished(() => rmSync(secret));
@@ -71,7 +71,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     }
   });
 
-  it('its PATH names no directory of the host that it does not see', async () => {
+  it('its PATH contains no hidden directory of the host', async () => {
     const { inspect: evaluate } = await launchProbe({
       sandbox: sandbox({}),
       env: { PATH: `/nowhere/bin:${process.env.PATH}` },
@@ -82,7 +82,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   });
 
   // Only checks the permission and never writes: a successful write would change the setting of the whole host.
-  it.each(['shared', 'gateway'] as const)('it may write no setting of the kernel (network %s)', async (network) => {
+  it.each(['shared', 'gateway'] as const)('it cannot write a kernel setting (network %s)', async (network) => {
     const { inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }) });
     const seen = await evaluate(`
       const { accessSync, constants, readdirSync } = require('fs');
@@ -104,7 +104,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(seen).toEqual({ writable: [], isThere: true });
   });
 
-  it('what is hidden stays hidden in what is shown, and it cannot take the cover away', async () => {
+  it('hidden paths stay hidden inside shown ones, and it cannot remove the cover', async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const [hidden, file, inside] = [join(root, 'data'), join(root, 'agents.json'), join(root, 'data', 'tools')];
@@ -124,20 +124,20 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(await evaluate(listing(hidden))).toEqual(['tools']);
   });
 
-  it('its variables are not in the words of its command, which everybody on the host may read', async () => {
+  it('its variables are not in its command line, which everybody on the host may read', async () => {
     const { agent, inspect: evaluate } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
     expect(await evaluate('return process.env.TOKEN')).toBe('c4n4ry-value');
     expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.mjs');
     expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
   });
 
-  it('with the network shared it reaches what the host reaches', async () => {
+  it('with a shared network it reaches what the host reaches', async () => {
     const { url } = await startProvider({ body: '{}' });
     const { inspect: evaluate } = await launchProbe();
     expect(await evaluate(fetchStatus(url))).toBe(200);
   });
 
-  it('with the gateway alone no other address is reachable, and the provider’s key is nowhere', async () => {
+  it('with the gateway, no other address is reachable, and it has no provider’s key', async () => {
     const body = JSON.stringify({ usage: { prompt_tokens: 5, completion_tokens: 2 } });
     const provider = await startProvider({ body });
     const everywhere = createServer((_, answer) => void answer.end()).listen(0, '0.0.0.0');
@@ -180,13 +180,13 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(environments).not.toContain('MODEL_KEY');
   });
 
-  it('without a provider there is no way out at all', async () => {
+  it('without a provider it has no network access', async () => {
     const { inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network: 'gateway' }) });
     expect(await evaluate(listing('/run/switchyard'))).toEqual([]);
     expect(await evaluate(fetchStatus('http://127.0.0.1:47001'))).toEqual({ failed: 'ECONNREFUSED' });
   });
 
-  it.each(['shared', 'gateway'] as const)('the whole tree dies when it is killed (network %s)', async (network) => {
+  it.each(['shared', 'gateway'] as const)('a kill ends the complete process tree (network %s)', async (network) => {
     const mark = { PROBE: randomUUID() };
     const provider = behindGateway('http://127.0.0.1:9');
     const { agent, inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
@@ -207,7 +207,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(findByEnvironment(mark)).toEqual([]);
   });
 
-  it('its end is reported as without a sandbox', async () => {
+  it('its end is reported like without a sandbox', async () => {
     const { agent, inspect: evaluate } = await launchProbe();
     const crash = await evaluate(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
       (e) => e,
@@ -217,14 +217,14 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(processStart(agent.pid)).toBeNull();
   });
 
-  it('a missing program is reported as without a sandbox', async () => {
+  it('a missing program is reported like without a sandbox', async () => {
     const crash = await launchProbe({ id: 'gone', command: ['no-such-program'] }).catch((error) => error);
     expect(crash).toBeInstanceOf(AgentCrash);
     expect(crash).toMatchObject({ reason: 'program' });
     expect(crash.message).toBe('The agent "gone" cannot be started: spawn no-such-program ENOENT.');
   });
 
-  it('a program that was installed beside its packages works there, also through a link', async () => {
+  it('a program that was installed with its packages works, also through a link', async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-installed-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const packages = join(root, 'lib', 'node_modules');
@@ -244,7 +244,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   });
 });
 
-it('a gateway stands before an agent without a sandbox too', async () => {
+it('an agent without a sandbox has a gateway too', async () => {
   const provider = await startProvider({ body: '{}' });
   const {
     inspect: evaluate,
@@ -267,7 +267,7 @@ it('a gateway stands before an agent without a sandbox too', async () => {
   expect(await next('usage')).toMatchObject({ source: 'gateway', llmCalls: 1, inputTokens: null });
 });
 
-it('an agent is started by a command of the operator’s, which is given its directories and variables, and told of its end', async () => {
+it('the operator’s command starts an agent with its directories and variables, and is notified of its end', async () => {
   const command = ['env', 'SEEN_{env}=yes', 'ID={id}', 'DIR={workspace}'];
   const stopCommand = ['sh', '-c', 'echo ended > {workspace}/{id}'];
   const {
@@ -284,7 +284,7 @@ it('an agent is started by a command of the operator’s, which is given its dir
   expect(readFileSync(join(workspaceDir, seen[3]), 'utf8')).toBe('ended\n');
 });
 
-it('where bubblewrap is not there, agents run without a sandbox and the log says so, unless one is demanded', async () => {
+it('without bubblewrap, agents run without a sandbox and the log has a warning, unless one is required', async () => {
   const warned: object[] = [];
   const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
   const options = { directory: makeDirs().spoolDir, path: '/nowhere', hidden: [], log };
@@ -302,7 +302,7 @@ it('where bubblewrap is not there, agents run without a sandbox and the log says
   );
 });
 
-it('what belonged to an agent that outlived its worker is removed and ended with it, even where the agent has gone', async () => {
+it('the directories and processes of an agent that outlived its worker are removed, even after the agent ended', async () => {
   const { spoolDir, runtimeDir, workspaceDir } = makeDirs();
   const gone = spawnSync('true').pid;
   const stopCommand = ['sh', '-c', `echo "$WHERE" > ${workspaceDir}/ended`];

@@ -30,6 +30,6 @@ it('names the profiles whose agents share the network of the host', async () => 
   expect(names).toEqual(['p1', 'p2', 'p3', 'p5', 'p7']);
 });
 
-it('says nothing where no agent shares the network', async () => {
+it('is silent if no agent shares the network', async () => {
   expect(await warnedOf([{ id: 'p1', command: ['agent'], sandbox: { network: 'gateway' } }])).toEqual([]);
 });

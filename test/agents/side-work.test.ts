@@ -20,7 +20,7 @@ const begun = () => {
   };
 };
 
-it('an idle agent waits from its question on, regardless of earlier work', () => {
+it('an idle agent counts as waiting from its question on, regardless of earlier work', () => {
   const { work, later } = begun();
   work.recordUpdate(words);
   work.recordUpdate(tool('asked', 'in_progress'));
@@ -29,7 +29,7 @@ it('an idle agent waits from its question on, regardless of earlier work', () =>
   expect(later(24 * 60 * 60_000)).toBe(true);
 });
 
-it('one that says or does something counts as working from then on, for half a minute', () => {
+it('an agent that sends an update counts as working from then on, for half a minute', () => {
   for (const sign of [words, plan, tool('other', 'pending'), tool('other', 'completed')]) {
     const { work, later } = begun();
     work.recordQuestion(null, true);
@@ -43,7 +43,7 @@ it('one that says or does something counts as working from then on, for half a m
   }
 });
 
-it('what is no work is no sign of it: its title, its commands, what its session has cost, the call that it asks about', () => {
+it('its title, its commands, its cost, and the call of its question are no sign of work', () => {
   const { work } = begun();
   work.recordQuestion('asked', true);
   work.recordUpdate({ sessionUpdate: 'session_info_update', title: 'A title' });
@@ -54,7 +54,7 @@ it('what is no work is no sign of it: its title, its commands, what its session 
   expect(work.isToolRunning()).toBe(false);
 });
 
-it('a call that was begun after the question counts until it ends, however long it is silent', () => {
+it('a call that began after the question counts until its end, however long it is silent', () => {
   const { work, later } = begun();
   work.recordUpdate(tool('before', 'in_progress'));
   work.recordQuestion('asked', true);
@@ -68,7 +68,7 @@ it('a call that was begun after the question counts until it ends, however long 
   expect(later(sideWorkMs + 1)).toBe(true);
 });
 
-it('a further question may be what the calls before it wait for', () => {
+it('a further question may be what earlier calls wait for', () => {
   const { work, later } = begun();
   work.recordQuestion(null, true);
   work.recordUpdate(tool('asks', 'in_progress'));
@@ -88,7 +88,7 @@ const ask = {
 const question = JSON.stringify({ jsonrpc: '2.0', id: 'q', ...ask });
 const running = { update: { sessionUpdate: 'tool_call', toolCallId: 'make', title: 'make', status: 'in_progress' } };
 
-it('an agent that hangs in a tool beside its question is stopped, and one that only waits is not', async () => {
+it('stops an agent that hangs in a tool beside its question, but not one that only waits', async () => {
   const hanging = await launchScripted({ 'session/prompt': [{ write: [question, running] }] }, { inactivityMs: 100 });
   await hanging.agent.open(null);
   const turn = hanging.agent.prompt(text('go'));
@@ -111,7 +111,7 @@ it('an agent that hangs in a tool beside its question is stopped, and one that o
   await expect(waitingTurn).resolves.toEqual({ stopReason: 'end_turn' });
 });
 
-it('a turn that works on beside its question may not take longer than turns may', async () => {
+it('limits a turn that works beside its question to the maximum duration of turns', async () => {
   const stopped = [{ wait: 'cancel' as const }, { write: [{ result: { stopReason: 'cancelled' } }] }];
   const { agent } = await launchScripted(
     { 'session/prompt': [{ write: [question, running] }, ...stopped] },
@@ -127,7 +127,7 @@ const says = (text: string, messageId = text) => ({
 const cancelled = { write: [{ result: { stopReason: 'cancelled' } }] };
 
 it.each(['stop', 'interrupt'] as const)(
-  'what an agent says because its question was cancelled by a %s is not given: it still stands',
+  'ignores what an agent sends because a %s cancelled its question, which stays open',
   async (how) => {
     // The scripted agent reports the answer that it received. Its tool's result counts in any case.
     const made = { update: { ...running.update, status: 'completed' } };
@@ -145,7 +145,7 @@ it.each(['stop', 'interrupt'] as const)(
   },
 );
 
-it('an agent that is stopped while it works beside its question may say what it was at', async () => {
+it('reports what an agent that is stopped during work beside its question did', async () => {
   const { agent, messages, next } = await launchOpened({
     'session/prompt': [{ write: [question, running] }, { wait: 'cancel' }, { write: [says('saved')] }, cancelled],
   });

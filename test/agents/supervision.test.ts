@@ -16,17 +16,17 @@ it("reports a crash inside a turn, with the agent's earlier output", async () =>
   expect(messages()).toEqual(['so far']);
 });
 
-it('says which program cannot be started', async () => {
+it('names a program that cannot be started', async () => {
   const error = await crashOf(launchAgent({ id: 'gone', command: ['no-such-program-here'] }));
   expect(error.message).toMatch(/The agent "gone" cannot be started: .*ENOENT/);
 });
 
-it('says so when the program is no agent', async () => {
+it('reports a program that is no agent', async () => {
   const error = await crashOf(launchAgent({ command: [process.execPath, '-e', 'process.exit(7)'] }));
   expect(error.message).toBe('The agent process ended unexpectedly (exit code 7).');
 });
 
-it('ends a turn by cancel', async () => {
+it('ends a turn by a cancellation', async () => {
   const { agent } = await launchAgent();
   await agent.open(null);
   const turn = agent.prompt(text('sleep 60'));
@@ -34,7 +34,7 @@ it('ends a turn by cancel', async () => {
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
 });
 
-it('notices an agent that hangs, and stops it although it is deaf to everything but SIGKILL', async () => {
+it('detects and stops an agent that hangs and ignores every signal but SIGKILL', async () => {
   const { agent } = await launchAgent({ inactivityMs: 300 });
   await agent.open(null);
   const error = await crashOf(agent.prompt(text('hang')));
@@ -56,7 +56,7 @@ it('stops an agent in the middle of a turn and leaves nothing in the spool', asy
   expect(readdirSync(dirs.spoolDir)).toEqual([]);
 });
 
-it('removes at its start the runtime directories of killed runs, also of one that had no process yet, and no other’s', async () => {
+it('removes at its start the runtime directories of killed runs, even of a run without a process, and no others', async () => {
   const { spoolDir } = makeDirs();
   const make = (workerId: string) => {
     const path = mkdtempSync(runtimePrefix(workerId));
@@ -71,7 +71,7 @@ it('removes at its start the runtime directories of killed runs, also of one tha
   expect([left, live, otherWorker].map((path) => existsSync(path))).toEqual([false, true, true]);
 });
 
-it('removes at its start directories that are too deep or without permissions, and goes on behind one that it must leave', async () => {
+it('removes at its start directories that are deep or without permissions, and continues after one that it cannot remove', async () => {
   const { spoolDir } = makeDirs();
   const workerId = `deep-${process.pid}`;
   const [deep, unlisted, locked] = [0, 1, 2].map(() => {
@@ -96,7 +96,7 @@ it('removes at its start directories that are too deep or without permissions, a
   expect(readdirSync(spoolDir)).toEqual([]);
 });
 
-it('kills at its start what an earlier process left, also what escaped into a session of its own, and no stranger', async () => {
+it('kills at its start the processes of an earlier one, including detached ones, and no others', async () => {
   const { spoolDir } = makeDirs();
   const workerId = `reaper-${process.pid}`;
   const start = async (env: Record<string, string>) => {

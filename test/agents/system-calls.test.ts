@@ -73,7 +73,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     );
   });
 
-  it('the table denies what leads out of a sandbox', () => {
+  it('the table denies calls that lead out of a sandbox', () => {
     const named = [
       'mount umount2 pivot_root move_mount open_tree fsopen mount_setattr unshare setns clone3 bpf perf_event_open',
       'userfaultfd io_uring_setup keyctl add_key request_key open_by_handle_at name_to_handle_at kexec_load',
@@ -118,7 +118,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(cases.map(([each], index) => [each, seen[index]])).toEqual(cases);
   });
 
-  it('an agent makes no namespace, and no sandbox in its sandbox', async () => {
+  it('an agent cannot create a namespace, or a sandbox in its sandbox', async () => {
     const probe = await launchProbe();
     const namespace = await runIn(probe, 'unshare', '-U', 'true');
     expect(namespace.status).not.toBe(0);
@@ -127,7 +127,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(inner.status).not.toBe(0);
   });
 
-  it('what it may make is bounded by the kernel too, without the filter', async () => {
+  it('the kernel limits what it may create even without the filter', async () => {
     const { program, dir } = oldBwrap('--seccomp');
     const { isolation } = await openWith(dir);
     expect(program).toContain(dir);
@@ -142,7 +142,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     ['--seccomp', 'a filter of system calls'],
     ['--disable-userns', 'a ban on nested user namespaces'],
     ['--size', 'a size of directories for temporary files'],
-  ])('a bubblewrap without %s is used all the same, and the log says what is missing', async (option, words) => {
+  ])('a bubblewrap without %s is used, and the log names the missing protection', async (option, words) => {
     const { dir } = oldBwrap(option);
     const { isolation, warned } = await openWith(dir);
     expect(isolation.driver).toBe('bwrap');
@@ -152,7 +152,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
-  it('a filter that the kernel refuses is left out, and the log says so', async () => {
+  it('a filter that the kernel refuses is omitted, and the log reports it', async () => {
     const { dir } = oldBwrap('--seccomp', 'offered');
     const { isolation, warned } = await openWith(dir);
     expect(warned).toEqual([{ missing: [expect.stringContaining('a filter of system calls')] }]);
@@ -160,12 +160,12 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
-  it('with all protections the log warns of none', async () => {
+  it('with all protections the log contains no warning', async () => {
     const { warned } = await openWith(join(findProgram('bwrap', path) ?? '', '..'));
     expect(warned).toEqual([]);
   });
 
-  it('its directories for temporary files have a size, and what covers others takes nothing', async () => {
+  it('its temporary directories have a size limit, and covers of other paths accept no data', async () => {
     const shown = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));
     onTestFinished(() => rmSync(shown, { recursive: true, force: true }));
     const hidden = join(shown, 'hidden');

@@ -29,7 +29,7 @@ it('reports the text so far when the agent pauses inside a message, and the rest
   ]);
 });
 
-it('does not cut a message whose rest waits until the service reads on', async () => {
+it('does not split a message whose rest waits until the service continues to read', async () => {
   const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
   const write = [...numbers.flatMap((n) => [chunk(n, n), chunk(' in one', n)]), end];
   // Longer than the pause after which the text so far is reported.
@@ -39,7 +39,7 @@ it('does not cut a message whose rest waits until the service reads on', async (
   expect(messages()).toEqual(numbers.map((n) => `${n} in one`));
 });
 
-it('does not cut at a pause what may not be cut', async () => {
+it('does not split at a pause where that is not allowed', async () => {
   const prompt = [{ write: [chunk('the key is s3c')] }, { wait: 'cancel' as const }, { write: [chunk('r3t'), end] }];
   const safeLength = (words: string) => (words.endsWith('s3c') ? words.length - 3 : words.length);
   const { agent, messages, next } = await launchScripted({ 'session/prompt': prompt }, {}, { safeLength });
@@ -51,7 +51,7 @@ it('does not cut at a pause what may not be cut', async () => {
   expect(messages()).toEqual(['the key is ', 's3cr3t']);
 });
 
-it('cancels an agent that hangs before it gives it up, and does not believe what it answers then', async () => {
+it('cancels an agent that hangs before it stops it, and ignores its later response', async () => {
   const { agent, messages } = await launchOpened(
     { 'session/prompt': [{ wait: 'cancel' }, { write: [chunk('I was told to stop')] }, cancelled] },
     { inactivityMs: 200 },
@@ -60,20 +60,20 @@ it('cancels an agent that hangs before it gives it up, and does not believe what
   expect(messages()).toEqual(['I was told to stop']);
 });
 
-it('ends a turn that takes longer than it may', async () => {
+it('ends a turn after its maximum duration', async () => {
   const script: Script = { 'session/prompt': [{ wait: 'cancel' }, cancelled] };
   const { agent } = await launchOpened(script, { maxTurnMs: 200 });
   await expect(agent.prompt(text('go'))).resolves.toEqual({ stopReason: 'max_turn_time' });
 });
 
-it('stops an agent that does not end such a turn after a cancel', async () => {
+it('stops an agent that does not end such a turn after a cancellation', async () => {
   const graces = { cancelMs: 200, stdinMs: 200, termMs: 200 };
   const { agent } = await launchOpened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
   const { message } = await crashOf(agent.prompt(text('go')));
   expect(message).toBe('The agent did not end its turn after 0.2 s, when it was told to.');
 });
 
-it('waits for what an agent that is stopped says at its cancel, and closes its session', async () => {
+it('waits for the last output of an agent that is stopped, and closes its session', async () => {
   const agentCapabilities = { sessionCapabilities: { close: {} } };
   const { agent, messages } = await launchOpened({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities } }] }],
@@ -86,7 +86,7 @@ it('waits for what an agent that is stopped says at its cancel, and closes its s
   expect(messages()).toEqual(['saved']);
 });
 
-it('kills at once, also in the middle of a stop', async () => {
+it('kills at once, also during a stop', async () => {
   const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000 };
   const { agent } = await launchAgent({ stopGraces: graces });
   await agent.open(null);
@@ -103,7 +103,7 @@ it.each([
   { error: { code: 401, message: 'nope' } },
   { error: { code: -32_603, message: 'Internal error', data: { details: '403 Forbidden' } } },
   { error: { code: -32_603, message: 'Incorrect API key provided' } },
-])('knows $error.message ($error.code) as a refused login', async ({ error }) => {
+])('recognizes $error.message ($error.code) as a refused login', async ({ error }) => {
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason: 'login' });
 });
@@ -113,25 +113,25 @@ it.each([
   { error: { code: -32_603, message: 'Internal error', data: { details: 'No such model' } }, reason: 'request' },
   { error: { code: -32_603, message: 'Internal error', data: { details: '422 Unprocessable' } }, reason: 'request' },
   { error: { code: -32_603, message: 'Bad request: 429 too many requests' }, reason: 'crash' },
-])('knows $error.message ($error.code) as a $reason', async ({ error, reason }) => {
+])('recognizes $error.message ($error.code) as a $reason', async ({ error, reason }) => {
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason });
 });
 
-it('knows other errors as crashes', async () => {
+it('treats other errors as crashes', async () => {
   const error = { code: -32_603, message: 'The file 4010.txt of the API keyboard was not found' };
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason: 'crash' });
 });
 
 it.each([['no-such-program-here'], ['/etc/passwd'], ['/bin/sh', '-c', 'exec no-such-program-here']])(
-  'knows that %s can never be started',
+  'recognizes that %s can never be started',
   async (...command) => {
     expect(await crashOf(launchAgent({ command }))).toMatchObject({ reason: 'program' });
   },
 );
 
-it('sets the options of the session, and says so when the agent refuses one', async () => {
+it('sets the options of the session, and reports when the agent refuses one', async () => {
   const script = (answer: object): Script => ({ 'session/set_config_option': [{ write: [answer as never] }] });
   const config = { model: 'small' };
   const ok = await launchScripted(script({ result: { configOptions: [] } }), { config });

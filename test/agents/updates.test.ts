@@ -14,7 +14,7 @@ const turn = async (write: Script[string][number] & { write: unknown }, more: Sc
   return launched;
 };
 
-it('joins chunks until the message, or what it is, changes', async () => {
+it('joins chunks until the message or its type changes', async () => {
   const { updates } = await turn({
     write: [
       chunk('hm', undefined, 'agent_thought_chunk'),
@@ -34,7 +34,7 @@ it('joins chunks until the message, or what it is, changes', async () => {
   ]);
 });
 
-it('has reported everything when the turn ends, also what came in one piece with its end', async () => {
+it('has reported everything when the turn ends, including data in the same chunk as its end', async () => {
   const { messages } = await turn({ write: [...Array.from({ length: 200 }, (_, n) => chunk(`${n}`, `m${n}`)), end] });
   expect(messages()).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
 });
@@ -45,7 +45,7 @@ it('awaits each report before the next', async () => {
   expect(overlaps()).toBe(0);
 });
 
-it('gives a tool call whole each time, and once per change', async () => {
+it('reports a complete tool call each time, and once per change', async () => {
   const call = {
     toolCallId: 't',
     title: 'Edit',
@@ -98,7 +98,7 @@ it('keeps data of a tool call that only the permission request has, and earlier 
   ]);
 });
 
-it('cuts long output of tools and says so', async () => {
+it('truncates long output of tools and marks it', async () => {
   const content = [{ type: 'content', content: { type: 'text', text: 'x'.repeat(20_000) } }];
   const { updates } = await turn({
     write: [{ update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', content } }, end],
@@ -107,14 +107,14 @@ it('cuts long output of tools and says so', async () => {
   expect(output).toBe(`${'x'.repeat(16_000)}\n… (4000 more characters are not kept)`);
 });
 
-it('replaces what cannot be stored, and joins a character whose halves came apart', async () => {
+it('replaces characters that cannot be stored, and joins a split character', async () => {
   const { messages } = await turn({
     write: [chunk('\uD83D', '1'), chunk('\uDE42 a\0b', '1'), chunk('\uD83D', '2'), end],
   });
   expect(messages()).toEqual(['\u{1F642} a\uFFFDb', '\uFFFD']);
 });
 
-it('passes over what it does not know, and updates of another session', async () => {
+it('ignores unknown updates, and updates of another session', async () => {
   const { updates } = await turn({
     write: [
       chunk('a'),
@@ -159,7 +159,7 @@ it.each([
   expect(updates).toEqual([expect.objectContaining({ type: 'usage', ...usage })]);
 });
 
-it('does not report the history that is replayed while a session is loaded, nor what comes of it later', async () => {
+it('ignores the history that is replayed while a session is loaded, and later updates of it', async () => {
   const loading: Script = {
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
     'session/load': [{ write: [...Array.from({ length: 50 }, (_, n) => chunk(`old ${n}`, `m${n}`)), { result: {} }] }],
@@ -182,7 +182,7 @@ it('does not report the history that is replayed while a session is loaded, nor 
   expect(opened.messages()).toEqual(['new']);
 });
 
-it('does not report a history that goes on after the answer to the load', async () => {
+it('ignores a history that continues after the response to the load', async () => {
   const loaded = await launchScripted({
     initialize: [{ write: [{ result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }] }],
     // The intermediate request ensures that the response was received; then the agent reports the response.
@@ -207,7 +207,7 @@ it("ignores a title that is only the start of the service's prompt", async () =>
   expect(updates).toEqual([{ type: 'title', title: 'You are at work' }]);
 });
 
-it('gives at its end what a command printed bit by bit', async () => {
+it('reports the incremental output of a command at its end', async () => {
   const printed = (data: string, more: object = {}) => ({
     update: { sessionUpdate: 'tool_call_update', toolCallId: 't', _meta: { terminal_output_delta: { data } }, ...more },
   });
@@ -226,7 +226,7 @@ const toolUpdate = (more: object, toolCallId = 't') => ({
 });
 const call = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', kind: 'execute', status: 'in_progress' };
 
-it('gives when the turn ends what a command has printed that did not end', async () => {
+it('reports the output of an unfinished command when the turn ends', async () => {
   const { updates } = await turn({
     write: [{ update: call }, toolUpdate({ _meta: { terminal_output_delta: { data: 'half of it' } } }), end],
   });
@@ -246,12 +246,12 @@ it.each([
     output: `${'x'.repeat(16_000)}\n… (1 more characters are not kept)`,
   },
   { what: 'nothing', rawOutput: {}, output: null },
-])('shows the raw output of a tool that has no content: $what', async ({ rawOutput, output }) => {
+])('shows the raw output of a tool without content: $what', async ({ rawOutput, output }) => {
   const { updates } = await turn({ write: [{ update: call }, toolUpdate({ status: 'completed', rawOutput }), end] });
   expect(updates.at(-1)).toMatchObject({ title: 'make', status: 'completed', output });
 });
 
-it('shows the last raw output, and none where there is content', async () => {
+it('shows the last raw output, and none with content', async () => {
   const content = [{ type: 'content', content: { type: 'text', text: 'for people' } }];
   const diff = [{ type: 'diff', path: '/a', oldText: null, newText: 'x' }];
   const { updates } = await turn({
@@ -271,7 +271,7 @@ it('shows the last raw output, and none where there is content', async () => {
   expect(last('edit')).toMatchObject({ output: null });
 });
 
-it('knows the title of a tool call that arrives after its turn, and of 2,000 calls at most', () => {
+it('remembers the title of a tool call that arrives after its turn, for at most 2,000 calls', () => {
   const assembler = createUpdateAssembler(() => 0);
   assembler.take(call as never);
   assembler.endTurn();
@@ -284,7 +284,7 @@ it('knows the title of a tool call that arrives after its turn, and of 2,000 cal
   expect(assembler.take(late)).toMatchObject([{ title: 'Tool call', toolKind: 'other' }]);
 });
 
-it('knows a tool call again in a later turn, unless that names another with its id', async () => {
+it('remembers a tool call in a later turn, unless that uses its id for another', async () => {
   const { agent, updates } = await launchScripted({
     'session/prompt': [
       {
@@ -306,7 +306,7 @@ it('knows a tool call again in a later turn, unless that names another with its 
   expect(titles).toEqual([...once, ...once]);
 });
 
-it('asks for a permission with the title that the tool call had before', async () => {
+it('asks for a permission with the tool call’s earlier title', async () => {
   const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
   const params = { sessionId: 's1', options, toolCall: { toolCallId: 't' } };
   const { updates } = await turn(

@@ -19,14 +19,14 @@ async function makeInConsole(token: string, input: object): Promise<any> {
   return data.createApiKey;
 }
 
-it('a key that is made in the console does not end with being signed in', async () => {
+it('a key created in the console does not end with the sign-in', async () => {
   const { serviceUserId } = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
   const input = { kind: { serviceUser: { serviceUserId } }, name: 'Made in a browser' };
   const made = await makeInConsole(test.adminToken, input);
   expect(made).toMatchObject({ apiKey: { expiresAt: null }, userErrors: [] });
 });
 
-it('a key that is made in the console ends no later than the key that was signed in with', async () => {
+it('a key created in the console ends no later than the key of the sign-in', async () => {
   const { serviceUserId } = await makeManager(test, 'MANAGE_ACCOUNT_SERVICE_USERS');
   const dayMs = 24 * 60 * 60 * 1_000;
   const expiresAt = new Date(Date.now() + 30 * dayMs).toISOString();

@@ -10,7 +10,7 @@ function createPaused(limitMs?: number, now?: () => Date) {
   return paused;
 }
 
-it('serves organizations in turn, and each one’s calls in their order', async () => {
+it('serves organizations in turn, and each one’s calls in order', async () => {
   const { patterns, open, waitForRequests: untilRequested } = createPaused();
   const answered: string[] = [];
   const run = async (organizationId: string, name: string) => {
@@ -25,7 +25,7 @@ it('serves organizations in turn, and each one’s calls in their order', async 
   expect(answered).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
 });
 
-it('answers for each test, and tells a pattern that is none', async () => {
+it('returns a result for each test, and reports an invalid pattern', async () => {
   const { patterns, open } = createPaused();
   open();
   expect(await patterns.run('one', [test('^a', 'b', 'ab'), test('^a', 'b'), test('('), test('a')])).toEqual([
@@ -36,7 +36,7 @@ it('answers for each test, and tells a pattern that is none', async () => {
   ]);
 });
 
-it('bounds how many calls of an organization wait; others are still taken', async () => {
+it('limits the waiting calls of an organization, and accepts those of others', async () => {
   const { patterns, open, waitForRequests: untilRequested } = createPaused();
   const first = patterns.run('one', [test('a')]);
   await untilRequested(1);
@@ -48,7 +48,7 @@ it('bounds how many calls of an organization wait; others are still taken', asyn
   await Promise.all([first, ...waiting]);
 });
 
-it('pauses an organization after three patterns that took too long, for a minute, and no other', async () => {
+it('pauses only an organization with three patterns that took too long, for a minute', async () => {
   let now = new Date();
   const { patterns, requestCount } = createPaused(20, () => now);
   for (const [n, name] of ['a', 'b', 'c'].entries()) {
@@ -65,7 +65,7 @@ it('pauses an organization after three patterns that took too long, for a minute
   expect(requestCount()).toBe(5);
 });
 
-it('ends the calls that run and wait when it stops', async () => {
+it('ends running and waiting calls when it stops', async () => {
   const { patterns, waitForRequests: untilRequested } = createPaused();
   const calls = [patterns.run('one', [test('a')]), patterns.run('one', [test('a')])];
   const all = Promise.allSettled(calls);

@@ -79,7 +79,7 @@ async function readAll(
   return read.edges.map(({ node }: any) => node);
 }
 
-test.each(clients)('%s: pages through 1,000 sessions while new ones come', { timeout: 60_000 }, async (_, client) => {
+test.each(clients)('%s: pages through 1,000 sessions while new ones are created', { timeout: 60_000 }, async (_, client) => {
   const { organizationId, token } = await makeOrganization(app, 'Caches');
   const ids = await makeManySessions(app, organizationId, 1_000);
   const onPage = () => createSession(app, { organizationId }, app.adminToken);
@@ -87,7 +87,7 @@ test.each(clients)('%s: pages through 1,000 sessions while new ones come', { tim
   expect(nodes.map(({ sessionId }: any) => sessionId)).toEqual(ids.map((id) => `devin-${id}`));
 });
 
-test.each(clients)('%s: pages through 1,000 messages while new ones come', { timeout: 60_000 }, async (_, client) => {
+test.each(clients)('%s: pages through 1,000 messages while new ones are created', { timeout: 60_000 }, async (_, client) => {
   const id = await createSession(app, { prompt: 'm' });
   await sayMany(app, id, 1_000);
   let live = 0;

@@ -62,7 +62,7 @@ const clients: [string, (token: string) => (variables: { input: typeof input }) 
   ],
 ];
 
-test.each(clients)('%s: gives one member of an input, and reads what it was made to', async (_, client) => {
+test.each(clients)('%s: sends one member of an input, and reads the created object', async (_, client) => {
   const { token } = await makeOrganization(app, 'Choices');
   const { createAutomation } = await client(token)({ input });
   expect(createAutomation.automation).toMatchObject({
@@ -78,7 +78,7 @@ test.each(clients)('%s: gives one member of an input, and reads what it was made
   });
 });
 
-test('gql.tada: knows the members of an input of which one is given', async () => {
+test('gql.tada: knows the types of an input with exactly one member', async () => {
   const { token } = await makeOrganization(app, 'Typed');
   const make = gql(`mutation($action: AutomationActionInput!) {
     createAutomation(input: { name: "Typed", triggers: [], actions: [$action] }) {

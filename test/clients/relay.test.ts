@@ -71,7 +71,7 @@ function makeEnvironment(token: string) {
   return { environment, run, read, close: async () => socket.dispose() };
 }
 
-test('a list that is paged forward has each of 1,000 sessions once, while new ones are created', {
+test('pages forward through a list of 1,000 sessions, each once, while new ones are created', {
   timeout: 60_000,
 }, async () => {
   const { organizationId, token } = await makeOrganization(app, 'Relay');
@@ -107,7 +107,7 @@ test('a list that is paged forward has each of 1,000 sessions once, while new on
   await close();
 });
 
-test('an input of which one member is given goes as a variable and in the document', async () => {
+test('sends an input with exactly one member as a variable and in the document', async () => {
   const { token } = await makeOrganization(app, 'Relay chooses');
   const { environment, close } = makeEnvironment(token);
   const rule = 'DTSTART:20990301T090000\nRRULE:FREQ=DAILY';
@@ -129,7 +129,7 @@ test('an input of which one member is given goes as a variable and in the docume
   await close();
 });
 
-test('a log is read from its end backwards, then followed: each of its messages once and in order', {
+test('reads a log backwards from its end, then follows it: each message once and in order', {
   timeout: 60_000,
 }, async () => {
   const id = await createSession(app, { prompt: 'm' });
@@ -157,7 +157,7 @@ test('a log is read from its end backwards, then followed: each of its messages 
   await close();
 });
 
-test('a log is read forward from its beginning, also what comes meanwhile', { timeout: 60_000 }, async () => {
+test('reads a log forward from its beginning, including new messages', { timeout: 60_000 }, async () => {
   const id = await createSession(app, { prompt: 'm' });
   await sayMany(app, id, 1_000);
   const { run, read, close } = makeEnvironment(app.adminToken);

@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
   };
 
   for (const width of [1_280, 390]) {
-    it(`has nothing that keeps somebody out, ${width} wide, in both themes`, async () => {
+    it(`has no accessibility violation, ${width} wide, in both themes`, async () => {
       const window = await openSignedIn(browser, test, test.adminToken, { width });
       for (const [name, open] of Object.entries(pages)) {
         await open(window);

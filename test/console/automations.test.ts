@@ -115,7 +115,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     return { automation, playbook, session };
   };
 
-  it('keeps all of what a program made, with and without a change of something else', async () => {
+  it('keeps all options that a program set, with and without another change', async () => {
     const { automation, session } = await makeRich();
     const before = await read(automation.id);
     const { page, consoleErrors: pageErrors, picture } = await openForm(automation.id);
@@ -149,7 +149,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.context().close();
   });
 
-  it('says what is wrong beside the field that it is about, and what it has no field for is JSON', async () => {
+  it('shows a problem beside its field, and edits options without a field as JSON', async () => {
     const { automation, playbook } = await makeRich();
     await runMutation(test, 'deletePlaybook', 'deletedPlaybookId', { playbookId: playbook.playbookId });
     const before = await read(automation.id);
@@ -200,7 +200,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.context().close();
   });
 
-  it('fits a phone, and can be used by everybody', async () => {
+  it('fits a phone, and is accessible', async () => {
     const { automation } = await makeRich();
     for (const theme of ['light', 'dark'] as const) {
       const { page, picture } = await openSignedIn(browser, test, test.adminToken, { width: 390, theme });
@@ -219,7 +219,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     }
   });
 
-  it('makes triggers, groups of conditions and actions, and takes them out again', async () => {
+  it('adds triggers, groups of conditions and actions, and removes them', async () => {
     const { session } = await runMutation(test, 'createSession', 'session { sessionId url }', {
       organizationId: test.organizationId,
       prompt: 'say hi',

@@ -175,7 +175,7 @@ async function grants(): Promise<Mutations> {
   };
 }
 
-it('lasting access and control are refused to a sign-in by a link, write nothing, and are given once the token was shown', async () => {
+it('a sign-in by a link cannot grant lasting access, writes nothing, and can after the token was entered', async () => {
   const mutations = await grants();
   const halves = await signInByLink();
   const before = await rows();
@@ -190,7 +190,7 @@ it('lasting access and control are refused to a sign-in by a link, write nothing
   expect(await rows()).not.toEqual(before);
 });
 
-it('other acts need no confirmation', async () => {
+it('other actions need no confirmation', async () => {
   const { organizationId } = test;
   const halves = await signInByLink();
   const { serviceUser } = await runMutation(test, 'createServiceUser', 'serviceUser { serviceUserId }', {
@@ -248,7 +248,7 @@ const oneMore = async (halves: Halves) =>
     scope: { organizationId: test.organizationId },
   });
 
-it('a sign-in with a token is confirmed for ten minutes, and again for ten more with the token', async () => {
+it('a sign-in with a token is confirmed for ten minutes, and for ten more with the token', async () => {
   const halves = await signIn(test, test.adminToken);
   expect(await oneMore(halves)).toBeNull();
   clock.advance(confirmationMs - 1);
@@ -262,7 +262,7 @@ it('a sign-in with a token is confirmed for ten minutes, and again for ten more 
   expect(await oneMore(halves)).toBe('CONFIRMATION_REQUIRED');
 });
 
-it('the audit log has each confirmation, and none that failed', async () => {
+it('the audit log contains each confirmation, and no failed one', async () => {
   const halves = await signInByLink();
   const logins = () =>
     test.app.services.store.query<{ data: unknown; keyId: string; targetId: string; address: string | null }>(
@@ -298,7 +298,7 @@ it('only the token of the same key confirms, and only the browser that sends it'
   expect({ status: wrong.status, allow: wrong.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' });
 });
 
-it('what does not confirm counts as failed tokens of its address, also a good token of another key', async () => {
+it('a failed confirmation counts as a failed token of its address, also with a valid token of another key', async () => {
   const limited = await startApp({ rateLimitLogin: 3 });
   try {
     stopClock(limited);

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
       { input: { sessionId } },
     );
 
-  it('shows the files of a message by their names, and opens them', async () => {
+  it('shows the files of a message by name, and opens them', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'say **hello** and `code`' });
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
-  it('goes to what one sends oneself, from wherever one was reading', async () => {
+  it('scrolls to the user’s own new message from any position', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Scrolled' });
     await sayMany(test, id, 200);
     const { page } = await openSignedIn(browser, test, test.adminToken);
@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
-  it('shows sub-sessions as they stand, and of what has ended only that it has', async () => {
+  it('shows sub-sessions with their status, and of ended ones only that', async () => {
     const [parent, child] = [
       await createSession(test, { prompt: 'Wait', title: 'The parent' }),
       await createSession(test, { prompt: 'Wait', title: 'The child' }),

@@ -34,7 +34,7 @@ it('gives no access anywhere, and ends nothing', async () => {
   expect(open.socket.readyState).toBe(open.socket.OPEN);
 });
 
-it('gives no access with a page secret that is wrong, malformed, or in the place of the cookie', async () => {
+it('gives no access with a wrong, malformed or copied page secret', async () => {
   const { cookie, 'switchyard-page-secret': secret } = await signIn(test, test.adminToken);
   const code = cookie.replace('switchyard=', '');
   for (const wrong of ['a'.repeat(52), '', `${secret} `.repeat(2), secret.toUpperCase(), code]) {
@@ -45,14 +45,14 @@ it('gives no access with a page secret that is wrong, malformed, or in the place
   expect(await statusOf({ cookie: `switchyard=${secret}`, 'switchyard-page-secret': code })).toBe(401);
 });
 
-it('gives no more than the page secret alone', async () => {
+it('gives no more access than the page secret alone', async () => {
   const { 'switchyard-page-secret': secret } = await signIn(test, test.adminToken);
   const answers = await tryEverywhere(target, { 'switchyard-page-secret': secret });
   // The page secret is enough to sign out: the cookie may have been overwritten.
   expect(answers).toEqual({ ...refusedEverywhere, 'the sign-out': 204 });
 });
 
-it('counts with the page secret of the same sign-in only, so that a planted cookie signs nobody in', async () => {
+it('is valid only with the page secret of the same sign-in, so that a planted cookie signs nobody in', async () => {
   const { token } = await makeOrganization(test, 'Planted');
   const [victim, attacker] = [await signIn(test, test.adminToken), await signIn(test, token)];
   const planted = both(attacker, victim);
@@ -64,7 +64,7 @@ it('counts with the page secret of the same sign-in only, so that a planted cook
   expect([await statusOf(victim), await statusOf(attacker)]).toEqual([401, 200]);
 });
 
-it('is found among planted cookies of the same name, before it or behind it', async () => {
+it('is found among planted cookies of the same name, before or after it', async () => {
   const { token } = await makeOrganization(test, 'Tossed');
   const [victim, attacker] = [await signIn(test, token), await signIn(test, test.adminToken)];
   const { cookie } = victim;
@@ -81,7 +81,7 @@ it('is found among planted cookies of the same name, before it or behind it', as
   }
 });
 
-it('counts for no page of another port of the host', async () => {
+it('is not valid for a page on another port of the host', async () => {
   const halves = await signIn(test, test.adminToken);
   const { hostname, port } = new URL(test.url);
   for (const origin of [

@@ -5,7 +5,7 @@ import { missing, openBrowser, openSignedIn } from '../support/console-browser.t
 import { startReceiver } from '../support/receiver.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-describe.skipIf(missing !== null)('what was sent to a webhook, in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the deliveries of a webhook, in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)('what was sent to a webhook, in the console', 
     await test?.close();
   });
 
-  it('is there with each attempt and its answer, and is sent again when one wants', async () => {
+  it('shows each attempt and its response, and sends a delivery again', async () => {
     const receiver = await startReceiver();
     receiver.answer((response) => void response.writeHead(200).end('Thank you'));
     const { organizationId } = test;

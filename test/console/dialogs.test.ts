@@ -13,7 +13,7 @@ const focused = (page: Page) =>
     );
   });
 
-describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await test?.close();
   });
 
-  it('a dialog has the focus on its first field, sends its form by Enter, and gives the focus back', async () => {
+  it('a dialog focuses its first field, submits its form by Enter, and restores the focus', async () => {
     const { token } = await makeOrganization(test, 'Focus');
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await expect.poll(() => focused(page)).toBe('Sessions');
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('asks before what was written is thrown away', async () => {
+  it('asks before it discards input', async () => {
     const { token } = await makeOrganization(test, 'Written');
     const { page, picture } = await openSignedIn(browser, test, token);
     await page.keyboard.press('n');
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('a message comes up in front of the dialog, where it can be pressed', async () => {
+  it('shows a message in front of the dialog, where it can be pressed', async () => {
     const { page } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/service-users');
     await page
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('what is shown once is closed by its own button alone', async () => {
+  it('a value that is shown once is closed by its own button only', async () => {
     const { page, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto('/manage/service-users');
     await page
@@ -115,7 +115,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('keys search, begin a session and tell of themselves; the list remembers where one was', async () => {
+  it('keys search, start a session and list themselves; the list remembers its position', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Keys');
     for (const title of ['one', 'two', 'three']) await createSession(test, { organizationId, title }, token);
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
@@ -152,7 +152,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('a range is selected by Shift, and what is archived leaves the list', async () => {
+  it('Shift selects a range, and archived sessions leave the list', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Ranges');
     for (const title of ['a1', 'a2', 'a3', 'a4']) await createSession(test, { organizationId, title }, token);
     const { page } = await openSignedIn(browser, test, token);
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('a session whose answer was lost is not started twice', async () => {
+  it('does not start a session twice after a lost response', async () => {
     const { token } = await makeOrganization(test, 'Lost answers');
     const { page } = await openSignedIn(browser, test, token);
     await page.keyboard.press('n');
@@ -194,7 +194,7 @@ describe.skipIf(missing !== null)('dialogs, keys and where the focus is', { time
     await page.context().close();
   });
 
-  it('an address that asks for what there is not shows the list, with its filter', async () => {
+  it('an invalid address shows the list with its filter', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Traps');
     await createSession(test, { organizationId, title: 'still here' }, token);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);

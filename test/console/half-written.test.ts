@@ -6,7 +6,7 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('what is half written under Manage', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     return { token, organizationId, read, address: `/manage/playbooks/${playbook.id}`, id: playbook.playbookId };
   };
 
-  it('does not overwrite what another tab has saved since, unless one says so', async () => {
+  it('does not overwrite another tab’s save, unless the user confirms it', async () => {
     const { token, read, address } = await makePlaybook('Two tabs');
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     const other = await page.context().newPage();
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     });
   }
 
-  it('does not overwrite what is saved between its look and its saving', async () => {
+  it('does not overwrite a save between its check and its own save', async () => {
     const { token, read, address, id } = await makePlaybook('A moment between');
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.goto(address);
@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('is compared with what was saved of an automation, as far as both have changed the same', async () => {
+  it('is compared with the saved automation for fields that both have changed', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automations of two');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const change = (input: object) =>
@@ -127,7 +127,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('does not overwrite what is saved of an automation between its look and its saving', async () => {
+  it('does not overwrite a saved automation between its check and its own save', async () => {
     const { organizationId, token } = await makeOrganization(test, 'An automation and a moment');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
@@ -149,7 +149,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('is compared with what was saved of a note too, and stays when the note is gone', async () => {
+  it('is compared with the saved note too, and stays when the note is deleted', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Notes of two');
     const make = (mutation: string, fields: string, input: Record<string, unknown>) =>
       runMutation(test, mutation, fields, input, token);
@@ -212,7 +212,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('stays of an automation, new or changed, too', async () => {
+  it('stays for an automation, new or changed, too', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automated');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
@@ -243,7 +243,7 @@ describe.skipIf(missing !== null)('what is half written under Manage', { timeout
     await page.context().close();
   });
 
-  it('is kept nowhere where it is secret: the browser asks instead', async () => {
+  it('is not stored if it is secret: the browser asks instead', async () => {
     const { token } = await makeOrganization(test, 'Secret');
     const { page } = await openSignedIn(browser, test, token);
     await page.goto('/manage/secrets');

@@ -20,7 +20,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
     return window;
   };
 
-  it('shows with the secret of an incoming webhook where it is posted to, and how', async () => {
+  it('shows the URL and the request of an incoming webhook with its secret', async () => {
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Name').fill('Mend the build');
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
     await page.context().close();
   });
 
-  it('says once that a rule is too frequent', async () => {
+  it('reports once that a rule is too frequent', async () => {
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.getByLabel('Name').fill('Sweep');
     await page.getByLabel('Repeats').selectOption('By a rule of your own');

@@ -16,7 +16,7 @@ describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 12
     await test?.close();
   });
 
-  it('show where they lead when their text names another host', async () => {
+  it('show their destination if their text names another host', async () => {
     const session = await createSession(test, { title: 'Links' }, test.v1Key);
     const text = [
       '[https://bank.example](https://evil.example/login)',

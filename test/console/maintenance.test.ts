@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
     },
   );
 
-  it('comes and goes on an open page with starts of the service, where the operator has set the mode', async () => {
+  it('appears and disappears on an open page with restarts of the service, if the operator set the mode', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' };

@@ -7,7 +7,7 @@ import { runMutation } from '../support/people.ts';
 import { seedSession, use } from '../support/usage.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-describe.skipIf(missing !== null)('each page that manages something, and the usage', { timeout: 240_000 }, () => {
+describe.skipIf(missing !== null)('each page under Manage, and the usage', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   const ids: Record<string, string> = {};
@@ -177,7 +177,7 @@ describe.skipIf(missing !== null)('each page that manages something, and the usa
   };
 
   for (const width of [1_280, 390]) {
-    it(`keeps nobody out, ${width} wide, in both themes`, async () => {
+    it(`has no accessibility violation, ${width} wide, in both themes`, async () => {
       const window = await openSignedIn(browser, test, test.adminToken, { width });
       const wrong: Record<string, unknown> = {};
       for (const [name, open] of Object.entries(pages)) {

@@ -7,7 +7,7 @@ import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('what an organization has, managed in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('managing an organization in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     return text ?? '';
   };
 
-  it('a playbook is written, looked at, changed and deleted', async () => {
+  it('a playbook can be created, shown, changed and deleted', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/playbooks');
     await page.getByRole('button', { name: 'New playbook' }).first().click();
     await page.getByLabel('Title').fill('Mend the build');
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('a note is put into a folder, found, switched off and deleted, and so is the folder', async () => {
+  it('a note can be put into a folder, found, disabled and deleted, and so can the folder', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/knowledge');
     await page.getByRole('button', { name: 'New folder' }).click();
     await page.getByLabel('Name').fill('Backend');
@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('an automation is made by its times, whose next five are shown, disabled, run, changed and deleted', async () => {
+  it('an automation can be created with its next five occurrences, disabled, run, changed and deleted', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/automations/new');
     await page.getByLabel('Name').fill('Sweep');
     await page.getByLabel('By the clocks of').selectOption('UTC');
@@ -150,7 +150,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('the address of an incoming webhook is there to be copied, and its secret once', async () => {
+  it('the URL of an incoming webhook can be copied, and its secret once', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/automations/new');
     await page.getByLabel('Name').fill('Mend the build');
     await page.getByLabel('It acts').selectOption('webhook:incoming');
@@ -174,7 +174,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('a webhook is made with a secret shown once, tested, changed and deleted', async () => {
+  it('a webhook can be created with a secret shown once, tested, changed and deleted', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/webhooks');
     await page.getByRole('button', { name: 'New webhook' }).first().click();
     await page.getByLabel('Address').fill('http://127.0.0.1/hook');
@@ -205,7 +205,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('somebody is added, gets another role, and is removed', async () => {
+  it('a member can be added, get another role, and be removed', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/members');
     await page.getByRole('button', { name: 'Add somebody' }).first().click();
     await page.getByLabel('E-mail').fill('ada@example.com');
@@ -230,7 +230,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('a role is made of permissions, changed and deleted', async () => {
+  it('a role can be created from permissions, changed and deleted', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/roles');
     await page.getByRole('button', { name: 'New role' }).first().click();
     await page.getByLabel('Name').fill('Reader');
@@ -249,7 +249,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('a service user is made, and its key is shown once, rotated and revoked', async () => {
+  it('a service user can be created, and its key is shown once, rotated and revoked', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/service-users');
     await page.getByRole('button', { name: 'New service user' }).first().click();
     await page.getByLabel('Name').fill('Pipeline');
@@ -325,7 +325,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('the audit log is narrowed, and kept as CSV and JSON, all of its pages', async () => {
+  it('the audit log can be filtered, and all pages exported as CSV and JSON', async () => {
     for (let n = 0; n < 120; n++) {
       const input = {
         scope: { organizationId: test.organizationId },
@@ -363,7 +363,7 @@ describe.skipIf(missing !== null)('what an organization has, managed in the cons
     await page.context().close();
   });
 
-  it('the audit log says what one person or service did, and an export has only that', async () => {
+  it('the audit log can be filtered by an actor, and so is its export', async () => {
     const { organizationId } = test;
     const { userId, token } = await makeUser(test, { roleId: 'org_admin' });
     await runMutation(test, 'updateUser', 'user { id }', { userId, name: 'Grace of the log' });

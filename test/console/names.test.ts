@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
     await test?.close();
   });
 
-  it('turn nothing around and hide nothing: what is not seen in them is shown as its number', async () => {
+  it('cannot reverse or hide text: invisible characters are shown as their numbers', async () => {
     const { organizationId, token } = await makeOrganization(test, `Names ${override}of`);
     const title = `Read ${override}gnp.exe`;
     const tags = [`a${override}b`, 'ad\u200bmin', 'שלום'];
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('of scripts and emoji are as they are written', async () => {
+  it('with scripts and emoji are shown unchanged', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Scripts');
     const title = 'می‌خواهم 👩‍👧 🏴󠁧󠁢󠁥󠁮󠁧󠁿 Ünïcode – “x”';
     await createSession(test, { organizationId, prompt: 'Wait', title }, token);

@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.getByText('admin@localhost').first().waitFor();
   };
 
-  it('receives the administrator’s cookie, and can do nothing with it', async () => {
+  it('receives the administrator’s cookie, and cannot use it', async () => {
     const { page, consoleErrors: pageErrors } = await openConsole();
     const { cookie } = await halvesOf(page);
     const other = await serveOther(test);
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.context().close();
   });
 
-  it('cannot ask the service by a page in the administrator’s browser either', async () => {
+  it('cannot send requests through a page in the administrator’s browser either', async () => {
     const { page } = await openConsole();
     const other = await serveOther(test);
     const preview = await page.context().newPage();
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.context().close();
   });
 
-  it('signs nobody in as somebody else by a cookie in the place of the console’s', async () => {
+  it('cannot sign a user in as another by replacing the console’s cookie', async () => {
     const { token } = await makeOrganization(test, 'Attackers');
     const theirs = await signIn(test, token);
     const { page } = await openConsole();
@@ -132,7 +132,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.context().close();
   });
 
-  it('does not even sign out by a cookie beside the console’s', async () => {
+  it('cannot sign a user out with a cookie beside the console’s', async () => {
     const { token } = await makeOrganization(test, 'Attackers');
     const theirs = await signIn(test, token);
     const { page, consoleErrors: pageErrors } = await openConsole();
@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
   const bulk = (count: number) =>
     Array.from({ length: count }, (_, n) => `bulk${n}=${'x'.repeat(3_890)}; Path=/; Max-Age=86400`);
 
-  it('keeps nobody out with cookies of 23 KB', async () => {
+  it('locks nobody out with cookies of 23 KB', async () => {
     const { page, consoleErrors: pageErrors } = await openConsole();
     const other = await serveOther(test, bulk(6));
     const preview = await page.context().newPage();
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     await page.context().close();
   });
 
-  it('cannot keep anybody signed in with larger cookies, which the browser then deletes', async () => {
+  it('locks nobody out with larger cookies, which the browser then deletes', async () => {
     const { page } = await openConsole();
     const halves = await halvesOf(page);
     const other = await serveOther(test, bulk(30));

@@ -32,7 +32,7 @@ describe.skipIf(missing !== null)(
     const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
     const navigation = (page: Page) => page.getByRole('navigation', { name: 'Pages' });
 
-    it('a user is made in one organization, gets into another, gets a role on the enterprise, leaves and is deleted', async () => {
+    it('a user can be created in one organization, added to another, get a role on the enterprise, leave and be deleted', async () => {
       const { page, consoleErrors: pageErrors } = await open('/manage/users');
       const { organization } = await runMutation(test, 'createOrganization', 'organization { organizationId }', {
         name: 'The other one',
@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)(
       await page.context().close();
     });
 
-    it('a user is found by a part of the name or the address, also behind the pages that were read', async () => {
+    it('a user is found by a part of the name or the address, also on pages that were not read', async () => {
       for (let n = 0; n < 130; n += 10) {
         await Promise.all(
           Array.from({ length: 10 }, (_, at) =>
@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)(
       await page.context().close();
     });
 
-    it('an organization is made, limited, opened, and deleted only when its name is typed', async () => {
+    it('an organization can be created, limited, opened, and deleted only after its name was typed', async () => {
       const { page, consoleErrors: pageErrors } = await open('/manage/organizations');
       await page.getByRole('button', { name: 'New organization' }).first().click();
       await page.getByLabel('Name').fill('Backend');
@@ -165,7 +165,7 @@ describe.skipIf(missing !== null)(
       await page.context().close();
     });
 
-    it('who may only look at users can change nothing about them', async () => {
+    it('a user who may only view users cannot change them', async () => {
       const { token } = await makeManager(test, 'VIEW_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META', 'VIEW_ORG_SESSIONS');
       const { page, consoleErrors: pageErrors } = await open('/manage/users', token);
       await page.locator('.row-link').first().waitFor();

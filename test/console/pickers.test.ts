@@ -12,7 +12,7 @@ const many = Array.from({ length: 150 }, (_, index) => String(index + 1).padStar
 /** Allows for other load on the machine. */
 const soon = { timeout: 20_000 };
 
-describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
   const picker = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true });
   const options = (page: Page) => page.getByRole('listbox').getByRole('option');
 
-  it('finds a playbook of the second page by typing, keeps it in the address, and knows its name when that is opened', async () => {
+  it('finds a playbook of the second page by typing, keeps it in the address, and shows its name when that is opened', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Many playbooks');
     const ids = await makePlaybooks(organizationId);
     await createSession(test, { organizationId, title: 'By the third', playbookId: ids['003'] }, token);
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('goes to the end of a list by its keys, reading page after page; Escape closes the list and not the dialog around it', async () => {
+  it('reaches the end of a list by keys, page after page; Escape closes the list and not the dialog around it', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Keys');
     await makePlaybooks(organizationId);
     const { page, consoleErrors: pageErrors } = await open(token, '/sessions');
@@ -128,7 +128,7 @@ describe.skipIf(missing !== null)('choosing one of many', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('reads on when the list is scrolled by a finger, and finds who started sessions and their tags', async () => {
+  it('loads more when the list is scrolled by touch, and finds creators of sessions and tags', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Many people');
     await makeEach('createUser', 'user { id }', (number) => ({
       scope: { organizationId },

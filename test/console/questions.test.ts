@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     expect(pageErrors).toEqual([]);
   });
 
-  it('says of a question that somebody else has answered that it is no longer open', async () => {
+  it('shows that a question that somebody else answered is no longer open', async () => {
     const { id, questionId } = await start('tool Deploy\ntool Restart');
     const { page, go } = await open(id);
     const letOn = await holdSockets(page);
@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED']);
   });
 
-  it('takes what is written while a permission is open for the next turn', async () => {
+  it('sends text entered during an open permission as the next turn', async () => {
     const { id } = await start('tool Deploy\nsay deployed');
     const { page, go } = await open(id);
     await go();

@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     return page;
   };
 
-  it('a member reads what others do, and is offered nothing that it may not do to it', async () => {
+  it('a member reads others’ sessions, and sees no action without permission', async () => {
     const { token } = await makeUser(test);
     const page = await read(token);
     expect(await page.getByRole('button', { name: 'New session' }).count()).toBe(1);
@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.context().close();
   });
 
-  it('who may only look is offered nothing to start', async () => {
+  it('a user who may only view sees no action to create', async () => {
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
     const { token } = await makeUser(test, { roleId });
     const page = await read(token);
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.context().close();
   });
 
-  it('offers in each of two organizations what the user may do there', async () => {
+  it('shows in each of two organizations the user’s permitted actions', async () => {
     const { userId, token } = await makeUser(test);
     const other = await makeOrganization(test, 'Where it manages');
     const { organizationId } = other;
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.context().close();
   });
 
-  it('a personal key of the first version opens its organization', async () => {
+  it('a personal key of version 1 opens its organization', async () => {
     const { userId } = await makeUser(test);
     const token = await makeKey(test, { kind: 'PERSONAL', userId, organizationId: test.organizationId });
     const page = await read(token);

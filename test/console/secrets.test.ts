@@ -16,7 +16,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     await test?.close();
   });
 
-  it('takes a value, says what is wrong with a name beside it, never shows a value, and deletes', async () => {
+  it('accepts a value, shows a problem beside the name, never shows a value, and deletes', async () => {
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByText('No secrets yet').waitFor();

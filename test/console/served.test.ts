@@ -12,7 +12,7 @@ afterAll(() => test.close());
 const open = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(test.url + path, { method, headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
-describe('the console as it is served', () => {
+describe('the console over HTTP', () => {
   it('is one page at each of its addresses, the same for everybody', async () => {
     const texts = new Set<string>();
     for (const path of ['/', '/sessions', '/sessions/devin-0123', '/sign-in', '/manage/secrets', '/usage']) {
@@ -27,14 +27,14 @@ describe('the console as it is served', () => {
     expect(texts.size).toBe(1);
   });
 
-  it('has a picture for the tab where browsers look for one', async () => {
+  it('has an icon at the browsers’ default path', async () => {
     const response = await fetch(`${test.url}/favicon.ico`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('image/svg+xml');
     expect(await response.text()).toContain('<svg');
   });
 
-  it('may run and ask nothing else than this service, and stands in no other page', async () => {
+  it('may run and request nothing except from this service, and cannot be framed', async () => {
     const { headers } = await open('/sessions');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).not.toContain('unsafe');
@@ -53,7 +53,7 @@ describe('the console as it is served', () => {
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
-  it('loads files of its own alone, which browsers keep for good', async () => {
+  it('loads only its own files, which browsers cache permanently', async () => {
     const html = await (await open('/')).text();
     const loaded = [...html.matchAll(/\b(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
     expect(loaded.length).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ describe('the console as it is served', () => {
     }
   });
 
-  it('is small at first', async () => {
+  it('has a small initial size', async () => {
     const html = await (await open('/')).text();
     const loaded = [...html.matchAll(/\b(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
     let bytes = 0;
@@ -81,7 +81,7 @@ describe('the console as it is served', () => {
     expect(bytes).toBeLessThan(250_000);
   });
 
-  it('has nothing at other addresses', async () => {
+  it('answers 404 at other addresses', async () => {
     for (const path of ['/console/', '/console/assets/', '/console/assets/x.js', '/console/assets/index.html', '/x']) {
       expect((await open(path)).status, path).toBe(404);
     }
@@ -96,7 +96,7 @@ describe('the console as it is served', () => {
     expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);
   });
 
-  it('is no answer to programs that send a token', async () => {
+  it('is not served to programs that send a token', async () => {
     const response = await open('/sessions/1', { authorization: `Bearer ${test.adminToken}` });
     expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
       status: 404,
@@ -104,7 +104,7 @@ describe('the console as it is served', () => {
     });
   });
 
-  it('answers HEAD as GET, and scripts that read the root as before', async () => {
+  it('answers HEAD like GET, and scripts that read the root as before', async () => {
     const head = await open('/sessions/1', {}, 'HEAD');
     expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' });
     expect(await (await fetch(`${test.url}/`)).text()).toContain('/openapi');

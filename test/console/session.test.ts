@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     return id;
   };
 
-  it('is where a link leads; a session is started, watched, answered and put away there', async () => {
+  it('opens from a link; a session can be started, watched, answered and archived there', async () => {
     const window = await openWindow(browser, test);
     const { page } = window;
     const code = await createConsoleLink(test.app.services, test.adminToken);
@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('stays at what came live when the answer to a message comes later', async () => {
+  it('keeps live data when the response to a message arrives later', async () => {
     const id = await createSession(test, { prompt: 'ask Which colour?', title: 'Late' });
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     let letOn: () => void = () => undefined;
@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('suspends, wakes and terminates', async () => {
+  it('suspends, resumes and terminates', async () => {
     const commands = [
       'plan Find what is slow; Make it quick; Measure it again',
       'say I look at the **search** first: most of the time goes there.',
@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('shows what agents write without running any of it', async () => {
+  it('shows agents’ output without executing it', async () => {
     const id = await quietSession('Hostile');
     const texts = [
       '<img src=x onerror="document.title=1"><script>document.title = 2</script><b>not bold</b>',
@@ -167,7 +167,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('opens a long transcript at its end, holds little of it in the page, and reaches its beginning', async () => {
+  it('opens a long transcript at its end, renders a part of it, and reaches its beginning', async () => {
     const id = await quietSession('Long transcript');
     await sayMany(test, id, 1_000);
     const { page } = await openSignedIn(browser, test, test.adminToken);
@@ -210,7 +210,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
-  it('goes on without a gap and without a repeat when the server is killed under it', {
+  it('continues without loss or repetition when the server is killed', {
     timeout: 300_000,
   }, async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));

@@ -42,7 +42,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     return { ...organization, start, open };
   };
 
-  it('says what to do where there is none, and shows one as soon as it is started', async () => {
+  it('explains the next step if it is empty, and shows the first session at once', async () => {
     const { start, open } = await openList('Empty');
     const { page, titles, consoleErrors: pageErrors } = await open();
     await page.getByText('No sessions yet').waitFor();
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('loads more pages as one goes down, each session once', async () => {
+  it('loads more pages on scrolling, each session once', async () => {
     const { organizationId, open } = await openList('Many');
     await makeManySessions(test, organizationId, 230);
     const { page } = await open();
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('is narrowed by words, tags and state, which its address keeps', async () => {
+  it('can be filtered by text, tags and status, which the address contains', async () => {
     const { start, open } = await openList('Narrowed');
     await start('About apples', { tags: ['fruit'] });
     await start('About pears', { tags: ['fruit'] });
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('shows its filters whole, however wide the window is, and behind a button on a phone', async () => {
+  it('shows complete filters at any window width, and behind a button on a phone', async () => {
     const { start, open } = await openList('Wide and narrow');
     await start('The only one');
     const { page, picture } = await open();
@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('finds what has a tag from before, though sessions may have only others now', async () => {
+  it('finds sessions with an earlier tag that is no longer allowed', async () => {
     const { organizationId } = test;
     await createSession(test, { organizationId, title: 'Of the past', tags: ['before'] });
     await runMutation(test, 'addAllowedTags', 'allowedTags', { organizationId, tags: ['now'] });
@@ -224,7 +224,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('does something with all that match, also with what it has not loaded, and tells of each that was refused', async () => {
+  it('changes all matching sessions, including ones not loaded, and reports each refusal', async () => {
     const { organizationId, start, open } = await openList('Whole');
     for (let n = 0; n < 105; n += 7) await Promise.all(Array.from({ length: 7 }, () => start('One of many')));
     const full = await start('Full of tags', { tags: Array.from({ length: 50 }, (_, n) => `tag${n}`) });
@@ -261,7 +261,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('comes by itself when the service could not be reached at first', async () => {
+  it('loads by itself after the service was unreachable at first', async () => {
     const { start, open } = await openList('Away');
     await start('Still there');
     const { page } = await open();
@@ -274,7 +274,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('shows how to sign in again when the session is over, and nothing of what was there', async () => {
+  it('shows how to sign in again after the sign-in has ended, and none of the earlier data', async () => {
     const { start, open } = await openList('Over');
     await start('Confidential');
     const { page } = await open();

@@ -39,7 +39,7 @@ const revoke = (apiKeyId: string) =>
     { input: { apiKeyId } },
   );
 
-it('gives a cookie that no script reads and a page secret, and stores neither', async () => {
+it('returns a cookie that no script reads and a page secret, and stores neither', async () => {
   const { status, body, headers } = await send(test, 'POST', { token: test.adminToken });
   expect({ status, body }).toEqual({ status: 200, body: { pageSecret: expect.stringMatching(/^[a-z2-7]{52}$/) } });
   expect(headers.get('cache-control')).toBe('no-store');
@@ -53,7 +53,7 @@ it('gives a cookie that no script reads and a page secret, and stores neither', 
   expect(rows.filter(({ row }) => row.includes(code) || row.includes(body.pageSecret))).toEqual([]);
 });
 
-it('behind https the cookie is for https alone', async () => {
+it('sets a cookie for https only if the service is behind https', async () => {
   const secure = await startApp({ baseUrl: 'https://switchyard.example.com' });
   try {
     const own = { origin: 'https://switchyard.example.com' };
@@ -74,7 +74,7 @@ it('behind https the cookie is for https alone', async () => {
   }
 });
 
-it('a browser acts with the rights of the key it signed in with, and sees no other organization', async () => {
+it('a browser has the permissions of its sign-in key, and sees no other organization', async () => {
   const own = await makeOrganization(test, 'Own');
   const other = await makeOrganization(test, 'Other');
   const foreign = await createSession(test, { organizationId: other.organizationId }, other.token);
@@ -87,7 +87,7 @@ it('a browser acts with the rights of the key it signed in with, and sees no oth
   expect((await read(foreign)).data.session).toBeNull();
 });
 
-it('the cookie counts only with the header of the console, and only from its own origin', async () => {
+it('the cookie is valid only with the header of the console, and only from its own origin', async () => {
   const halves = await signIn(test, test.adminToken);
   expect((await ask(test, halves, viewerQuery)).status).toBe(200);
   expect((await ask(test, halves, viewerQuery, { 'switchyard-client': 'other' })).status).toBe(401);
@@ -114,7 +114,7 @@ it('a page of another origin can neither sign in nor out', async () => {
   expect((await ask(test, halves, viewerQuery)).status).toBe(200);
 });
 
-it('opens sockets by the cookie for pages of the service, and for no others', async () => {
+it('opens sockets by the cookie for pages of the service only', async () => {
   const halves = await signIn(test, test.adminToken);
   expect((await openSocket(test, halves, test.url)).first).toBe('in');
   expect((await openSocket(test, halves, 'https://evil.example.com')).first).toBe(4403);
@@ -122,7 +122,7 @@ it('opens sockets by the cookie for pages of the service, and for no others', as
   expect((await openSocket(test, { ...halves, cookie: 'switchyard=aaaa' }, test.url)).first).toBe(4403);
 });
 
-it('signing out ends the cookie and its sockets, and not those of other browsers', async () => {
+it('a sign-out ends the cookie and its sockets, and not those of other browsers', async () => {
   const [leaving, staying] = [await signIn(test, test.adminToken), await signIn(test, test.adminToken)];
   const open = await openSocket(test, leaving, test.url);
   const other = await openSocket(test, staying, test.url);
@@ -149,7 +149,7 @@ it('a new sign-in of a browser ends its previous one', async () => {
   expect((await ask(test, after, viewerQuery)).status).toBe(200);
 });
 
-it('says why it refuses a token, a link, a sign-out and a confirmation', async () => {
+it('explains the refusal of a token, a link, a sign-out and a confirmation', async () => {
   const message = async (...sent: [method: string, body: unknown, headers?: Record<string, string>, path?: string]) => {
     const { status, body } = await send(test, ...sent);
     return [status, body.message];
@@ -167,7 +167,7 @@ it('says why it refuses a token, a link, a sign-out and a confirmation', async (
   expect(await message('POST', { token: test.adminToken }, {}, '/console/session/confirmation')).toEqual(signedOut);
 });
 
-it('a page that says with which sign-in it began is not taken for another', async () => {
+it('a page that names its sign-in is not mistaken for another', async () => {
   const signInOf = async (halves: Required<Halves>) => {
     const body = JSON.stringify({ query: '{ __typename }' });
     const headers = { 'content-type': 'application/json', ...halves, ...fromConsole };
@@ -182,7 +182,7 @@ it('a page that says with which sign-in it began is not taken for another', asyn
   expect((await ask(test, other, viewerQuery, signInHeader)).status).toBe(401);
 });
 
-it('a session that is started in the console says so', async () => {
+it('a session started in the console is marked as such', async () => {
   const { token } = await makeOrganization(test, 'Origins');
   const start =
     'mutation { createSession(input: { prompt: "sleep 600" }) { session { origin } userErrors { message } } }';
@@ -191,7 +191,7 @@ it('a session that is started in the console says so', async () => {
   expect((await graphql(test, token, start)).data.createSession.session).toEqual({ origin: 'API' });
 });
 
-it('a browser is out as soon as its key is revoked', async () => {
+it('a browser is signed out as soon as its key is revoked', async () => {
   const { serviceUserId } = await makeOrganization(test, 'Revoked');
   const key = await makeKey(serviceUserId);
   const halves = await signIn(test, key.token);
@@ -201,7 +201,7 @@ it('a browser is out as soon as its key is revoked', async () => {
   expect(await open.closed).toBe(4403);
 });
 
-it('a browser is out after a week', async () => {
+it('a browser is signed out after a week', async () => {
   const later = await startApp();
   try {
     const clock = stopClock(later);
@@ -216,7 +216,7 @@ it('a browser is out after a week', async () => {
   }
 });
 
-it('a link signs in once, soon, and with the rights of its key', async () => {
+it('a link signs in once, for a short time, and with the permissions of its key', async () => {
   const later = await startApp();
   try {
     const clock = stopClock(later);
@@ -267,7 +267,7 @@ it('an invalid sign-in is refused with a message', async () => {
   expect({ status: wrong.status, allow: wrong.headers.get('allow') }).toEqual({ status: 405, allow: 'POST, DELETE' });
 });
 
-it('counts what does not sign in as failed tokens of its address', async () => {
+it('counts a failed sign-in as a failed token of its address', async () => {
   const limited = await startApp({ rateLimitLogin: 3 });
   try {
     stopClock(limited);

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
 
-describe.skipIf(missing !== null)('what gives lasting access, in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('actions that grant lasting access, in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     return row?.n;
   };
 
-  it('is done once the token was shown, and the form is not filled in again', async () => {
+  it('run once the token was entered, and the form is not filled in again', async () => {
     const window = await openByLink();
     const { page, consoleErrors: pageErrors } = window;
     await fillUser(page, 'ada@example.com');
@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await page.context().close();
   });
 
-  it('is not done when it is not confirmed, and what was written stays in the form', async () => {
+  it('do not run without a confirmation, and the input stays in the form', async () => {
     const { page, consoleErrors: pageErrors } = await openByLink();
     await fillUser(page, 'eve@example.com');
     await confirm(page).getByRole('button', { name: 'Cancel' }).click();
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await page.context().close();
   });
 
-  it('shows how to sign in where the sign-in has ended meanwhile', async () => {
+  it('show how to sign in if the sign-in has ended meanwhile', async () => {
     const { page } = await openByLink();
     await fillUser(page, 'joe@example.com');
     await test.app.services.store.execute('delete from console_session', []);
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('what gives lasting access, in the console', {
     await page.context().close();
   });
 
-  it('needs no token for ten minutes after a sign-in with one', async () => {
+  it('need no token for ten minutes after a sign-in with one', async () => {
     const later = await startApp();
     try {
       const clock = stopClock(later);

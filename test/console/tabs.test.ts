@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     return { own, other, session, window, second: await window.page.context().newPage() };
   };
 
-  it('show nothing of one person when another has signed in in one of them', async () => {
+  it('show nothing of one user when another has signed in in one of them', async () => {
     const { own, other, session, window, second } = await twoTabs();
     const first = window.page;
     await first.getByLabel('Message to the agent').fill('Half written by her');
@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
-  it('ask as whom they show, and not as who has signed in since', async () => {
+  it('send requests as the user that they show, not as the one who signed in since', async () => {
     const { own, other, window, second } = await twoTabs();
     const first = window.page;
     // Without a socket, it gets no notification.
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
-  it('take no answer about an earlier sign-in for one about the present one', async () => {
+  it('do not accept a response for an earlier sign-in as one for the current one', async () => {
     const { other, window, second } = await twoTabs();
     const first = window.page;
     const before = await secretOf(first);
@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
-  it('all leave when one signs out, and come in when one signs in', async () => {
+  it('all sign out when one signs out, and sign in when one signs in', async () => {
     const { own, window, second } = await twoTabs();
     const first = window.page;
     await first.goto('/manage/playbooks');
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await first.context().close();
   });
 
-  it('come in also when they hear of the sign-in before they have its page secret', async () => {
+  it('sign in even if they are notified before they have the page secret', async () => {
     const { own, window, second } = await twoTabs();
     const first = window.page;
     await second.goto('/manage/playbooks');

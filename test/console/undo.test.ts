@@ -12,7 +12,7 @@ function withResolvers() {
   return { promise, resolve: () => settle[0]?.() };
 }
 
-describe.skipIf(missing !== null)('what was done in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     return { token, start, open: () => openSignedIn(browser, test, token) };
   };
 
-  it('is taken back for one session, and shows before the service has answered', async () => {
+  it('can be undone for one session, and show before the service has answered', async () => {
     const { token, start, open } = await openList('One');
     const id = await start('Kept');
     const { page, consoleErrors: pageErrors, picture } = await open();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.context().close();
   });
 
-  it('is taken back for several sessions, each as it was', async () => {
+  it('can be undone for several sessions, each to its previous state', async () => {
     const { token, start, open } = await openList('Several');
     const ids = [await start('First', ['old']), await start('Second')];
     await runMutation(test, 'suspendSession', 'session { id }', { sessionId: ids[1] }, token);
@@ -102,7 +102,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.context().close();
   });
 
-  it('is shown at once, and as it was again with the reason where the service refuses', async () => {
+  it('show at once, and are reverted with the reason if the service refuses', async () => {
     const { token, start, open } = await openList('Refused');
     const many = Array.from({ length: 50 }, (_, n) => `tag${n}`);
     await start('Full of tags', many);
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)('what was done in the console', { timeout: 120
     await page.context().close();
   });
 
-  it('is taken back for an automation', async () => {
+  it('can be undone for an automation', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Automatic');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const {

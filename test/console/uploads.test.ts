@@ -42,7 +42,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     return (await graphql(test, test.adminToken, document, { id })).data.session.attachments.nodes;
   };
 
-  it('are dropped, pasted or chosen for a message, shown with their progress, and go along with it', async () => {
+  it('can be dropped, pasted or selected for a message, show their progress, and are sent with it', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Takes files' });
     const { page, consoleErrors: pageErrors, foreign, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('hold a message back until they are there, are cancelled while they are sent, and tried again', async () => {
+  it('delay a message until they are uploaded, and can be cancelled and retried', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Slow files' });
     const { page } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
@@ -106,7 +106,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('are refused before they are sent where they cannot be: empty, too large, or folders; and say what is missing', async () => {
+  it('are refused before the upload if empty, too large, or folders, with the reason', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Refused files' });
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
@@ -150,7 +150,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('wait their turn where they are many, three at once, and are cancelled together', async () => {
+  it('are uploaded three at a time, and can be cancelled together', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Many files' });
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
     await page.goto(`/sessions/${id}`);
@@ -197,7 +197,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.context().close();
   });
 
-  it('go along with a new session, on a phone too', async () => {
+  it('are sent with a new session, on a phone too', async () => {
     const {
       page,
       consoleErrors: pageErrors,

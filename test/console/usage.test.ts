@@ -19,7 +19,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await test?.close();
   });
 
-  it('shows what is less than its figures have places as that, not as nothing', async () => {
+  it('shows a value below the displayed precision as such, not as zero', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Little used');
     const organizationUuid = parseId('organization', organizationId) as string;
     const createdAt = new Date();
@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await page.context().close();
   });
 
-  it('shows what was used by day, user and playbook, what came of it, and keeps it as CSV', async () => {
+  it('shows the usage by day, user and playbook, with its results, and exports it as CSV', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Used');
     const organizationUuid = parseId('organization', organizationId) as string;
     const days = [

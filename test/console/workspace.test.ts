@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     return id;
   };
 
-  it('is deleted there after a question, until the session is resumed with an empty one', async () => {
+  it('can be deleted after a confirmation, until the session is resumed with an empty one', async () => {
     const id = await finish('With files');
     const window = await openSignedIn(browser, test, test.adminToken);
     const { page, consoleErrors: pageErrors } = window;
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await page.context().close();
   });
 
-  it('can be deleted by users who may manage the session, and not while it is at work', async () => {
+  it('can be deleted by users who may manage the session, but not while it is at work', async () => {
     const { token } = await makeUser(test);
     const [foreign, own] = [await finish('Of somebody else'), await finish('Own', token)];
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await page.context().close();
   });
 
-  it('stays when the service refuses, and the page says why', async () => {
+  it('stays if the service refuses, with the reason', async () => {
     const id = await finish('Resumed meanwhile');
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     const letOn = await holdSockets(page);

@@ -32,7 +32,7 @@ async function ask(socket: Socket): Promise<string> {
   return String(data);
 }
 
-it('refuses connections beyond the limit with 503, and takes more when one has closed', async () => {
+it('refuses connections beyond the limit with 503, and accepts more when one has closed', async () => {
   const open = await serve({ maxConnections: 2, maxConnectionsPerAddress: null });
   const [first, second] = [await open('127.0.0.1'), await open('127.0.0.1')];
   expect(await ask(first)).toContain('answered');
@@ -47,7 +47,7 @@ it('refuses connections beyond the limit with 503, and takes more when one has c
   expect(await ask(second)).toContain('answered');
 });
 
-it('limits the connections of one address, and no other’s', async () => {
+it('limits the connections of one address without an effect on others', async () => {
   const open = await serve({ maxConnections: 10, maxConnectionsPerAddress: 1 });
   expect(await ask(await open('127.0.0.1'))).toContain('answered');
   expect(await ask(await open('127.0.0.1'))).toContain('503');

@@ -32,13 +32,13 @@ const cookies = (bytes: number) => {
 const requestWith = (cookieBytes: number, path = '/') =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: ${cookies(cookieBytes)}\r\nAccept: */*\r\n\r\n`;
 
-it('takes 60 KiB of cookies', async () => {
+it('accepts 60 KiB of cookies', async () => {
   const socket = (await serve())();
   socket.write(requestWith(60 * 1_024));
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*answered$/);
 });
 
-it('answers more than 64 KiB with 431, and closes, however much the client still sends', async () => {
+it('answers more than 64 KiB with 431, and closes, even if the client continues to send', async () => {
   for (const request of [
     requestWith(66 * 1_024),
     requestWith(700 * 1_024),
@@ -67,7 +67,7 @@ it('deletes cookies that are too large at the second request', async () => {
   }
 });
 
-it('deletes no cookies for a long address, which another website may have made the browser ask for', async () => {
+it('deletes no cookies for a long address, which another website may have caused', async () => {
   const open = await serve();
   const first = open();
   first.write(requestWith(66 * 1_024));
@@ -87,7 +87,7 @@ it('deletes no cookies for a long address, which another website may have made t
   }
 });
 
-it('measures no other request than the first one on a connection', async () => {
+it('measures only the first request on a connection', async () => {
   const open = await serve();
   const first = open();
   first.write(requestWith(66 * 1_024));
@@ -101,13 +101,13 @@ it('measures no other request than the first one on a connection', async () => {
   expect(await rest).toMatch(/HTTP\/1\.1 431 (?![\s\S]*Clear-Site-Data)/);
 });
 
-it('answers what is no request with 400, and deletes no cookies', async () => {
+it('answers an invalid request with 400, and deletes no cookies', async () => {
   const socket = (await serve())();
   socket.write('no request\r\n\r\n');
   expect(await text(socket)).toBe('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
 });
 
-it('writes no second answer into one that has begun', async () => {
+it('writes no second response into one that has begun', async () => {
   const socket = (await serve((_, outgoing) => void outgoing.write('begun')))();
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   const [first] = await once(socket, 'data');

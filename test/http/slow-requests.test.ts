@@ -101,7 +101,7 @@ it('ends a request whose body never starts', async () => {
   expect(await wire.closed).toContain('408');
 });
 
-it('lets a slow upload take hours as long as each window has enough', async () => {
+it('allows a slow upload for hours if each window has enough data', async () => {
   const { connect, exchange, pass } = await serve();
   const wire = connect();
   const windows = 200;
@@ -116,7 +116,7 @@ it('lets a slow upload take hours as long as each window has enough', async () =
   expect(await wire.waitFor(/received$/)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it('lets a small body end within its window, and the connection go on', async () => {
+it('allows a small body to end within its window, and keeps the connection', async () => {
   const { connect, exchange, pass } = await serve();
   const wire = connect();
   for (const number of [0, 1]) {
@@ -147,7 +147,7 @@ it('does not limit the time of a response, with or without a body before it', as
   }
 });
 
-it('does not count the time in which the service itself reads nothing', async () => {
+it('excludes the time in which the service itself does not read', async () => {
   const { connect, exchange, pass } = await serve();
   const wire = connect();
   wire.send(longBody);
@@ -175,7 +175,7 @@ it('closes the connection without a second response when one has begun', async (
   expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
 });
 
-it('closes the connection when the rest of a body trickles after the response', async () => {
+it('closes the connection when the rest of a body is slow after the response', async () => {
   const { connect, exchange, pass } = await serve();
   const wire = connect();
   wire.send(longBody);
@@ -187,7 +187,7 @@ it('closes the connection when the rest of a body trickles after the response', 
   expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
 });
 
-it('closes the connection without a response in the place of an earlier one', async () => {
+it('closes the connection without a response instead of an earlier one', async () => {
   const { connect, exchange, pass } = await serve();
   const wire = connect();
   wire.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

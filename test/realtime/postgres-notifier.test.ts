@@ -47,7 +47,7 @@ function nextNotification(notifier: Notifier, topic: Topic): Promise<void> {
 
 const topicsSent = () => payloads.map((payload) => payload.split(' ').slice(1));
 
-it('reaches a listener in another process, and calls its own at once and once', async () => {
+it('notifies a listener in another process, and its own at once and once', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
   const notification = nextNotification(remote, 'session:1');
   let localCalls = 0;
@@ -64,7 +64,7 @@ it('reaches a listener in another process, and calls its own at once and once', 
   expect(localCalls).toBe(1);
 });
 
-it('sends the first ring at once, and those close behind it together, each topic once', async () => {
+it('sends the first notification at once, and later ones in a batch, each topic once', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
   const last = nextNotification(remote, 'session:9');
   local.notify('session:1');
@@ -74,7 +74,7 @@ it('sends the first ring at once, and those close behind it together, each topic
   expect(topicsSent()).toEqual([['session:1'], ['session:1', 'session:2', 'session:9']]);
 });
 
-it('never holds back a revocation', async () => {
+it('never delays a revocation', async () => {
   const local = await startNotifier();
   local.notify('session:1');
   local.notify('keys');
@@ -82,7 +82,7 @@ it('never holds back a revocation', async () => {
   expect(topicsSent()).toEqual([['session:1'], ['keys'], ['keys']]);
 });
 
-it('splits what NOTIFY would refuse as too long', async () => {
+it('splits payloads above the limit of NOTIFY', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
   const ids = Array.from({ length: 1_000 }, (_, n) => `session:${String(n).padStart(32, '0')}` as const);
   const all = Promise.all(ids.map((id) => nextNotification(remote, id)));
@@ -92,7 +92,7 @@ it('splits what NOTIFY would refuse as too long', async () => {
   expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8_000);
 });
 
-it('sends what waits before it stops, and nothing after', async () => {
+it('sends pending notifications before it stops, and nothing after', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
   const notification = nextNotification(remote, 'session:2');
   local.notify('session:1');
@@ -104,7 +104,7 @@ it('sends what waits before it stops, and nothing after', async () => {
   expect(payloads).toHaveLength(sent);
 });
 
-it('rings every listener after its connection was lost and is back, and hears again', async () => {
+it('notifies every listener after its connection was lost and restored, and receives again', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
   const caughtUp = Promise.all([nextNotification(remote, 'session:1'), nextNotification(remote, 'runs')]);
   await test.store.execute(
@@ -117,7 +117,7 @@ it('rings every listener after its connection was lost and is back, and hears ag
   await notification;
 });
 
-it('begins to hear once a server that was away at the start is there', async () => {
+it('receives notifications once a server that was unavailable at the start is back', async () => {
   const url = new URL(test.databaseUrl ?? '');
   const proxy = await startProxy(Number(url.port), { isOpen: false });
   url.port = String(proxy.port);

@@ -26,18 +26,18 @@ const recorded = rows('## Actions', '### Without a source');
 const sourceless = rows('### Without a source', null);
 const names = (list: readonly Row[]) => list.map(({ action }) => action).toSorted();
 
-test(`${page} says of every recorded action when it is written`, () => {
+test(`${page} states for every recorded action when it is written`, () => {
   expect(names(recorded), `"## Actions" of ${page} has a row for each of auditActions, and for no other.`).toEqual(
     Object.keys(auditActions).toSorted(),
   );
 });
 
-test(`${page} says of every other word of the enumerations why it has no source`, () => {
+test(`${page} states for every other value of the enumerations why it has no source`, () => {
   const others = [...earlierAuditActions, ...laterAuditActions].filter((word) => !Object.hasOwn(auditActions, word));
   expect(names(sourceless), `"### Without a source" of ${page}: add or remove rows.`).toEqual(others.toSorted());
 });
 
-test(`${page} marks what versions 1 and 2 know`, () => {
+test(`${page} marks the actions of versions 1 and 2`, () => {
   const marked = [...recorded, ...sourceless].filter(({ isEarlier }) => isEarlier);
   expect(names(marked), 'Mend the column "v1, v2".').toEqual([...earlierAuditActions].sort());
 });
@@ -51,7 +51,7 @@ test('every recorded action is written somewhere', () => {
   expect(unwritten, 'Write the entry where the act is, or take the action out of auditActions.').toEqual([]);
 });
 
-test('no word stands twice in the enumerations', () => {
+test('no value is twice in the enumerations', () => {
   const words = [...earlierAuditActions, ...laterAuditActions];
   expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
   expect(earlierAuditActions).toHaveLength(47);

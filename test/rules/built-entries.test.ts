@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { starters } from '../support/built-programs.ts';
 
-it('builds everything that is started by its path: the service, commands, programs of agents, threads', () => {
+it('builds every module that is started by its path: the service, commands, programs of agents, threads', () => {
   const built = [...readFileSync('rolldown.config.mjs', 'utf8').matchAll(/^ {2}'([\w/-]+)',$/gm)].map(
     ([, name]) => name,
   );

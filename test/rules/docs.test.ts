@@ -55,7 +55,7 @@ function brokenLink(page: string, link: string): string | null {
   return brokenTarget(page, link, target, anchor);
 }
 
-test('every link between documents leads somewhere', () => {
+test('every link between documents is valid', () => {
   const broken = pages().flatMap((page) =>
     [...prose(readText(page)).matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].flatMap(
       ([, link]) => brokenLink(page, link ?? '') ?? [],
@@ -110,7 +110,7 @@ test('docs/errors.md lists exactly the error codes of src/common/errors.ts', () 
   ).toEqual(Object.keys(errorCatalogue).sort());
 });
 
-test('the changelog begins with what is not released yet', () => {
+test('the changelog begins with unreleased changes', () => {
   const first = /^## .*$/m.exec(required('CHANGELOG.md', 'what changed, newest first'))?.[0];
   expect(first, 'CHANGELOG.md: the first heading of level two is "## Unreleased".').toBe('## Unreleased');
 });
@@ -130,7 +130,7 @@ test('every decision has its three parts in at most 40 lines', () => {
   expect(wrong, wrong.join('\n')).toEqual([]);
 });
 
-test('docs/security.md says of every permission which built-in roles hold it', () => {
+test('docs/security.md states for every permission which built-in roles have it', () => {
   const page = required('docs/security.md', 'what each role may do');
   const columns =
     /^\| permission \|(.+)\|$/m

@@ -15,7 +15,7 @@ const outside = [
 
 const isBinary = (path: string) => /\.(?:png|jpe?g|gif|ico|woff2?|wasm|zip|gz)$/.test(path);
 
-test('no reference leads to a text outside the repository', () => {
+test('no reference points to a text outside the repository', () => {
   const found = treeFiles()
     .filter((file) => !isBinary(file))
     .flatMap((file) =>

@@ -25,7 +25,7 @@ test('every dependency has one exact version', () => {
   expect(loose, `Write the exact version (npm install --save-exact):\n${loose.join('\n')}`).toEqual([]);
 });
 
-test('the lockfile belongs to package.json', () => {
+test('the lockfile matches package.json', () => {
   for (const folder of folders()) {
     const { dependencies, devDependencies, engines } = read(`${folder}package.json`);
     const lock = JSON.parse(readText(`${folder}package-lock.json`)) as { packages: Record<string, Manifest> };
@@ -37,7 +37,7 @@ test('the lockfile belongs to package.json', () => {
   }
 });
 
-test('the lockfile holds no addresses', () => {
+test('the lockfile contains no addresses', () => {
   for (const folder of folders()) {
     const lines = readText(`${folder}package-lock.json`).split('\n');
     const addresses = lines.filter((line) => /"resolved": "(?:https?|git)/.test(line)).slice(0, 3);
@@ -48,7 +48,7 @@ test('the lockfile holds no addresses', () => {
   }
 });
 
-test('every override has its reason beside it', () => {
+test('every override has a reason', () => {
   const manifest = JSON.parse(readText('package.json')) as Record<string, unknown>;
   if (manifest.overrides) {
     expect(manifest['overrides.why'], 'package.json: say in "overrides.why" what the overrides are for.').toBeTruthy();

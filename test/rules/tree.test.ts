@@ -18,7 +18,7 @@ test('no file is longer than 400 lines', () => {
   expect(tooLong, `Split these along what they do; ${maxLines} lines is the most:\n${tooLong.join('\n')}`).toEqual([]);
 });
 
-test('nothing names a path of one machine', () => {
+test('nothing names a path of a single machine', () => {
   const folders = ['work', 'root', 'farm', 'tmp/bash_jobs', 'home/[a-z]+', 'Users/[A-Za-z]+'];
   const path = new RegExp(`(?<![\\w.})/-])/(?:${folders.join('|')})/`);
   const found = treeFiles()

@@ -33,7 +33,7 @@ async function open(limits: Partial<typeof defaultConnectionLimits>, databaseUrl
   return store;
 }
 
-it('answers pings and heartbeats while the whole pool is taken, and refuses who has waited too long', async () => {
+it('answers pings and heartbeats while the pool is exhausted, and refuses callers after their maximum wait', async () => {
   const store = await open({ poolSize: 2, connectMs: 300 });
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ it('cancels a statement that takes too long, and keeps the connection', async ()
   expect(pid).toBeGreaterThan(0);
 });
 
-it('gives up connections that do not answer, and uses new ones when the network heals', async () => {
+it('closes connections that do not respond, and opens new ones when the network recovers', async () => {
   const store = await open({ poolSize: 2, connectMs: 500, statementMs: 300 });
   await store.query('select 1');
   const before = proxy.accepted();
@@ -88,7 +88,7 @@ it('gives up connections that do not answer, and uses new ones when the network 
   expect(proxy.accepted()).toBeGreaterThan(before);
 });
 
-it('waits for a server that refuses connections, for as long as callers wait for one', async () => {
+it('waits for a server that refuses connections, as long as callers wait for one', async () => {
   const store = await open({ connectMs: 20_000 });
   proxy.refuse();
   const before = proxy.accepted();
@@ -99,7 +99,7 @@ it('waits for a server that refuses connections, for as long as callers wait for
   await Promise.all(waiting);
 });
 
-it('makes do with the connections that a full server leaves it', async () => {
+it('works with the few connections that a full server leaves it', async () => {
   const binaries = findPostgresBinaries();
   if (binaries === null)
     return void process.stderr.write('Skipping: a server of its own is needed, and PostgreSQL is not installed.\n');

@@ -51,7 +51,7 @@ it('refuses a second opener in the same process', async () => {
   await lock.release();
 });
 
-it('takes over from a process that was killed, at once', async () => {
+it('takes over from a killed process at once', async () => {
   const child = await holder();
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -61,7 +61,7 @@ it('takes over from a process that was killed, at once', async () => {
   await lock.release();
 });
 
-it('takes over when the process id was given to a younger process', async () => {
+it('takes over when the process id was reused by a younger process', async () => {
   const lock = await lockDataDir(dataDir);
   const path = join(dataDir, 'lock');
   await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), startedAt: '1' }));
@@ -70,7 +70,7 @@ it('takes over when the process id was given to a younger process', async () => 
   await lock.release();
 });
 
-it('leaves nothing behind, and leaves alone what another process has put there', async () => {
+it('leaves nothing behind, and keeps another process’ files', async () => {
   const lock = await lockDataDir(dataDir);
   await lock.release();
   expect(await readdir(dataDir)).toEqual([]);
@@ -80,7 +80,7 @@ it('leaves nothing behind, and leaves alone what another process has put there',
   expect(await readdir(dataDir)).toEqual(['lock']);
 });
 
-it('gives a stale directory to one of many that want it', async () => {
+it('gives a stale directory to one of many concurrent openers', async () => {
   const child = await holder();
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -90,7 +90,7 @@ it('gives a stale directory to one of many that want it', async () => {
   for (const lock of locks) await lock.release();
 });
 
-it('refuses while the heartbeat of another machine goes on, and takes over when it has stopped', async () => {
+it('refuses while another machine’s heartbeat continues, and takes over when it has stopped', async () => {
   const lock = await lockDataDir(dataDir, { heartbeatMs: 20 });
   await moveElsewhere();
   const watching = { heartbeatMs: 200, staleMs: 600 };
@@ -103,7 +103,7 @@ it('refuses while the heartbeat of another machine goes on, and takes over when 
   await next.release();
 });
 
-it('does not believe an old date alone: clocks of two machines differ', async () => {
+it('does not rely on an old date alone: clocks of two machines differ', async () => {
   const lock = await lockDataDir(dataDir, { heartbeatMs: 1_000 });
   await moveElsewhere();
   await utimes(join(dataDir, 'lock'), new Date(0), new Date(0));

@@ -44,7 +44,7 @@ it('removes links without following them, directories without permissions, and n
   expect([existsSync(join(top, 'precious')), existsSync(join(top, 'also', 'precious'))]).toEqual([true, true]);
 });
 
-it('opens up directories of the same user that have no permissions', async () => {
+it('deletes directories of the same user without permissions', async () => {
   const { root } = makeRoot();
   const script = `
     set -e
@@ -66,7 +66,7 @@ it('opens up directories of the same user that have no permissions', async () =>
   expect(existsSync(join(root, 'a'))).toBe(false);
 });
 
-it('deletes a tree whose paths are longer than the system accepts', async () => {
+it('deletes a tree with paths beyond the system’s limit', async () => {
   const { root } = makeRoot();
   const name = 'd'.repeat(200);
   let deepest = join(root, name);
@@ -84,7 +84,7 @@ it('deletes a tree whose paths are longer than the system accepts', async () => 
   expect(readdirSync(root)).toEqual([]);
 });
 
-it('deletes tens of thousands of files while the event loop goes on', async () => {
+it('deletes tens of thousands of files without blocking the event loop', async () => {
   const { root } = makeRoot();
   execFileSync('sh', ['-c', 'cd "$1" && mkdir many && cd many && seq 1 20000 | xargs touch', 'sh', root]);
   let turns = 0;

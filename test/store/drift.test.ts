@@ -12,24 +12,24 @@ const withMigration = async (sql: string): Promise<Migration[]> => [
   { name: '99999999999999_drift', sql, checksum: '' },
 ];
 
-it('has migrations that make exactly the schema of prisma/schema', async () => {
+it('has migrations that result in exactly the schema of prisma/schema', async () => {
   expect(await diffSchema(), 'Run "npm run migration NAME" and commit what it writes.').toBeNull();
 });
 
-it('would see a column that the migrations do not make', async () => {
+it('would detect a column without a migration', async () => {
   const schema = await readSchema();
   const changed = schema.replace('model Enterprise {', 'model Enterprise {\n  motto String?');
   expect(await diffSchema({ schema: changed })).toContain('ADD COLUMN     "motto" TEXT');
 });
 
-it('would see what only the migrations make', async () => {
+it('would detect a column that only the migrations create', async () => {
   const column = await withMigration('alter table enterprise add column motto text;');
   expect(await diffSchema({ migrations: column })).toContain('DROP COLUMN "motto"');
   const index = await withMigration('create index enterprise_by_name on enterprise (name);');
   expect(await diffSchema({ migrations: index })).toContain('DROP INDEX "enterprise_by_name"');
 });
 
-it('would see a migration that does not run', async () => {
+it('would detect a migration that does not run', async () => {
   await expect(diffSchema({ migrations: await withMigration('create table (') })).rejects.toThrow();
 });
 

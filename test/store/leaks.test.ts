@@ -17,7 +17,7 @@ const writeDown = (text: string) =>
     [text],
   );
 
-it('finds every kind of token and the values of secrets, wherever they were written down', async () => {
+it('finds every kind of token and the values of secrets wherever they are stored', async () => {
   for (const kind of ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN', 'SERVICE_USER'] as const) {
     await writeDown(`made ${newToken(kind)} for you`);
     await expect(requireNoSecrets(test.store)).rejects.toThrow('audit_entry');

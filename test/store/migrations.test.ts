@@ -29,7 +29,7 @@ const recorded = () =>
     [],
   );
 
-it('applies what is missing, in order, and nothing twice', async () => {
+it('applies missing migrations in order, each once', async () => {
   await migrate(driver, [first]);
   await migrate(driver, [first, second]);
   await migrate(driver, [first, second]);
@@ -53,18 +53,18 @@ it('rolls back a failed migration, names it, and continues after it is corrected
   expect(await recorded()).toHaveLength(2);
 });
 
-it('refuses a database whose migration was changed since', async () => {
+it('refuses a database with a migration that was changed since', async () => {
   await migrate(driver, [first]);
   await expect(migrate(driver, [{ ...first, checksum: 'other' }, second])).rejects.toThrow(/"1_first".*has changed/);
   expect(await recorded()).toHaveLength(1);
 });
 
-it('refuses a database that a newer version has migrated', async () => {
+it('refuses a database that a newer version migrated', async () => {
   await migrate(driver, [first, second]);
   await expect(migrate(driver, [first])).rejects.toThrow(/"2_second".*newer version/);
 });
 
-it('refuses a database in which "prisma migrate deploy" failed, until that was resolved', async () => {
+it('refuses a database with a failed "prisma migrate deploy" until it is resolved', async () => {
   await migrate(driver, [first]);
   await driver.query(`insert into _prisma_migrations (id, checksum, migration_name) values ('x', $1, '2_second')`, [
     second.checksum,
@@ -75,7 +75,7 @@ it('refuses a database in which "prisma migrate deploy" failed, until that was r
   expect(await driver.query('select count(*) as n from second', [])).toEqual([{ n: 0 }]);
 });
 
-it('has the checksums that Prisma makes: SHA-256 of the file, with line ends as git has them', async () => {
+it('has the checksums of Prisma: SHA-256 of the file, with the line ends of git', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-migrations-'));
   await mkdir(join(folder, '1_windows'));
   await writeFile(join(folder, '1_windows/migration.sql'), 'select 1;\r\nselect 2;\r\n');
@@ -84,7 +84,7 @@ it('has the checksums that Prisma makes: SHA-256 of the file, with line ends as 
   await rm(folder, { recursive: true });
 });
 
-it('has no index of sessions on what moves with each message: all of them would be written to', async () => {
+it('has no index of sessions on columns that change with each message: each message would update it', async () => {
   await migrate(driver);
   const columns = await driver.query<{ name: string }>(
     `select distinct a.attname::text as name from pg_index i
@@ -97,7 +97,7 @@ it('has no index of sessions on what moves with each message: all of them would 
   for (const moving of ['updated_at', 'changed_xid', 'is_fresh', 'status_detail']) expect(names).not.toContain(moving);
 });
 
-it('makes by hand what the schema file cannot say', async () => {
+it('creates manually what the schema file cannot express', async () => {
   await migrate(driver);
   const indexes = await driver.query<{ name: string; predicate: string }>(
     `select c.relname::text as name, pg_get_expr(i.indpred, i.indrelid) as predicate

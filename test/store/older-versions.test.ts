@@ -83,7 +83,7 @@ async function insertOldRows(): Promise<void> {
   await insertSession('asleep', { status: 'suspended', status_detail: 'inactivity' }, turn);
 }
 
-it('takes the rows of the version before into this one', async () => {
+it('accepts the rows of the previous version', async () => {
   const owned = { organizationId: 'o', principalId: '', turnSeqs: [], isTurnOpen: false };
   const run = { ...owned, deletedAt: null, requestedAt: null };
   expect(await runOf('old')).toEqual({ ...run, principalId: 'u' });
@@ -100,11 +100,11 @@ it('takes the rows of the version before into this one', async () => {
   expect(await driver.query(limits, [])).toEqual([{ e: 7, o: 2_147_483_647, c: null, s: 9 }]);
 });
 
-it('takes runs into the queue that were left out of it', async () => {
+it('queues runs that are missing in the queue', async () => {
   expect(await runOf('leftOut')).toMatchObject({ organizationId: 'o', principalId: 'u' });
 });
 
-it('fills in what a process of the version before leaves out of a run', async () => {
+it('completes a run that a process of the previous version inserts', async () => {
   await insertSession('ofUser', { user_id: 'u' });
   await insertSession('ofServiceUser', { service_user_id: 's' });
   await insertSession('ofNobody');
@@ -113,7 +113,7 @@ it('fills in what a process of the version before leaves out of a run', async ()
   expect(await runOf('ofNobody')).toMatchObject({ organizationId: 'o', principalId: '' });
 });
 
-it('keeps the messages of a turn that a worker of the version before starts', async () => {
+it('keeps the messages of a turn that a worker of the previous version starts', async () => {
   await insertSession('turns', { user_id: 'u' });
   await insertMessages('turns', 1, 3, 5, 7, 9, 11);
   const startTurn = (lastSeq: number, turn: number) =>
@@ -144,7 +144,7 @@ it('keeps the messages of a turn that a worker of the version before starts', as
   expect(await turnSeqs()).toEqual([11]);
 });
 
-it('keeps the workspace that a worker of the version before makes', async () => {
+it('keeps the workspace that a worker of the previous version creates', async () => {
   await insertSession('s');
   const set = 'update run set workspace_deleted_at = $2, workspace_deletion_requested_at = $2 where session_id = $1';
   await driver.query(set, ['s', at]);
@@ -155,7 +155,7 @@ it('keeps the workspace that a worker of the version before makes', async () => 
   expect(await runOf('s')).toMatchObject({ deletedAt: null, requestedAt: null });
 });
 
-it('ends the secret of a webhook, also for signatures, when a process of the version before makes another', async () => {
+it('invalidates the secret of a webhook, also for signatures, when a process of the previous version rotates it', async () => {
   const required = { name: 'a', is_enabled: true, run_as: 'owner', triggers: '[]', actions: '[]' };
   const secret = { webhook_secret_hash: 'one', webhook_secret_sealed: 'sealed one' };
   const times = { created_at: at, updated_at: at };
@@ -169,7 +169,7 @@ it('ends the secret of a webhook, also for signatures, when a process of the ver
   expect(await sealed()).toEqual({ sealed: null });
 });
 
-it('takes what a process of the version before writes of a list by offset and of a sign-in', async () => {
+it('accepts the rows of a list by offset and of a sign-in from a process of the previous version', async () => {
   await insert('offset_walk', { key: 'v', organization_id: 'o', head_count: 0, has_begun: false, started_at: at });
   for (const id of ['c1', 'c2'])
     await insert('console_session', { id, token_hash: id, api_key_id: 'k', created_at: at, expires_at: at });

@@ -22,7 +22,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const insert = `insert into enterprise (id, name, created_at) values ($1, 'Acme', now())`;
 const ids = `select id from enterprise order by id`;
 
-it('opens, migrates, keeps what was written, and gives the directory back', async () => {
+it('opens, migrates, keeps written data, and releases the directory', async () => {
   for (const id of ['first', 'second']) {
     const store = await openStore({ dataDir, databaseUrl, log });
     await store.ping();
@@ -37,7 +37,7 @@ it('opens, migrates, keeps what was written, and gives the directory back', asyn
   await expect(store.ping()).rejects.toThrow();
 });
 
-it('refuses a second opener of the directory with one sentence, and leaves the first alone', async () => {
+it('refuses a second opener of the directory with one sentence, without an effect on the first', async () => {
   const store = await openStore({ dataDir, databaseUrl, log });
   await expect(openStore({ dataDir, databaseUrl, log })).rejects.toThrow(
     `The data directory ${dataDir} is in use by another Switchyard process (pid ${process.pid}`,
@@ -46,7 +46,7 @@ it('refuses a second opener of the directory with one sentence, and leaves the f
   await store.close();
 });
 
-it('loses nothing that was acknowledged, and opens at once, after kill -9', async () => {
+it('loses no acknowledged write, and opens at once, after kill -9', async () => {
   const module = new URL('../../src/store/store.ts', import.meta.url).href;
   const options = JSON.stringify({ dataDir, databaseUrl });
   const script = `import(${JSON.stringify(module)}).then(async ({ openStore }) => {

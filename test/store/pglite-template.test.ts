@@ -47,7 +47,7 @@ async function readContents(home: PgliteHome): Promise<{ cluster: string; filled
   }
 }
 
-it('is what new databases begin as: each is migrated, and has nothing in it that another could have too', async () => {
+it('is copied for new databases: each is migrated, and shares nothing unique with another', async () => {
   const one = await readContents({ directory });
   const other = await readContents({ directory: join(root, 'other') });
   expect(one.filled).toEqual(['_prisma_migrations']);
@@ -58,7 +58,7 @@ it('is what new databases begin as: each is migrated, and has nothing in it that
   await expect(readContents({ directory })).rejects.toThrow(/duplicate key|unique constraint/i);
 });
 
-it('is not taken when it is of another PGlite or of other migrations: the database is created again', {
+it('is not used for another PGlite or other migrations: the database is created from scratch', {
   timeout: 180_000,
 }, async () => {
   const built = await templatePath();
@@ -71,7 +71,7 @@ it('is not taken when it is of another PGlite or of other migrations: the databa
   expect(rebuilt.cluster).not.toBe((await readContents({ directory: join(root, 'other') })).cluster);
 });
 
-it('leaves nothing in the way of the next start when one is killed over it', async () => {
+it('leaves nothing that blocks the next start when one is killed during the copy', async () => {
   const env = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: root };
   const child = spawn(process.execPath, ['dist/main.js'], { env, stdio: 'ignore' });
   // Its files appear after the folder.

@@ -65,7 +65,7 @@ async function open(databaseUrl: string) {
 }
 
 for (const mode of ['transaction', 'statement'] as const)
-  it(`refuses a pooler whose mode is ${mode}`, async () => {
+  it(`refuses a pooler in the mode ${mode}`, async () => {
     await expect(open(await startPooler(mode))).rejects.toThrow(
       /^PostgreSQL at 127\.0\.0\.1:\d+, database "\w+" cannot be used: a connection pooler in transaction mode stands before it, which is not supported: .*pool_mode to session\.$/,
     );

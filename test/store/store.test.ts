@@ -11,7 +11,7 @@ afterAll(() => test.close());
 
 const enterprise = (id: string) => ({ id, name: 'Acme', createdAt: new Date('2026-01-02T03:04:05.678Z') });
 
-it('gives rows of the same shape from a read, a transaction and a single write, on both databases', async () => {
+it('returns rows of the same shape from a read, a transaction and a single write, on both databases', async () => {
   await test.store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise('shape') }));
   const sql = `
     select id, created_at as "createdAt", 3::int8 as big, count(*) over () as counted, array[1, 2]::int8[] as bigs,
@@ -39,7 +39,7 @@ it('gives rows of the same shape from a read, a transaction and a single write, 
   expect(await test.store.transact((tx) => tx.query(sql, ['shape']))).toEqual(expected);
 });
 
-it('takes the same parameters on both databases, in and outside of transactions', async () => {
+it('accepts the same parameters on both databases, in and outside of transactions', async () => {
   const sql = `select $1::timestamptz as "at", $2::text[] as list, $3::jsonb as json, $4::int as missing, $5::boolean as yes,
                       $6::text as text, $7::timestamptz[] as times, $8::int as "undefined", $9::int8 as big`;
   const at = new Date('2026-07-01T12:00:00.001Z');
@@ -65,11 +65,11 @@ it('takes the same parameters on both databases, in and outside of transactions'
   expect(await test.store.transact((tx) => tx.query(sql, values))).toEqual(expected);
 });
 
-it('means UTC by the times that Prisma writes', async () => {
+it('stores the times that Prisma writes in UTC', async () => {
   expect(await test.store.query('show timezone')).toEqual([{ TimeZone: 'UTC' }]);
 });
 
-it('refuses anything but the transaction inside a transaction, instead of waiting for itself', async () => {
+it('refuses uses of the store inside a transaction, instead of waiting for itself', async () => {
   const { store } = test;
   const captured = store.prisma;
   const message = /Inside transact\(\) only the transaction itself/;
@@ -82,7 +82,7 @@ it('refuses anything but the transaction inside a transaction, instead of waitin
   await expect(store.transact(() => captured.$transaction(() => Promise.resolve()))).rejects.toThrow(message);
 });
 
-it('lets what a transaction has started use the store once the transaction is over', async () => {
+it('allows work started in a transaction to use the store after it', async () => {
   const { store } = test;
   let over: () => void = () => undefined;
   const end = new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ it('lets what a transaction has started use the store once the transaction is ov
 });
 
 // PGlite has one connection: the short transaction would wait for the long one.
-it.skipIf(testDatabase !== 'postgres')('refuses it also after another transaction has ended meanwhile', async () => {
+it.skipIf(testDatabase !== 'postgres')('refuses them also after another transaction has ended meanwhile', async () => {
   const { store } = test;
   let go: () => void = () => undefined;
   const hasGone = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ it.skipIf(testDatabase !== 'postgres')('refuses it also after another transactio
   expect(await store.query('select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-it('gives up a transaction that lasts for longer than 30 seconds, and what it has written', async () => {
+it('rolls back a transaction that lasts for longer than 30 seconds', async () => {
   const { store } = test;
   let written: () => void = () => undefined;
   const hasWritten = new Promise<void>((resolve) => {
@@ -148,7 +148,7 @@ it('gives up a transaction that lasts for longer than 30 seconds, and what it ha
   expect(await store.prisma.enterprise.count({ where: { id: 'lasting' } })).toBe(0);
 });
 
-it('fails when a statement failed, although its error was caught: PostgreSQL would roll back and call it a commit', async () => {
+it('fails after a failed statement even if its error was caught: PostgreSQL would report the rollback as a commit', async () => {
   const swallowing = test.store.transact(async (tx) => {
     await tx.prisma.enterprise.create({ data: enterprise('swallowed') });
     await tx.query('select 1 / 0').catch(() => undefined);
@@ -163,7 +163,7 @@ it('fails when a statement failed, although its error was caught: PostgreSQL wou
   expect(await test.store.prisma.enterprise.count({ where: { id: 'swallowed' } })).toBe(0);
 });
 
-it('tells of a COMMIT that fails', async () => {
+it('reports a COMMIT that fails', async () => {
   await test.store.execute('create table late_checked (id int unique deferrable initially deferred)');
   const failing = test.store.transact((tx) => tx.query('insert into late_checked values (1), (1)'));
   await expect(failing).rejects.toThrow();
@@ -171,7 +171,7 @@ it('tells of a COMMIT that fails', async () => {
   await test.store.execute('drop table late_checked');
 });
 
-it('passes on the error of the function itself, and keeps nothing', async () => {
+it('throws the error of the function itself, and rolls back', async () => {
   const own = new Error('mine');
   const failing = test.store.transact(async (tx) => {
     await tx.query(`insert into enterprise (id, name, created_at) values ('own', 'Acme', now())`);
@@ -181,7 +181,7 @@ it('passes on the error of the function itself, and keeps nothing', async () => 
   expect(await test.store.prisma.enterprise.count({ where: { id: 'own' } })).toBe(0);
 });
 
-it('serves statements that are not awaited one by one, Prisma and SQL mixed', async () => {
+it('runs statements that are not awaited one by one, Prisma and SQL mixed', async () => {
   const ids = await test.store.transact(async (tx) => {
     const made = ['mixed 1', 'mixed 2'].map((id) => tx.prisma.enterprise.create({ data: enterprise(id) }));
     const more = tx.query(`insert into enterprise (id, name, created_at) values ('mixed 3', 'Acme', now())`);
@@ -191,7 +191,7 @@ it('serves statements that are not awaited one by one, Prisma and SQL mixed', as
   expect(ids).toEqual([{ id: 'mixed 1' }, { id: 'mixed 2' }, { id: 'mixed 3' }]);
 });
 
-it('ends although its function did not wait for what Prisma is to do first', async () => {
+it('ends even if its function did not await a pending Prisma statement', async () => {
   const { store } = test;
   const late: Promise<unknown>[] = [];
   const start = (tx: Transaction) => {
@@ -224,7 +224,7 @@ it('runs the hooks after the commit, and none after a failure', async () => {
   expect(await test.store.prisma.enterprise.findUnique({ where: { id: 'rolled back' } })).toBeNull();
 });
 
-it('keeps what was committed although a hook throws, and runs the other hooks', async () => {
+it('keeps the commit even if a hook throws, and runs the other hooks', async () => {
   const seen: string[] = [];
   const result = await test.store.transact(async (tx) => {
     tx.afterCommit(() => {
@@ -247,7 +247,7 @@ it('runs hooks outside of the transaction', async () => {
   expect(await read).toEqual([{ one: 1 }]);
 });
 
-it('lets 100 transactions at once all succeed', async () => {
+it('runs 100 concurrent transactions', async () => {
   const ids = Array.from({ length: 100 }, (_, n) => `parallel ${n}`);
   await Promise.all(
     ids.map((id) =>
@@ -262,7 +262,7 @@ it('lets 100 transactions at once all succeed', async () => {
 
 // PGlite has one connection: two transactions never overlap.
 it.skipIf(testDatabase !== 'postgres')(
-  'runs a transaction again that lost a deadlock, with SQL and with Prisma',
+  'retries a transaction that lost a deadlock, with SQL and with Prisma',
   async () => {
     const { store } = test;
     for (const api of ['sql', 'prisma'] as const) {
@@ -291,7 +291,7 @@ it.skipIf(testDatabase !== 'postgres')(
   },
 );
 
-it.skipIf(testDatabase !== 'postgres')('fails when its connection ends, and goes on with another one', async () => {
+it.skipIf(testDatabase !== 'postgres')('fails when its connection ends, and continues with another one', async () => {
   const ending = test.store.transact((tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
   await expect(ending).rejects.toThrow();
   const idle = test.store.transact(async (tx) => {
@@ -307,7 +307,7 @@ it.skipIf(testDatabase !== 'postgres')('fails when its connection ends, and goes
 });
 
 it.skipIf(testDatabase !== 'postgres')(
-  'goes on when another process changes a table under prepared statements',
+  'continues when another process changes a table under prepared statements',
   async () => {
     const { store } = test;
     await store.execute('create table shape (a int)');
@@ -322,7 +322,7 @@ it.skipIf(testDatabase !== 'postgres')(
   },
 );
 
-it('finds a few rows of a small table by its index, past what updates have left behind in it', async () => {
+it('finds a few rows of a small table by its index, despite the dead rows of updates', async () => {
   const { store } = test;
   await store.transact(async (tx) => {
     await tx.query(

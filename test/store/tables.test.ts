@@ -41,7 +41,7 @@ const playbook = {
 };
 const select = `select ${selectFields('Playbook', 'p', fieldsOf('Playbook'))} from playbook p where p.id = $1`;
 
-it('gives the same row by derived statements and by the Prisma client, whichever wrote it', async () => {
+it('reads the same row by derived statements and by the Prisma client, whichever wrote it', async () => {
   const { store } = test;
   const { text, values } = insertStatement('Playbook', playbook);
   await store.execute(text, values);
@@ -64,11 +64,11 @@ it('gives the same row by derived statements and by the Prisma client, whichever
   }
 });
 
-it('refuses a member that is no field of the model', () => {
+it('refuses a member that is not a field of the model', () => {
   expect(() => toData('Playbook', { titel: 'Release' } as object)).toThrow('Playbook has no field "titel".');
 });
 
-it('gives the Prisma client the same pages and cursors as SQL, from both ends', async () => {
+it('returns the same pages and cursors from the Prisma client as from SQL, from both ends', async () => {
   const { store } = test;
   // Several rows with the same time: only the ids differ.
   for (let n = 0; n < 12; n++) {

@@ -56,7 +56,7 @@ const program = (url: string) => `
   })();
 `;
 
-it(`survives when the server ends all connections of a busy process, ${rounds} times, and works on`, async () => {
+it(`survives when the server ends all connections of a busy process, ${rounds} times, and continues`, async () => {
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--input-type=module', '--eval', program(proxy.databaseUrl)],

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it('takes a cursor of another tenant’s list as one of a thing that never existed', { timeout: 600_000 }, async () => {
+it('treats a cursor of another tenant’s list like one of an unknown object', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const lists = [...graphqlLists(), ...(await readDocuments(world.test)).flatMap(restOperations).filter(isList)];
   const principals = livePrincipals(world);

@@ -23,7 +23,7 @@ const shown = ({ status, text, headers }: Answer) => {
   return [status, text, ...selected.toSorted()].join('\n');
 };
 
-it('answers every dead key alike, 401, at every field, mutation and route', { timeout: 600_000 }, async () => {
+it('answers 401 to every dead key alike, at every field, mutation and route', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const [member] = livePrincipals(world);
   if (!member) throw new Error('There are no principals.');

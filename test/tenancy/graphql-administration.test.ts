@@ -8,6 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it('lets nobody touch another tenant by any mutation that administers', { timeout: 600_000 }, () =>
+it('changes no other tenant by any mutation that administers', { timeout: 600_000 }, () =>
   runMutations(world, mutationParts.administration, 150),
 );

@@ -16,7 +16,7 @@ const unread: Readonly<Record<string, string>> = {
   'Maintenance.since': 'The service of the tests works normally.',
 };
 
-it('tells nobody of another tenant by any field of any type', { timeout: 600_000 }, async () => {
+it('reveals no other tenant by any field of any type', { timeout: 600_000 }, async () => {
   const seen: Seen = new Set();
   const matrix = await runMatrix(world, 'GraphQL fields', queryOperations(seen));
   const missing = allFields(pathsFromQuery().keys()).filter((field) => !seen.has(field) && !(field in unread));

@@ -8,6 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it('lets nobody touch another tenant by any mutation of sessions and what they work with', { timeout: 600_000 }, () =>
+it('changes no other tenant by any mutation of sessions and their resources', { timeout: 600_000 }, () =>
   runMutations(world, mutationParts.work, 30),
 );

@@ -15,7 +15,7 @@ afterAll(() => world.test.close());
 
 const key = 'the-same-key-of-everybody';
 
-it('gives nobody the result of another’s idempotency key', { timeout: 600_000 }, async () => {
+it('never returns the result of another principal’s idempotency key', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const known = new Set([...world.rows.values()].flat().flatMap((row) => [...tellingStrings(JSON.stringify(row))]));
   const everybody = [...strangers(world).map(({ principal }) => principal), ...livePrincipals(world)];

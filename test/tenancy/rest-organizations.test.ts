@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.test.close());
 
 it(
-  'tells nobody of another tenant, and lets nobody touch one, by any route of an organization',
+  'reveals and changes no other tenant by any route of an organization',
   { timeout: 600_000 },
   () => runRoutes(world, routeParts.organizations, 250),
 );

@@ -8,7 +8,7 @@ const request = (remoteAddress: string | undefined, forwardedFor?: string) =>
     headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
   }) as unknown as IncomingMessage;
 
-describe('an address is written in one way', () => {
+describe('an address has one normalized form', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],

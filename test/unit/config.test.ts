@@ -9,7 +9,7 @@ describe('TRUST_PROXY', () => {
     ['2', 2],
     ['loopback', ['loopback']],
     ['10.0.0.0/8, ::1,fd00::/8 , uniquelocal', ['10.0.0.0/8', '::1', 'fd00::/8', 'uniquelocal']],
-  ])('%j is taken', (input, trustProxy) => {
+  ])('accepts %j', (input, trustProxy) => {
     expect(readConfig({ TRUST_PROXY: input })).toMatchObject({ trustProxy });
   });
 
@@ -25,7 +25,7 @@ describe('TRUST_PROXY', () => {
     'fe80::1%eth0',
     '10.0.0.0/8/8',
     'example.com',
-  ])('%j is refused, without being repeated', (input) => {
+  ])('refuses %j without repeating it', (input) => {
     const read = () => readConfig({ TRUST_PROXY: input });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(/^The configuration has a problem:\n {2}TRUST_PROXY must be a number of proxies/);
@@ -39,7 +39,7 @@ describe('CORS_ORIGINS', () => {
     ['*', ['*']],
     ['https://a.example, http://localhost:5173,https://a.example/', ['https://a.example', 'http://localhost:5173']],
     ['HTTPS://A.Example:443,http://[::1]:80', ['https://a.example', 'http://[::1]']],
-  ])('%j is taken', (input, corsOrigins) => {
+  ])('accepts %j', (input, corsOrigins) => {
     expect(readConfig({ CORS_ORIGINS: input })).toMatchObject({ corsOrigins });
   });
 
@@ -53,7 +53,7 @@ describe('CORS_ORIGINS', () => {
     'ftp://a.example',
     'null',
     'https://a.example,',
-  ])('%j is refused, without being repeated', (input) => {
+  ])('refuses %j without repeating it', (input) => {
     const read = () => readConfig({ CORS_ORIGINS: input });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(
@@ -63,16 +63,16 @@ describe('CORS_ORIGINS', () => {
 });
 
 describe('RATE_LIMIT_…', () => {
-  it('have usual values', () => {
+  it('have default values', () => {
     expect(readConfig({})).toMatchObject({ rateLimitRest: 600, rateLimitGraphql: 60_000, rateLimitLogin: 30 });
   });
 
-  it('are whole numbers, 0 for none', () => {
+  it('are whole numbers, 0 for no limit', () => {
     const input = { RATE_LIMIT_REST: '0', RATE_LIMIT_GRAPHQL: '1', RATE_LIMIT_LOGIN: '100000000' };
     expect(readConfig(input)).toMatchObject({ rateLimitRest: 0, rateLimitGraphql: 1, rateLimitLogin: 100_000_000 });
   });
 
-  it('are all complained about at once', () => {
+  it('are all reported at once', () => {
     const input = { RATE_LIMIT_REST: '-1', RATE_LIMIT_GRAPHQL: 'many', RATE_LIMIT_LOGIN: '1.5' };
     expect(() => readConfig(input)).toThrow(
       'RATE_LIMIT_REST must be 0 (no limit) or more.\n  RATE_LIMIT_GRAPHQL must be a number.\n  RATE_LIMIT_LOGIN must be an integer.',
@@ -81,7 +81,7 @@ describe('RATE_LIMIT_…', () => {
 });
 
 describe('S3_… and MAX_ATTACHMENT_MB', () => {
-  it('are a directory below DATA_DIR and 100 MiB when nothing is set', () => {
+  it('default to a directory below DATA_DIR and 100 MiB', () => {
     expect(readConfig({ DATA_DIR: '/srv/switchyard' })).toMatchObject({
       s3: null,
       attachmentsDir: '/srv/switchyard/attachments',
@@ -112,13 +112,13 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
-  ])('%j is refused', (input, message) => {
+  ])('refuses %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);
   });
 });
 
 describe('connections', () => {
-  it('are kept longer than proxies keep them, by default', () => {
+  it('stay open longer than with proxies, by default', () => {
     expect(readConfig({}).keepAliveMs).toBe(130_000);
     expect(readConfig({ KEEP_ALIVE_SECONDS: '620' }).keepAliveMs).toBe(620_000);
     expect(() => readConfig({ KEEP_ALIVE_SECONDS: '0' })).toThrow('KEEP_ALIVE_SECONDS must be at least 1.');
@@ -148,14 +148,14 @@ describe('the GraphQL API', () => {
     ['0', false],
     ['off', false],
     ['', true],
-  ])('takes %j for a switch', (input, isOn) => {
+  ])('accepts %j as a switch', (input, isOn) => {
     expect(readConfig({ INTROSPECTION: input, EXPLORER: input })).toMatchObject({
       isIntrospectable: isOn,
       hasExplorer: isOn,
     });
   });
 
-  it('takes trusted documents by an absolute path', () => {
+  it('accepts trusted documents by an absolute path', () => {
     const input = { TRUSTED_DOCUMENTS: 'some.json', TRUSTED_DOCUMENTS_ONLY: 'true', MAX_SOCKETS: '1' };
     const { trustedDocuments, maxSockets } = readConfig(input);
     expect(trustedDocuments).toEqual({ path: `${process.cwd()}/some.json`, isOnly: true });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseUrl } from '../../src/common/parse-url.ts';
 import { readText, treeFiles } from '../support/tree.ts';
 
-it('parses addresses with letters beyond ASCII however often it is called', () => {
+it('parses URLs with non-ASCII letters any number of times', () => {
   const text = 'https://b\u00fccher.example/';
   for (let n = 0; n < 100_000; n++) {
     if (parseUrl(text)?.host !== 'xn--bcher-kva.example') expect.fail(`wrong after ${n} calls`);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ChunkBuffer } from '../../../src/agents/reporting/chunk-buffer.ts';
 
-it('keeps bytes that come one by one in as few blocks as those that come at once', () => {
+it('stores single bytes in as few blocks as large chunks', () => {
   const buffer = new ChunkBuffer();
   for (let n = 0; n < 640 * 1_024; n++) buffer.add(Buffer.from([n % 251]));
   expect(buffer.blocks).toBe(40);

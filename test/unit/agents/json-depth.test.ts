@@ -16,7 +16,7 @@ const cut = (value: unknown, left: number): unknown => {
 const json = fc.jsonValue({ maxDepth: 5, noUnicodeString: false }).map((value) => JSON.parse(JSON.stringify(value)));
 const hostileText = fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', 'a') });
 
-it('tells how deep JSON nests, and cuts what is deeper, as one who parses it', () => {
+it('measures the depth of JSON, and truncates deeper values, like a parser', () => {
   fc.assert(
     fc.property(json, hostileText, fc.integer({ min: 1, max: 6 }), (value, text, max) => {
       for (const each of [value, { [text]: [text, value] }]) {
@@ -29,7 +29,7 @@ it('tells how deep JSON nests, and cuts what is deeper, as one who parses it', (
   );
 });
 
-it('takes any text', () => {
+it('accepts any text', () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       expect(typeof nestsDeeper(text, 2)).toBe('boolean');

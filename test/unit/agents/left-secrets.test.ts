@@ -36,7 +36,7 @@ it('deletes the secrets of every session that is not leased, including drafts an
   expect(readdirSync(join(dataDir, 'sessions', 'without'))).toEqual([]);
 });
 
-it('spares what is new while sessions are taken up, whatever time its content has been given', async () => {
+it('keeps new files while sessions are resumed, whatever time their content has', async () => {
   const { dataDir, sessionDir, leave, left } = makeDataDir();
   leave('over', 'jar');
   utimesSync(join(sessionDir('over'), 'secrets', 'jar'), 0, 0);
@@ -44,7 +44,7 @@ it('spares what is new while sessions are taken up, whatever time its content ha
   expect(left('over')).toEqual(['jar']);
 });
 
-it('has nothing to do where no session has run', async () => {
+it('does nothing if no session has run', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-left-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   expect(await clearLeftSecrets(dataDir, { isLeased, isClaiming: false })).toBe(0);

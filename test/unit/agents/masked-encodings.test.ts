@@ -123,7 +123,7 @@ const written = fc
     return { secret, text: `${before} ${join(parts)}! ${after}` };
   });
 
-it('finds a secret whose characters are encoded each in another way, and leaves the text around it', () => {
+it('finds a secret whose characters have different encodings, and keeps the text around it', () => {
   fc.assert(
     fc.property(written, ({ secret, text }) => {
       const masked = createMask([secret])(text);
@@ -134,7 +134,7 @@ it('finds a secret whose characters are encoded each in another way, and leaves 
   );
 });
 
-it('finds a secret that is written between quotation marks, wherever the agent pauses', () => {
+it('finds a secret between quotation marks, wherever the agent pauses', () => {
   const pauses = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 });
   const marked = fc.string({ unit: fc.constantFrom(...'abc123/ $`\'"\\é'), minLength: 8, maxLength: 40 });
   const withMarks = marked.filter((secret) => secret.trim().length >= 8);
@@ -156,7 +156,7 @@ it('finds a secret that is written between quotation marks, wherever the agent p
   );
 });
 
-it('finds it in any chunks in which the text may come', () => {
+it('finds it in any division into chunks', () => {
   fc.assert(
     fc.property(written, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), ({ secret, text }, sizes) => {
       const stored = storedInChunks(secret, text, sizes);
@@ -166,7 +166,7 @@ it('finds it in any chunks in which the text may come', () => {
   );
 });
 
-it('leaves texts without a secret as they are, encoded or not', () => {
+it('keeps texts without a secret unchanged, encoded or not', () => {
   const secret = 'Qz-7kW/9pL+2vN=4';
   const mask = createMask([secret]);
   const any = fc.string({
@@ -181,7 +181,7 @@ it('leaves texts without a secret as they are, encoded or not', () => {
   );
 });
 
-it('holds no more of a text back than may be a part of a secret', () => {
+it('delays only text that may be a part of a secret', () => {
   const safeLength = createSafeLength(['correct horse battery staple']);
   for (const text of ['100 % of all', '%63or no', '&#99;arrots', 'Tom & Jerry', '%41%42%43', 'a\\b']) {
     expect([text, safeLength(text)]).toEqual([text, text.length]);

@@ -64,7 +64,7 @@ it('finds a wrapped secret wherever the agent pauses', () => {
   );
 });
 
-it('finds each line of a wrapped secret where something else comes between the lines', () => {
+it('finds each line of a wrapped secret if other text is between the lines', () => {
   fc.assert(
     fc.property(
       secrets,
@@ -87,7 +87,7 @@ it('finds each line of a wrapped secret where something else comes between the l
   );
 });
 
-it('finds a part of a secret that is cut anywhere, encoded or not', () => {
+it('finds a part of a secret that is truncated anywhere, encoded or not', () => {
   const range = fc.tuple(fc.nat(), fc.integer({ min: 8, max: 400 }));
   const ways = fc.constantFrom(asIs, asBase64, asPercent, asEntities);
   fc.assert(
@@ -102,7 +102,7 @@ it('finds a part of a secret that is cut anywhere, encoded or not', () => {
   );
 });
 
-it('holds a text back from the first line of what may be a secret', () => {
+it('delays a text from the first line of a possible secret', () => {
   const secret = 'QZ7KW9PL2VN4XC8BM3TD6HG5';
   const safeLength = createSafeLength([secret, 'correct horse battery staple']);
   const lines = secret.match(/.{8}/g) as string[];
@@ -117,7 +117,7 @@ it('holds a text back from the first line of what may be a secret', () => {
   for (const text of ['so\n', 'correct answers\n', `QZ7KW9PL\n    nothing`]) expect(safeLength(text)).toBe(text.length);
 });
 
-it('leaves a part that only shares a word with a secret', () => {
+it('keeps a part that only shares a word with a secret', () => {
   const mask = createMask(['postgresql://service:Zx81-Qm47-Pk23@database.example/main']);
   for (const part of ['service', '   data\n', 'the service', 'database.example runs', 'see postgresql now']) {
     expect(mask(part, true)).toBe(part);
@@ -126,7 +126,7 @@ it('leaves a part that only shares a word with a secret', () => {
   expect(mask('    Zx81-Qm4\n', true)).toBe('    ********\n');
 });
 
-it('finds a secret between whose lines stand the marks of a diff, of a quotation or of JSON', () => {
+it('finds a secret with the marks of a diff, of a quotation or of JSON between its lines', () => {
   const gaps = fc.constantFrom('\n+', '\n> ', '\n    + ', '\r\n-', '\\n', '\\r\\n', '\\\\n', '\\n    ');
   const pauses = fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 8 });
   fc.assert(
@@ -143,7 +143,7 @@ it('finds a secret between whose lines stand the marks of a diff, of a quotation
   );
 });
 
-it('keeps a secret together that ends as it begins', () => {
+it('keeps a secret together that ends like it begins', () => {
   const repeated = fc.string({ unit: fc.constantFrom('a', 'b', '%'), minLength: 6, maxLength: 10 });
   const pauses = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
   fc.assert(

@@ -55,7 +55,7 @@ async function workspace(files: readonly string[]): Promise<string> {
 const limits = { maxDepth: 3, maxNames: 20 };
 const many = (count: number, prefix = '') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
-it('reads no more names of a directory than it may, and tells that there are more', async () => {
+it('reads at most the allowed number of names of a directory, and reports that there are more', async () => {
   const directory = await workspace(many(300));
   const { files, isCut } = await listBelow(directory, ['outputs'], limits);
   expect([files.length, isCut]).toEqual([20, true]);
@@ -72,7 +72,7 @@ it('counts the names of nested directories together', async () => {
   expect(read.count).toBeLessThanOrEqual(20 + 5);
 });
 
-it('gives all names, in their order, where there are as many as it may read', async () => {
+it('returns all names in order if they are within the limit', async () => {
   const directory = await workspace([...many(9, 'b/'), ...many(9, 'a')]);
   const { files, isCut } = await listBelow(directory, ['outputs'], limits);
   expect(files.map(({ path }) => path)).toEqual([...many(9, 'a'), ...many(9, 'b/')]);

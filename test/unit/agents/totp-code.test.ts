@@ -27,13 +27,13 @@ const vectors = [
 const at = (seconds: number) => new Date(seconds * 1_000);
 
 describe('a one-time password', () => {
-  it.each(vectors)('is that of RFC 6238 at %i s, with each of its hashes', (seconds, sha1, sha256, sha512) => {
+  it.each(vectors)('equals that of RFC 6238 at %i s, with each of its hashes', (seconds, sha1, sha256, sha512) => {
     const codeOf = (algorithm: keyof typeof seeds) =>
       totpCode(`otpauth://totp/a:b?secret=${seeds[algorithm]}&algorithm=${algorithm}&digits=8`, at(seconds)).code;
     expect([codeOf('SHA1'), codeOf('SHA256'), codeOf('SHA512')]).toEqual([sha1, sha256, sha512]);
   });
 
-  it('has six digits of SHA1 every 30 s where only a seed is given, however it is written', () => {
+  it('has six digits of SHA1 every 30 s for a plain seed, in any notation', () => {
     const { SHA1: seed } = seeds;
     const grouped = (seed.match(/.{4}/g) ?? []).join(' ').toLowerCase();
     for (const written of [seed, grouped, `${seed}====`, `otpauth://totp/x?secret=${seed}`])
@@ -41,7 +41,7 @@ describe('a one-time password', () => {
     expect(totpCode(seed, at(1_111_111_110)).secondsLeft).toBe(30);
   });
 
-  it('is good for the period that its address says', () => {
+  it('uses the period in its URL', () => {
     const address = `otpauth://totp/x?secret=${seeds.SHA1}&period=60&digits=8`;
     // The same time step as the first vector, which has twice the length here.
     expect(totpCode(address, at(119))).toEqual({ code: '94287082', secondsLeft: 1 });

@@ -17,7 +17,7 @@ const usage = (input: Partial<UsageUpdate>): UsageUpdate => ({
   ...input,
 });
 
-it('counts the time of turns, and none between them or while the user is waited for', () => {
+it('counts the time of turns, but not between them or during a wait for the user', () => {
   let at = 1_000;
   const counter = createCounter(() => at);
   at += 5_000;
@@ -36,7 +36,7 @@ it('counts the time of turns, and none between them or while the user is waited 
   expect(counter.total().activeMs).toBe(1_250);
 });
 
-it('adds up the tokens of each turn, and takes the whole for what is read where that is all that is said', () => {
+it('sums the tokens of each turn, and counts a total alone as input', () => {
   const counter = createCounter();
   counter.add(usage({ source: 'response', inputTokens: 100, outputTokens: 20, cachedTokens: 60 }));
   counter.add(usage({ source: 'response', totalTokens: 50, outputTokens: 10 }));
@@ -45,7 +45,7 @@ it('adds up the tokens of each turn, and takes the whole for what is read where 
   expect(counter.source()).toBe('response');
 });
 
-it('believes the gateway above what the agent says, as soon as the gateway has counted', () => {
+it('prefers the gateway to the agent, as soon as the gateway has counted', () => {
   const counter = createCounter();
   counter.add(usage({ source: 'gateway', llmCalls: 1, inputTokens: 1_200, outputTokens: 7 }));
   counter.add(usage({ source: 'gateway', llmCalls: 1, inputTokens: 1_300, outputTokens: 8 }));
@@ -54,7 +54,7 @@ it('believes the gateway above what the agent says, as soon as the gateway has c
   expect(counter.source()).toBe('gateway');
 });
 
-it('counts what a sum of costs has grown by, from where the agent’s session stood', () => {
+it('counts the increase of a total cost from the agent session’s start', () => {
   const counter = createCounter();
   counter.setAgentCostUsd(2);
   counter.add(usage({ costUsd: 2.5 }));
@@ -68,7 +68,7 @@ it('counts what a sum of costs has grown by, from where the agent’s session st
   expect(counter.total().costUsd).toBeCloseTo(1.25, 9);
 });
 
-it('never counts less than nothing, nor what no agent can have used', () => {
+it('never counts negative or impossible usage', () => {
   const counter = createCounter();
   counter.add(usage({ source: 'response', inputTokens: -5, outputTokens: Number.MAX_VALUE }));
   counter.add(usage({ costUsd: -1 }));
@@ -76,7 +76,7 @@ it('never counts less than nothing, nor what no agent can have used', () => {
   expect(counter.total()).toMatchObject({ inputTokens: 0, outputTokens: 1e9, costUsd: 10_000 });
 });
 
-it('takes as not said what cannot be: no count at all, less than none, a part of one, more than can be counted', () => {
+it('ignores invalid values: no number, a negative, a fraction, above the maximum', () => {
   const fine = usage({ source: 'response', inputTokens: 3_000_000_000, outputTokens: 0, costUsd: 0.5 });
   expect(validateUsage(fine)).toEqual({ usage: fine, refused: [] });
   for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 2 ** 53]) {
@@ -91,7 +91,7 @@ it('takes as not said what cannot be: no count at all, less than none, a part of
   }
 });
 
-it('makes ACUs of minutes and of dollars, at the rates of the configuration', () => {
+it('converts minutes and dollars to ACUs at the configured rates', () => {
   const counter = createCounter();
   const earlier = counter.total();
   counter.add(usage({ costUsd: 0.5 }));

@@ -50,7 +50,7 @@ it.each([
   { what: 'nothing but brackets', text: '[{"usage":'.repeat(20_000), counts: nothing },
   { what: 'nothing but quotes', text: '"'.repeat(200_000), counts: nothing },
   { what: 'nothing but backslashes', text: `{"usage":"${'\\'.repeat(200_000)}`, counts: nothing },
-])('looks at each byte once, and keeps no more than one usage, of $what', ({ text, counts }) => {
+])('reads each byte once, and stores no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
     const { total, byteReads, maxBuffered, bytes } = read(text, false, chunkBytes);
     expect(total).toEqual(counts);
@@ -75,7 +75,7 @@ it.each([
   },
   { what: 'nothing but line ends', text: '\n\r'.repeat(100_000), counts: nothing },
   { what: 'nothing but empty events', text: 'data:\n\n'.repeat(20_000), counts: nothing },
-])('looks at each byte of a stream once, and keeps no more than one usage, of $what', ({ text, counts }) => {
+])('reads each byte of a stream once, and stores no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
     const { total, byteReads, maxBuffered, bytes } = read(text, true, chunkBytes);
     expect(total).toEqual(counts);
@@ -134,7 +134,7 @@ const readCut = (bytes: Buffer, isStream: boolean, offsets: readonly number[]) =
   return reader.total();
 };
 
-it('finds in any JSON text what JSON.parse would, wherever the chunks end', () => {
+it('finds the same as JSON.parse in any JSON text, wherever the chunks end', () => {
   const texts = fc.tuple(fc.array(documents, { minLength: 1, maxLength: 3 }), fc.boolean(), fc.constantFrom(0, 1, 4));
   fc.assert(
     fc.property(
@@ -184,7 +184,7 @@ it('counts what Gemini’s tools add to the prompt', () => {
   expect(reader.total()).toEqual({ inputTokens: 105, outputTokens: 2, cachedTokens: null });
 });
 
-it('reads the first event of a stream behind a byte order mark, wherever the chunks end', () => {
+it('reads the first event of a stream after a byte order mark, wherever the chunks end', () => {
   const text = `\ufeffdata: ${JSON.stringify({ usage })}\n\n`;
   for (const chunkBytes of [1, 2, 3, 65_536]) expect(read(text, true, chunkBytes).total).toEqual(counted);
 });
@@ -208,7 +208,7 @@ it('accepts any bytes in any chunks', () => {
   );
 });
 
-it('keeps of calls no more than its limits, and shows the tools of those that fit', () => {
+it('stores calls up to its limits, and shows the tools of those that fit', () => {
   const shown: (readonly ShownTool[])[] = [];
   const reader = createToolReader((tools) => shown.push(tools), { maxCallBytes: 100, maxTotalBytes: 150 });
   const calls = [new PassThrough(), new PassThrough(), new PassThrough()] as const;
@@ -229,7 +229,7 @@ it('keeps of calls no more than its limits, and shows the tools of those that fi
   expect(reader.bufferedBytes()).toBe(0);
 });
 
-it('forgets a call that breaks off', () => {
+it('forgets an incomplete call', () => {
   const shown: (readonly ShownTool[])[] = [];
   const reader = createToolReader((tools) => shown.push(tools));
   const call = new PassThrough();

@@ -25,7 +25,7 @@ describe('readIpRange', () => {
     ['::ffff:10.1.2.3/104', '10.0.0.0/8', '10.0.0.0/8'],
     ['::ffff:0:0/96', '0.0.0.0/0', '0.0.0.0/0'],
     ['::ffff:0:0/95', '::fffe:0:0/95', '::fffe:0:0/95'],
-  ])('%s is written %s and means %s', (input, text, network) => {
+  ])('%s is normalized to %s and means %s', (input, text, network) => {
     expect(readIpRange(input)).toEqual({ text, network });
     expect(readIpRange(text)).toEqual({ text, network });
   });
@@ -57,13 +57,13 @@ describe('readIpRange', () => {
     'localhost',
     '1.2.3.4\n',
     '1.2.3.4\u0000',
-  ])('%j is none', (input) => {
+  ])('%j is invalid', (input) => {
     expect(readIpRange(input)).toBeNull();
   });
 });
 
 describe('isAddressAllowed', () => {
-  it('allows everything, known or not, where there are no ranges', () => {
+  it('allows everything without ranges', () => {
     expect(isAddressAllowed([], '203.0.113.7')).toBe(true);
     expect(isAddressAllowed([], null)).toBe(true);
   });
@@ -98,13 +98,13 @@ describe('isAddressAllowed', () => {
   });
 
   test.each([null, '', 'unix', 'localhost', '10.0.0.1/8', '10.0.0.1:4000'])(
-    'refuses what is no address where there are ranges: %j',
+    'refuses an invalid address if there are ranges: %j',
     (address) => {
       expect(isAddressAllowed(['0.0.0.0/0', '::/0'], address)).toBe(false);
     },
   );
 
-  it('agrees with node:net about every size of network, just inside and just outside of it', () => {
+  it('agrees with node:net about every prefix length, just inside and just outside of the range', () => {
     const ipv6 = (bits: bigint) =>
       (bits.toString(16).padStart(32, '0').match(/.{4}/g) ?? [])
         .map((group) => Number.parseInt(group, 16).toString(16))
@@ -139,7 +139,7 @@ describe('isAddressAllowed', () => {
     expect(compared).toBeGreaterThan(700);
   });
 
-  it('keeps to the list it is given, however many there are', () => {
+  it('follows the given list of any length', () => {
     const lists = Array.from({ length: 250 }, (_, n) => [`10.0.${n}.0/24`]);
     for (let round = 0; round < 2; round++) {
       for (const [n, list] of lists.entries()) {

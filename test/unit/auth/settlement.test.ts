@@ -11,11 +11,11 @@ async function isOver(wait: Promise<void> | null): Promise<boolean> {
   return over;
 }
 
-it('has nothing to wait for before the first announcement', () => {
+it('is settled before the first announcement', () => {
   expect(createSettlement().wait()).toBeNull();
 });
 
-it('waits for a read that begins after the announcement, not for one that had begun', async () => {
+it('waits for a read that begins after the announcement, not for an earlier one', async () => {
   const settlement = createSettlement();
   const early = settlement.begin();
   settlement.announce();
@@ -27,7 +27,7 @@ it('waits for a read that begins after the announcement, not for one that had be
   expect(settlement.wait()).toBeNull();
 });
 
-it('does not wait for what is announced later', async () => {
+it('does not wait for later announcements', async () => {
   const settlement = createSettlement();
   settlement.announce();
   const wait = settlement.wait();
@@ -38,7 +38,7 @@ it('does not wait for what is announced later', async () => {
   expect(await isOver(settlement.wait())).toBe(false);
 });
 
-it('settles with the next read what a failed one has left', async () => {
+it('settles with the next read after a failed one', async () => {
   const settlement = createSettlement();
   settlement.announce();
   settlement.begin();

@@ -51,15 +51,15 @@ const shown = (due: DueTime | null | 'expensive') =>
     due: hoursOf(due.next.dueAt),
   };
 
-describe('the time that is fired for', () => {
-  it('is the one that has come, while it has not been missed', async () => {
+describe('the occurrence to run', () => {
+  it('is the current one, if it has not been missed', async () => {
     for (const policy of ['latest', 'skip', 'all'] as const) {
       const now = new Date(at(5).getTime() + missedAfterMs);
       expect(shown(await dueTime(hourly(5, policy), now, false))).toEqual({ at: 5, isSkipped: false, next: 6, due: 6 });
     }
   });
 
-  it('is the latest of those that were missed, however many they are', async () => {
+  it('is the latest of any number of missed ones', async () => {
     const years = 5 * 365 * 24;
     expect(shown(await dueTime(hourly(5), at(years + 0.5), false))).toEqual({
       at: years,
@@ -75,7 +75,7 @@ describe('the time that is fired for', () => {
     });
   });
 
-  it('is skipped on request, unless it has been tried already or is not late itself', async () => {
+  it('is skipped on request, unless it was tried already or is not late itself', async () => {
     expect(shown(await dueTime(hourly(5, 'skip'), at(9.5), false))).toMatchObject({ at: 9, isSkipped: true, next: 10 });
     expect(shown(await dueTime(hourly(5, 'skip'), at(9.05), false))).toMatchObject({
       at: 9,
@@ -105,7 +105,7 @@ describe('the time that is fired for', () => {
     }
   });
 
-  it('is told at once only where it takes no work to speak of', () => {
+  it('is returned synchronously only if that is cheap', () => {
     const atOnce = (automation: DueTimeQuery['automation'], now: Date) =>
       dueTimeAtOnce({ automation, now, isRetry: false });
     expect(shown(atOnce(hourly(5), at(5)))).toEqual({ at: 5, isSkipped: false, next: 6, due: 6 });

@@ -196,7 +196,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
   });
 });
 
-it('says of what a negated operator says the other, whatever a field is', async () => {
+it('is the opposite of its negated operator for any field', async () => {
   const pairs = operatorNames.flatMap((name) => {
     const negated = name === 'eq' ? 'neq' : name === 'is_empty' ? 'is_not_empty' : (`not_${name}` as Operator);
     return operatorNames.includes(negated) ? [[name, negated] as const] : [];
@@ -248,7 +248,7 @@ describe('conditions', () => {
   });
   const hold = (...any: ReturnType<typeof all>[]) => matchesConditions(conditionsSchema.parse({ any }), event);
 
-  it('hold where all of any group do; none of them is every event', async () => {
+  it('match if all of any group do; no conditions match every event', async () => {
     expect(await hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', true]))).toBe(true);
     expect(await hold(all(['number', 'gt', 1], ['text', 'eq', 'no']), all(['yes', 'eq', false]))).toBe(false);
     expect(await matchesConditions(null, event)).toBe(true);
@@ -267,7 +267,7 @@ describe('conditions', () => {
     expect(await problemsOf({ any: [{ all: [{ field: 'text', operator, value }] }] })).toHaveLength(1);
   });
 
-  it('are refused without being compiled where they are many and large', async () => {
+  it('are refused without being compiled if they are many and large', async () => {
     const started = performance.now();
     const large = Array.from({ length: 10 }, (_, n): [string, Operator, string] => [
       'text',
@@ -287,12 +287,12 @@ describe('conditions', () => {
     '\\p{Lu}{2,5}-\\d+',
     '[]a]{3}',
     '(?i)[一-龥]{3} [А-я]+ [a-z0-9]',
-  ])('take %s', async (value) => {
+  ])('accept %s', async (value) => {
     const conditions = { any: [all(['text', 'matches', value])] };
     expect(await problemsOf(conditions)).toEqual([]);
   });
 
-  it('are bounded for an automation: classes of Unicode count for what they cost, and triggers together', async () => {
+  it('have a limit per automation: Unicode classes count their cost, and triggers count together', async () => {
     const classes = (n: number) =>
       conditionsSchema.parse({ any: [all(['text', 'matches', `${'[\\p{L}\\p{N}]'.repeat(n)}`])] });
     expect(await problemsOf(classes(40))).toEqual([]);
@@ -313,7 +313,7 @@ describe('conditions', () => {
     '[^B-\u{1e942}]',
     '[[:digit:]B-\u{1e942}]',
     '[]B-\u{1e942}]',
-  ])('are refused, before they are compiled, where letters of any case match many ranges: %s', (part) => {
+  ])('are refused before compilation if letters of any case match many ranges: %s', (part) => {
     const conditions = (flag: string) =>
       conditionsSchema.parse({ any: [all(['text', 'matches', `${flag}${part.repeat(20)}`])] });
     for (const flag of ['(?i)', '(?si)', '(?i:x)', '(?i-s)']) {
@@ -322,7 +322,7 @@ describe('conditions', () => {
     expect(conditionProblems([conditions('')])).toEqual([]);
   });
 
-  it('look at the first 1,000 items of a list, and take no time to speak of for many', async () => {
+  it('check the first 1,000 items of a list, and are fast for many', async () => {
     const list = [...Array(999).fill(1), 'near', 'far', ...Array(31_000).fill(1)];
     const holds = (operator: Operator, value: string | number | null, field = 'list') =>
       matchesConditions({ any: [{ all: [{ field, operator, value }] }] }, { list });
@@ -339,7 +339,7 @@ describe('conditions', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  it('look at the first 10,000 characters for a pattern, and take no time to speak of for a hostile one', async () => {
+  it('check the first 10,000 characters against a pattern, and are fast for a hostile one', async () => {
     const hostile = { long: `${'a'.repeat(60_000)}!`, list: Array.from({ length: 60_000 }, () => 'a') };
     const started = performance.now();
     for (const field of ['long', 'list']) {

@@ -4,7 +4,7 @@ import { readPromptTokens } from '../../../src/domain/automations/actions/prompt
 
 const none = { playbooks: [], macros: [], secrets: [], repos: [] };
 
-describe('what a prompt names', () => {
+describe('the names in a prompt', () => {
   it.each([
     ['@playbook:Release', { playbooks: ['Release'] }],
     ['(@playbook:Release.)', { playbooks: ['Release'] }],
@@ -13,7 +13,7 @@ describe('what a prompt names', () => {
     ['!one, then !Two-b! And !one.', { macros: ['!one', '!two-b'] }],
     ['${A} ${A_1} ${deploy-key} ${a.b}', { secrets: ['A', 'A_1', 'deploy-key', 'a.b'] }],
     ['@acme/site, @acme/api.js. (@a-b/c_d)', { repos: ['acme/site', 'acme/api.js', 'a-b/c_d'] }],
-  ])('%s: these', (prompt, named) => {
+  ])('%s: found', (prompt, named) => {
     expect(readPromptTokens(prompt)).toEqual({ ...none, ...named });
   });
 
@@ -23,11 +23,11 @@ describe('what a prompt names', () => {
     'ann@playbook:x ann@example.com/x a!b wow! !! !/bin/sh',
     '@playbook: @playbook:"" @skills:review @ann @acme/ @/site',
     '@playbook:"not\nclosed"',
-  ])('%j: nothing', (prompt) => {
+  ])('%j: none', (prompt) => {
     expect(readPromptTokens(prompt)).toEqual(none);
   });
 
-  it('is found quickly in the longest and worst of prompts', () => {
+  it('are found fast in the longest and worst prompts', () => {
     const maxLength = 500_000;
     for (const part of ['@', '@a', '@playbook:"', '@playbook:a.', '${', '${a', '!', '!a', '@a/', '\\@', 'a-', '@a.-']) {
       const prompt = part.repeat(maxLength / part.length);

@@ -42,7 +42,7 @@ describe('known rules', () => {
     expect(times).toEqual(exp);
   });
 
-  test('those that are not read are unlawful, and no more than 46 of 224', () => {
+  test('the rejected ones are invalid, and at most 46 of 224', () => {
     const refused = read.filter(({ rule }) => rule === null);
     const lawful = refused.filter(({ problem }) => !unlawful.some((each) => each.test(problem ?? '')));
     expect(lawful.map(({ s, problem }) => `${s}: ${problem}`)).toEqual([]);
@@ -99,7 +99,7 @@ describe('the forms of a rule', () => {
     ['DTSTART:20261201T090000Z\nRRULE:FREQ=DAILY\nEXDATE:20261202T090000Z', /one RRULE/],
     ['RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY', /one RRULE/],
     [`FREQ=DAILY;BYHOUR=${'1,'.repeat(1_000)}1`, /2000 characters/],
-  ])('%s is no rule', (text, message) => {
+  ])('%s is invalid', (text, message) => {
     expect(parseRecurrence(text, now)).toEqual({ rule: null, problem: expect.stringMatching(message) });
   });
 });
@@ -125,7 +125,7 @@ describe('hostile rules', () => {
 
   // Each takes well under a second: the test shows that none runs forever.
   test.each(together)(
-    '%s from %s: the check comes to an end',
+    '%s from %s: the check terminates',
     (rule, start) => {
       const problem = recurrenceProblem(ruleOf(`DTSTART:${start}\nRRULE:${rule}`), now);
       if (problem !== null) expect(problem).toMatch(/^The rule (?:never fires|fires more often|names too many)/);
@@ -134,7 +134,7 @@ describe('hostile rules', () => {
   );
 });
 
-describe('rules whose work the evaluator does not bound', () => {
+describe('rules with unbounded work in the evaluator', () => {
   const all = (count: number) => [...Array(count).keys()].join(',');
 
   test.each([
@@ -143,7 +143,7 @@ describe('rules whose work the evaluator does not bound', () => {
     ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is beyond the 8 times/],
     ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /beyond the 4 times/],
     ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /beyond the 2 times/],
-  ])('%s is refused without being evaluated', (text, message) => {
+  ])('%s is refused without evaluation', (text, message) => {
     expect(recurrenceProblem(ruleOf(text), now)).toMatch(message);
   });
 
@@ -151,12 +151,12 @@ describe('rules whose work the evaluator does not bound', () => {
     `FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=0,15,30,45`,
     'FREQ=DAILY;BYHOUR=0,3,6,9;BYSETPOS=4,-100',
     'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1',
-  ])('%s is fine', (text) => {
+  ])('%s is accepted', (text) => {
     expect(recurrenceProblem(ruleOf(text), now)).toBeNull();
   });
 });
 
-test('a check that takes long looks at the first few times only', () => {
+test('an expensive check reads only the first few occurrences', () => {
   // The first two occurrences that are too close are the 24th and the 25th: midnight between the 31st and the 1st.
   const rule = ruleOf('FREQ=MONTHLY;BYMONTHDAY=1,8,15,22,31;BYHOUR=0,23;BYMINUTE=0,50;BYSECOND=0');
   let passed = 0;
@@ -171,7 +171,7 @@ test('a check that takes long looks at the first few times only', () => {
   }
 });
 
-describe('what an automation may not have', () => {
+describe('rules that an automation may not have', () => {
   test.each([
     ['FREQ=DAILY;COUNT=0', /never fires: COUNT is 0/],
     ['DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=1', /never fires/],
@@ -189,7 +189,7 @@ describe('what an automation may not have', () => {
     'FREQ=HOURLY;BYMINUTE=0,15,30,45',
     'FREQ=DAILY;COUNT=1',
     'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29',
-  ])('%s is fine', (text) => {
+  ])('%s is allowed', (text) => {
     // The first occurrence of a one-time rule is that time itself, which must be in the future.
     expect(recurrenceProblem(ruleOf(text), new Date(now.getTime() - 1_000))).toBeNull();
   });

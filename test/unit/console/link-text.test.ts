@@ -4,7 +4,7 @@ import { destinationToShow } from '../../../web/src/ui/link-text.ts';
 const base = 'http://localhost:4000/sessions/1';
 const shownFor = (text: string, href: string) => destinationToShow(text, href, base);
 
-describe('the destination of a link is shown', () => {
+describe('shows the destination of a link', () => {
   const evil = 'https://evil.example/login';
   it.each([
     ['another address', 'https://bank.example', evil],
@@ -29,7 +29,7 @@ describe('the destination of a link is shown', () => {
     ['slashes that are none', 'https:∕∕bank.example∕login', evil],
     ['backslashes', 'https:\\\\bank.example', evil],
     ['a dot in the middle', 'bank·example', evil],
-  ])('where the text has %s', (_name, text, href) => {
+  ])('if the text contains %s', (_name, text, href) => {
     expect(shownFor(text, href)).toBe(new URL(href).host);
   });
 
@@ -41,52 +41,52 @@ describe('the destination of a link is shown', () => {
     ...['~x', '$x', '^x', 'bank.example~x', 'bank.example$x', 'bank.example^x'],
     ...['bank.example—login', 'bank.example\u2011x', 'bank .com', 'bank\u2009.\u2009com', 'bank. com'],
     ...['bank..example', 'bank.c0m', 'bank.com1', 'Sign in at bank.example.'],
-  ])('where the text is %j', (text) => {
+  ])('if the text is %j', (text) => {
     expect(shownFor(text, evil)).toBe('evil.example');
   });
 
   it.each([
     ...['\u06d4', '\u0701', '\ua60e', '\u2e31', '\ua4f8', '\u{1d16d}', '\u0660', '\u201a', '\u318d', '\u1427'],
     ...['\u2024', '\uff0e', '\uff61', '\u0387', '\u02d9', '\u25aa', '\u2022', '\u3002'],
-  ])('where the dot of a host is %j', (dot) => {
+  ])('if the dot of a host is %j', (dot) => {
     expect(shownFor(`bank${dot}example`, evil)).toBe('evil.example');
   });
 
-  it.each(['╱╱', '⟋⟋', '〳〳', 'ノノ', '／／', '⧸⧸', '∕∕', '⫽'])('where the slashes are %j', (slashes) => {
+  it.each(['╱╱', '⟋⟋', '〳〳', 'ノノ', '／／', '⧸⧸', '∕∕', '⫽'])('if the slashes are %j', (slashes) => {
     expect(shownFor(`https:${slashes}bank.example`, evil)).toBe('evil.example');
     expect(shownFor(`https:${slashes}bank`, evil)).toBe('evil.example');
   });
 
-  it('where the text has the link’s host and another path, or a name before it', () => {
+  it('if the text has the link’s host and another path, or a name before it', () => {
     expect(shownFor('evil.example/bank.example', evil)).toBe('evil.example');
     expect(shownFor('https://bank.example@evil.example/', 'https://bank.example@evil.example/')).toBe('evil.example');
   });
 
-  it('where the text names a host that the link’s begins or ends with', () => {
+  it('if the text names a host that is a prefix or suffix of the link’s', () => {
     expect(shownFor('bank.example', 'https://bank.example.evil.example/')).toBe('bank.example.evil.example');
     expect(shownFor('bank.example', 'https://notbank.example/')).toBe('notbank.example');
     expect(shownFor('https://bank.example', 'https://bank.example@evil.example/')).toBe('evil.example');
   });
 
-  it('where the text names another port, also of this service', () => {
+  it('if the text names another port, also of this service', () => {
     expect(shownFor('http://localhost:4000/', 'http://localhost:9999/')).toBe('localhost:9999');
     expect(shownFor('localhost:4000', 'http://localhost:9999/')).toBe('localhost:9999');
     expect(shownFor('https://bank.example', '/sign-in#link=abc')).toBe('localhost:4000');
   });
 
-  it('in ASCII where the link’s name is in another script', () => {
+  it('in ASCII if the link’s name is in another script', () => {
     expect(shownFor('https://bаnk.example', 'https://bаnk.example/')).toBe('xn--bnk-6cd.example');
     expect(shownFor('bücher.example', 'https://bücher.example/')).toBe('xn--bcher-kva.example');
   });
 
-  it('where a text with a mail address leads to another one', () => {
+  it('if a text with an email address leads to another one', () => {
     expect(shownFor('help@bank.example', 'mailto:evil@evil.example')).toBe('mailto:evil@evil.example');
     const copied = 'mailto:help@bank.example?bcc=evil@evil.example';
     expect(shownFor('help@bank.example', copied)).toBe(copied);
   });
 });
 
-describe('nothing is shown', () => {
+describe('shows no destination', () => {
   it.each([
     ['words', 'the documentation', 'https://docs.example/'],
     ['a sentence', 'See the docs.', 'https://docs.example/'],
@@ -105,11 +105,11 @@ describe('nothing is shown', () => {
     ['the name in ASCII', 'https://xn--bcher-kva.example/', 'https://bücher.example/'],
     ['the mail address', 'help@docs.example', 'mailto:help@docs.example'],
     ['words in another script', 'Документация', 'https://docs.example/'],
-  ])('where the text has %s', (_name, text, href) => {
+  ])('if the text contains %s', (_name, text, href) => {
     expect(shownFor(text, href)).toBeNull();
   });
 
-  it('for what is no address', () => {
+  it('for an invalid address', () => {
     expect(shownFor('https://bank.example', 'https://')).toBeNull();
   });
 });

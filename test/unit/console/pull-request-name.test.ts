@@ -21,7 +21,7 @@ it.each([
   expect(pullRequestName(url)).toBe(name);
 });
 
-it('the name of another form is its address without the scheme', () => {
+it('the name in another form is its address without the scheme', () => {
   expect(pullRequestName('https://dev.azure.com/acme/p/_git/api/pullrequest/12')).toBe(
     'dev.azure.com/acme/p/_git/api/pullrequest/12',
   );

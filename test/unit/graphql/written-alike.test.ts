@@ -6,7 +6,7 @@ import { logCursor } from '../../../src/domain/sessions/list-log.ts';
 import { writeTime } from '../../../src/domain/times.ts';
 import { runs } from '../../support/property-runs.ts';
 
-it('a time is written as JavaScript writes it', () => {
+it('writes a time like JavaScript', () => {
   const anyTime = fc.oneof(
     fc.date({ noInvalidDate: true }),
     fc.date({ noInvalidDate: true, min: new Date('1969-12-31T23:00:00Z'), max: new Date('1970-01-02') }),
@@ -21,7 +21,7 @@ it('a time is written as JavaScript writes it', () => {
   expect(() => writeTime(new Date(Number.NaN))).toThrow(RangeError);
 });
 
-it('the cursor of an entry is one text, however its halves were written', () => {
+it('writes one cursor for an entry, whatever form its parts had', () => {
   const ids = Array.from({ length: 3 }, newId);
   fc.assert(
     fc.property(fc.constantFrom(...ids), fc.nat(20_000), (sessionId, seq) => {

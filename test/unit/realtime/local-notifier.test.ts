@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLocalNotifier } from '../../../src/realtime/local-notifier.ts';
 
-it('calls everybody who listens to the topic, and nobody else', () => {
+it('calls every subscriber of the topic, and nobody else', () => {
   const notifier = createLocalNotifier(() => undefined);
   const received: string[] = [];
   notifier.subscribe('session:a', () => received.push('first'));

@@ -130,7 +130,7 @@ describe('a tailer', () => {
     expect(reads.flat().map(([, , limit]) => limit)).toEqual([2, 4, 8, 8, 8, 8].slice(0, reads.length));
   });
 
-  it('asks whether a reader may take a batch after the read, when revocations are settled', async () => {
+  it('checks a reader’s access to a batch after the read, when revocations are settled', async () => {
     logs = { a: 1 };
     let isAllowed = true;
     let settle = () => {};
@@ -147,7 +147,7 @@ describe('a tailer', () => {
     expect([got, tailer.count()]).toEqual([[], 0]);
   });
 
-  it('drops what was read of a log that is another by then, and reads the other one', async () => {
+  it('drops the data of a log that was replaced, and reads the new one', async () => {
     logs = { a: 2, b: 1 };
     let key = 'a';
     const { got } = collect('a', { currentLog: () => logOf(key) });
@@ -209,7 +209,7 @@ describe('a pull', () => {
     expect(await items.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('rejects with the error of a read, once, and ends when the log is gone', async () => {
+  it('rejects with the error of a read, once, and ends with the log', async () => {
     failures = [new Error('broken')];
     const items = pullOf('a');
     await expect(items.next()).rejects.toThrow('broken');

@@ -21,7 +21,7 @@ it('reports that a session left once until it matches again', () => {
   ]);
 });
 
-it('reports nothing of a session that was started later, or can never have matched, until it was reported', () => {
+it('reports no exit of a session that started later, or can never have matched, until it was reported', () => {
   const tracked = createTrackedEntities(horizon);
   expect(tracked.track(session('late', 1), false, true)).toBe(null);
   expect(tracked.track(session('late', 1), true, true)).toBe('ADDED');
@@ -31,14 +31,14 @@ it('reports nothing of a session that was started later, or can never have match
   expect(tracked.track(session('later', 5), false, true)).toBe('LEFT');
 });
 
-it('loses no LEFT of a session that it has forgotten, and remembers a thousand', () => {
+it('loses no LEFT of a forgotten session, and remembers a thousand', () => {
   const tracked = createTrackedEntities(horizon);
   for (let n = 0; n < 1_001; n++) expect(tracked.track(session(`s${n}`, 1_000 + n), true, true)).toBe('ADDED');
   expect(tracked.track(session('s0', 1_000), false, true)).toBe('LEFT');
   expect(tracked.removeWhere(() => true)).toHaveLength(999);
 });
 
-it('removes the sessions that match, of organizations out of sight', () => {
+it('removes matching sessions of organizations out of sight', () => {
   const tracked = createTrackedEntities(horizon);
   tracked.track(session('in', -1, 'gone'), true, true);
   tracked.track(session('out', -1, 'gone'), false, true);
@@ -49,7 +49,7 @@ it('removes the sessions that match, of organizations out of sight', () => {
   expect(tracked.track(session('stays', -1, 'here'), true, true)).toBe('UPDATED');
 });
 
-it('reports that a thing was removed unless it was reported as left', () => {
+it('reports a removal unless the object was reported as left', () => {
   const tracked = createTrackedEntities(horizon);
   tracked.track(session('in', -1), true, true);
   tracked.track(session('out', -1), false, true);

@@ -21,20 +21,20 @@ function messageOf(run: () => unknown): string {
   throw new Error('Nothing was thrown.');
 }
 
-describe('a sealed value', () => {
-  it('opens in its place, whatever its text', () => {
+describe('an encrypted value', () => {
+  it('can be decrypted in its location, for any text', () => {
     for (const text of ['', 'hunter2', 'ключ 🔑', 'x'.repeat(100_000)]) {
       expect(keyring.open(keyring.seal(text, 'session:KEY'), 'session:KEY')).toBe(text);
     }
   });
 
-  it('is another one each time, and names its key', () => {
+  it('is different each time, and names its key', () => {
     const sealed = keyring.seal('hunter2', 'a');
     expect(keyring.seal('hunter2', 'a')).not.toBe(sealed);
     expect(sealed.split('.').slice(0, 2)).toEqual(['v1', keyring.fingerprint]);
   });
 
-  it('does not open in another place, changed, cut or under another key, and the error gives nothing away', () => {
+  it('cannot be decrypted elsewhere, modified, truncated or with another key, and the error reveals nothing', () => {
     const sealed = keyring.seal('hunter2', 'session:KEY');
     const [version, id, body = ''] = sealed.split('.');
     const bytes = Buffer.from(body, 'base64url');
@@ -55,13 +55,13 @@ describe('a sealed value', () => {
     }
   });
 
-  it('of the previous key opens while keys are rotated', () => {
+  it('of the previous key can be decrypted during a rotation', () => {
     expect(rotating.open(before.seal('hunter2', 'a'), 'a')).toBe('hunter2');
     expect(rotating.seal('hunter2', 'a')).toContain(keyring.fingerprint);
   });
 });
 
-it('finds a token under the present pepper first, then under the previous one', () => {
+it('finds a token with the current pepper first, then with the previous one', () => {
   const token = 'cog_0123456789';
   expect(rotating.tokenHashes(token)).toEqual([keyring.hashToken(token), before.hashToken(token)]);
   expect(keyring.tokenHashes(token)).toEqual([keyring.hashToken(token)]);
@@ -78,7 +78,7 @@ it('verifies its own signatures and those of the previous key, and no others', (
     expect(keyring.verify('a=1', wrong)).toBe(false);
 });
 
-it('tells keys apart by a fingerprint that says nothing about them', () => {
+it('distinguishes keys by a fingerprint that reveals nothing about them', () => {
   expect(rotating.fingerprint).toBe(keyring.fingerprint);
   expect(rotating.previousFingerprint).toBe(before.fingerprint);
   expect(keyring.previousFingerprint).toBeNull();
@@ -92,7 +92,7 @@ describe('the secret key', () => {
     await rm(dataDir, { recursive: true, force: true });
   };
 
-  it('is made once, for this user only, and found again', () =>
+  it('is created once, for this user only, and found again', () =>
     inFolder(async (dataDir) => {
       const made = await loadSecretKey({ dataDir, fromEnv: null });
       expect(made.secretKey).toHaveLength(43);
@@ -101,7 +101,7 @@ describe('the secret key', () => {
       expect(await readdir(dataDir)).toEqual(['secret.key']);
     }));
 
-  it('is made although an earlier start died over it', () =>
+  it('is created although an earlier start was killed meanwhile', () =>
     inFolder(async (dataDir) => {
       await writeFile(join(dataDir, 'secret.key.new'), 'half', { mode: 0o644 });
       const { secretKey } = await loadSecretKey({ dataDir, fromEnv: null });
@@ -109,13 +109,13 @@ describe('the secret key', () => {
       expect((await stat(join(dataDir, 'secret.key'))).mode & 0o777).toBe(0o600);
     }));
 
-  it('is the given one where one is given, and then nothing is written', () =>
+  it('is the configured one if set, and then nothing is written', () =>
     inFolder(async (dataDir) => {
       expect(await loadSecretKey({ dataDir, fromEnv: oldKey })).toEqual({ secretKey: oldKey, isGenerated: false });
       expect(await readdir(dataDir)).toEqual([]);
     }));
 
-  it('is refused when it is not whole, without repeating it', () =>
+  it('is refused when incomplete, without repeating it', () =>
     inFolder(async (dataDir) => {
       await writeFile(join(dataDir, 'secret.key'), 'too-short');
       const refused = loadSecretKey({ dataDir, fromEnv: null });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createOutageLog } from '../../../src/store/outages.ts';
 import { StoreUnavailableError } from '../../../src/store/unavailable.ts';
 
-it('says that an outage is over only when a server that took no writes takes them again', async () => {
+it('reports the end of an outage only when a server that refused writes accepts them again', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines: string[] = [];

@@ -95,7 +95,7 @@ function shown({ data, errors }: ExecutionResult): string {
   return JSON.stringify({ data, errors: texts });
 }
 
-describe('a compiled operation answers as graphql-js does', () => {
+describe('a compiled operation returns the same as graphql-js', () => {
   it.each([
     ['aliases and the order of fields', '{ b: book { title again: title id } a: book { id __typename } __typename }'],
     [
@@ -158,7 +158,7 @@ describe('a compiled operation answers as graphql-js does', () => {
   });
 });
 
-it('gives an answer at once where no resolver returned a promise', () => {
+it('returns a response synchronously if no resolver returned a promise', () => {
   const { parts } = partsOf('{ book { title } }');
   const compiled = compileOperation({ ...parts, conditions: {} });
   expect(compiled?.({ context: contextValue, variables: {} })).toEqual({ data: { book: { title: 'Book' } } });
@@ -172,7 +172,7 @@ it.each(['mutation { change }', '{ __schema { queryType { name } } }', '{ __type
   },
 );
 
-it('compiles for at most eight sets of values of its conditions', () => {
+it('is compiled for at most eight sets of values of its conditions', () => {
   const names = ['a', 'b', 'c', 'd'];
   const { document, parts } = partsOf(
     `query(${names.map((name) => `$${name}: Boolean!`)}) { book { ${names.map((name) => `${name}: title @skip(if: $${name})`).join(' ')} } }`,
@@ -184,14 +184,14 @@ it('compiles for at most eight sets of values of its conditions', () => {
   expect(made.filter((each) => each !== null)).toHaveLength(8);
 });
 
-it('compiles what an interface selects only for types that come: work does not multiply with each level', async () => {
+it('compiles an interface’s selections only for the types that occur: work does not multiply with each level', async () => {
   // With two types at each of 60 levels, compiling for every type at once would never end.
   const text = `{ node(id: "author") { ${'related { id '.repeat(60)}${'}'.repeat(60)} } }`;
   const [own, plain] = await runBoth(text);
   expect(own).toBe(plain);
 });
 
-it('reads ahead what a field selects, with the arguments of the run', async () => {
+it('reads ahead the selections of a field, with the arguments of the run', async () => {
   const field = fieldOf('Query', 'book');
   const seen: unknown[] = [];
   field.extensions = readingAhead((requested) => {

@@ -159,7 +159,7 @@ it.each([
   ['not JSON', '{', /cannot be read as JSON/],
   ['no object', '[]', /has problems/],
   ['null', 'null', /has problems/],
-])('refuses a file with %s', async (_what, content, message) => {
+])('refuses a file that is %s', async (_what, content, message) => {
   await expect(load(content)).rejects.toThrow(message);
 });
 

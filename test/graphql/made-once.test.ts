@@ -149,7 +149,7 @@ describe.each(Object.entries(principals))(
       return row?.count;
     };
 
-    it('is created once under a key, however often it is requested concurrently', async () => {
+    it('is created once under a key for any number of concurrent requests', async () => {
       const { create, serviceUserId } = await makeMaker();
       const before = await count();
       const all = await Promise.all(Array.from({ length: 20 }, () => create()));

@@ -189,7 +189,7 @@ describe('GraphQL', () => {
     expect(JSON.parse(gunzipSync(bytes).toString()).data.__schema.types.length).toBeGreaterThan(50);
   });
 
-  it('stays uncompressed if it is short', async () => {
+  it('stays uncompressed if the result is short', async () => {
     const { headers, bytes } = await ask('{ __typename }', 'application/json');
     expect(headers['content-encoding']).toBe(undefined);
     expect(JSON.parse(bytes.toString()).data).toEqual({ __typename: 'Query' });

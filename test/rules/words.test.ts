@@ -3,8 +3,8 @@ import { type Scanned, type ScannedCode, scanCode } from '../support/scan-code.t
 import { readText, treeFiles } from '../support/tree.ts';
 
 /**
- * Words that are no parts of names, with the terms that replace them. Several words are a sequence of parts: `go on`
- * stands for `goOn`. A name counts with all its parts, and a file by its kebab-case name.
+ * Old words in names, with the terms that replace them. Several words are a sequence of parts: `go on` stands for `goOn`.
+ * A name is checked with all its parts, and a file by its kebab-case name.
  */
 const names: Readonly<Record<string, string>> = {
   'place|places|placed|placement':
@@ -83,11 +83,10 @@ function oldWordIn(name: string): string | null {
   return problem;
 }
 
-/** The folders whose comments a rule holds for; `pending`: the part of src whose comments still have old words. */
-type Folder = 'src' | 'pending' | 'web' | 'test' | 'bench' | 'scripts' | 'docs';
-const code: readonly Folder[] = ['src', 'web', 'bench', 'scripts'];
-const everywhere: readonly Folder[] = [...code, 'pending', 'test', 'docs'];
-const pending = /^src\/api\//;
+/** The folders whose comments a rule applies to. */
+type Folder = 'src' | 'web' | 'test' | 'bench' | 'scripts' | 'docs';
+const code: readonly Folder[] = ['src', 'web', 'test', 'bench', 'scripts'];
+const everywhere: readonly Folder[] = [...code, 'docs'];
 
 /** Words that comments and pages do not use, with the terms that replace them. */
 const phrases: readonly { readonly pattern: RegExp; readonly term: string; readonly in: readonly Folder[] }[] = [
@@ -103,19 +102,19 @@ const phrases: readonly { readonly pattern: RegExp; readonly term: string; reado
   { pattern: /\b(?:in|at) hand\b/gi, term: 'current', in: everywhere },
   { pattern: /\bas one of many such lists\b/gi, term: 'nested list', in: everywhere },
   { pattern: /\bcomplaints?\b/gi, term: 'problem, validation error', in: everywhere },
-  { pattern: /\blanes?\b/gi, term: 'queue group, concurrency', in: [...code, 'pending', 'test', 'docs'] },
-  { pattern: /\bmend(?:s|ed|ing)?\b/gi, term: 'repair, correct', in: [...code, 'pending', 'test', 'docs'] },
-  { pattern: /\bdear(?:er|est)?\b/gi, term: 'expensive', in: [...code, 'pending', 'docs'] },
-  { pattern: /\bblot(?:s|ted)? out\b/gi, term: 'mask', in: [...code, 'pending', 'test', 'docs'] },
-  { pattern: /\b(?:anew|whoever|reckons?|told of|hears? of)\b/gi, term: 'plain English', in: [...code, 'docs'] },
-  { pattern: /\b(?:doors?|doorbells?)\b/gi, term: 'API, transport, notifier', in: [...code, 'docs'] },
-  { pattern: /\b(?:bells?|rings?|rung)\b/gi, term: 'notifier, notification', in: [...code, 'docs'] },
+  { pattern: /\blanes?\b/gi, term: 'queue group, concurrency', in: everywhere },
+  { pattern: /\bmend(?:s|ed|ing)?\b/gi, term: 'repair, correct', in: everywhere },
+  { pattern: /\bdear(?:er|est)?\b/gi, term: 'expensive', in: everywhere },
+  { pattern: /\bblot(?:s|ted)? out\b/gi, term: 'mask', in: everywhere },
+  { pattern: /\b(?:anew|whoever|reckons?|told of|hears? of)\b/gi, term: 'plain English', in: everywhere },
+  { pattern: /\b(?:doors?|doorbells?)\b/gi, term: 'API, transport, notifier', in: everywhere },
+  { pattern: /\b(?:bells?|rings?|rung)\b/gi, term: 'notifier, notification', in: everywhere },
   {
     pattern: /(?<!in )\bplaces? (?:of|in|for)\b/gi,
     term: 'scope, cursor, position, path, slot',
-    in: ['src', 'bench', 'scripts', 'docs'],
+    in: ['src', 'test', 'bench', 'scripts', 'docs'],
   },
-  { pattern: /\bbare (?:ids?|form)\b/gi, term: 'unprefixed id', in: ['src', 'web', 'scripts', 'docs'] },
+  { pattern: /\bbare (?:ids?|form)\b/gi, term: 'unprefixed id', in: ['src', 'web', 'test', 'scripts', 'docs'] },
 ];
 
 /** Words with which no comment begins: it begins with a verb, or with a noun that says what the thing is. */
@@ -124,11 +123,9 @@ const openings = { pattern: /^(?:What|Whose|Who|Whether|That|How)\b/, in: code }
 const folderOf = (path: string): Folder | null =>
   path.endsWith('.md')
     ? 'docs'
-    : pending.test(path)
-      ? 'pending'
-      : path.startsWith('prisma/schema/')
-        ? 'src'
-        : ((/^(src|web|test|bench|scripts)\//.exec(path)?.[1] ?? null) as Folder | null);
+    : path.startsWith('prisma/schema/')
+      ? 'src'
+      : ((/^(src|web|test|bench|scripts)\//.exec(path)?.[1] ?? null) as Folder | null);
 
 /** The prose of a page: without its code, with the same lines. */
 const proseOf = (page: string): string =>

@@ -20,7 +20,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** How a {@link FaultProxy} forwards. */
+/** Options of a {@link FaultProxy}. */
 export interface FaultProxyOptions {
   /** Collects the server's bytes for so long and sends them at once: errors and the end arrive in one piece. */
   readonly bufferMs?: number;

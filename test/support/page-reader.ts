@@ -7,7 +7,7 @@ export class PageReader {
     this.ids = new Map([['org', `org-${organizationId}`]]);
   }
 
-  /** Returns a text of the page with ids in place of "…". */
+  /** Returns a text of the page with each "…" replaced by an id. */
   fill(text: string): string {
     return text.replaceAll(/([a-z-]+)-…|(whsec)_…/g, (printed, kind: string = 'whsec') => {
       const id = this.ids.get(kind);

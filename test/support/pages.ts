@@ -6,7 +6,7 @@ export interface ReadPage {
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
 }
 
-/** A list of the API. `field` contains PAGE in place of first, after, last and before. */
+/** A list of the API. `field` contains PAGE instead of first, after, last and before. */
 export interface List {
   readonly token: string;
   readonly field: string;

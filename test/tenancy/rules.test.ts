@@ -9,14 +9,14 @@ const argumentsOf = (sdl: string) => {
   return readInputs(field?.args ?? [], 'thing');
 };
 
-describe('a new thing that no rule covers fails with what to add', () => {
-  it('an id argument of an unknown word', () => {
+describe('a new input without a rule fails with the rule to add', () => {
+  it('an id argument with an unknown name', () => {
     expect(() => argumentsOf('type Query { thing(galaxyId: ID!): Int }')).toThrow(
       'No rule says what "galaxyId" of thing is the id of: add its word to test/tenancy/slots.ts',
     );
   });
 
-  it('a text argument that is named like an id', () => {
+  it('a text argument with the name of an id', () => {
     expect(() => argumentsOf('type Query { thing(galaxyIds: [String!]): Int }')).toThrow('"galaxyIds" of thing');
   });
 
@@ -44,14 +44,14 @@ describe('a new thing that no rule covers fails with what to add', () => {
     );
   });
 
-  it('a table whose rows do not say whose they are', () => {
+  it('a table whose rows do not name their tenant', () => {
     const rows = new Map([['galaxy', [{ id: 'm31' }]]]);
     const tenantOf = attribute(rows, { organizations: new Map(), enterprises: new Map() });
     expect(() => tenantOf('galaxy', { id: 'm31' })).toThrow('A row of "galaxy" does not say whose it is');
   });
 });
 
-describe('what tells one tenant from another is found', () => {
+describe('text that belongs to one tenant is found', () => {
   const id = '0190d5c2a7b87c1e9f00112233445566';
   it.each([
     ['bare', `{"id":"${id}"}`, id],

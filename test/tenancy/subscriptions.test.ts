@@ -25,7 +25,7 @@ const maxMs = 5_000;
 
 type Subscribe = (fill: Fill) => Promise<string>;
 
-it('refuses another tenant’s subscription like one of what never existed', { timeout: 600_000 }, async () => {
+it('refuses another tenant’s subscription like one for an unknown object', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const began = new Set<string>();
   const operations = subscriptions();

@@ -3,7 +3,7 @@ import type { TenantName } from './rows.ts';
 import { startWorld } from './world.ts';
 
 // A table in which only one tenant has rows would not test the others.
-it('has the same kinds of things in every tenant', async () => {
+it('has the same kinds of objects in every tenant', async () => {
   const world = await startWorld();
   await world.test.close();
   const missing = [...world.rows].flatMap(([table, rows]) => {

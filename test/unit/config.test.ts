@@ -39,7 +39,7 @@ describe('CORS_ORIGINS', () => {
     ['*', ['*']],
     ['https://a.example, http://localhost:5173,https://a.example/', ['https://a.example', 'http://localhost:5173']],
     ['HTTPS://A.Example:443,http://[::1]:80', ['https://a.example', 'http://[::1]']],
-  ])('accepts %j', (input, corsOrigins) => {
+  ])('accepts the list %j', (input, corsOrigins) => {
     expect(readConfig({ CORS_ORIGINS: input })).toMatchObject({ corsOrigins });
   });
 
@@ -53,7 +53,7 @@ describe('CORS_ORIGINS', () => {
     'ftp://a.example',
     'null',
     'https://a.example,',
-  ])('refuses %j without repeating it', (input) => {
+  ])('refuses the list %j without repeating it', (input) => {
     const read = () => readConfig({ CORS_ORIGINS: input });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(
@@ -118,7 +118,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
 });
 
 describe('connections', () => {
-  it('stay open longer than with proxies, by default', () => {
+  it('stay open longer than those of proxies, by default', () => {
     expect(readConfig({}).keepAliveMs).toBe(130_000);
     expect(readConfig({ KEEP_ALIVE_SECONDS: '620' }).keepAliveMs).toBe(620_000);
     expect(() => readConfig({ KEEP_ALIVE_SECONDS: '0' })).toThrow('KEEP_ALIVE_SECONDS must be at least 1.');
@@ -166,7 +166,7 @@ describe('the GraphQL API', () => {
     [{ INTROSPECTION: 'no' }, 'INTROSPECTION must be true or false.'],
     [{ MAX_SOCKETS: '0' }, 'MAX_SOCKETS must be at least 1.'],
     [{ TRUSTED_DOCUMENTS_ONLY: '1' }, 'TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS'],
-  ])('refuses %j', (input, message) => {
+  ])('refuses the options %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);
   });
 });

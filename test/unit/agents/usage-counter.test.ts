@@ -36,7 +36,7 @@ it('counts the time of turns, but not between them or during a wait for the user
   expect(counter.total().activeMs).toBe(1_250);
 });
 
-it('sums the tokens of each turn, and counts a total alone as input', () => {
+it('sums the tokens of each turn, and derives the input from a total', () => {
   const counter = createCounter();
   counter.add(usage({ source: 'response', inputTokens: 100, outputTokens: 20, cachedTokens: 60 }));
   counter.add(usage({ source: 'response', totalTokens: 50, outputTokens: 10 }));

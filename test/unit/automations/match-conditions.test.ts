@@ -196,7 +196,7 @@ describe.each(operatorNames)('the operator %s', (operator) => {
   });
 });
 
-it('is the opposite of its negated operator for any field', async () => {
+it('every operator is the opposite of its negated one for any field', async () => {
   const pairs = operatorNames.flatMap((name) => {
     const negated = name === 'eq' ? 'neq' : name === 'is_empty' ? 'is_not_empty' : (`not_${name}` as Operator);
     return operatorNames.includes(negated) ? [[name, negated] as const] : [];

@@ -105,7 +105,7 @@ describe('shows no destination', () => {
     ['the name in ASCII', 'https://xn--bcher-kva.example/', 'https://bücher.example/'],
     ['the mail address', 'help@docs.example', 'mailto:help@docs.example'],
     ['words in another script', 'Документация', 'https://docs.example/'],
-  ])('if the text contains %s', (_name, text, href) => {
+  ])('for a text with %s', (_name, text, href) => {
     expect(shownFor(text, href)).toBeNull();
   });
 

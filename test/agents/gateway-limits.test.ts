@@ -84,7 +84,7 @@ it.each([
   await provider.wire(16);
 });
 
-it('limits the connections of an agent', async () => {
+it('closes the oldest connection of an agent beyond the limit', async () => {
   const provider = await startRawProvider();
   const { auth, connect } = await openTestGateway(provider.url);
   const agents = Array.from({ length: 129 }, () => connect());

@@ -145,7 +145,7 @@ it.each(['stop', 'interrupt'] as const)(
   },
 );
 
-it('reports what an agent that is stopped during work beside its question did', async () => {
+it('reports the last message of an agent that is stopped while it works beside its question', async () => {
   const { agent, messages, next } = await launchOpened({
     'session/prompt': [{ write: [question, running] }, { wait: 'cancel' }, { write: [says('saved')] }, cancelled],
   });

@@ -106,7 +106,7 @@ describe('rotateApiKey', () => {
     expect([await isLive(old.token), await isLive(rotated.token)]).toEqual([false, true]);
   });
 
-  it('keeps the current key until the given time, and refuses a key that has ended', async () => {
+  it('keeps the current key on request, and refuses a key that has ended', async () => {
     const { token } = await makeUser(test);
     const old = await newKey({ kind: 'PERSONAL_ACCESS_TOKEN' }, token);
     const input = { apiKeyId: old.apiKeyId, revokeCurrent: false };

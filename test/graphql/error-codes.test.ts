@@ -50,7 +50,7 @@ describe('a missing permission', () => {
     ]);
   });
 
-  it('is named if nobody may grant a role beyond their own permissions', async () => {
+  it('is named in the refusal of a role that contains it', async () => {
     const create = (permission: string) => `mutation { createRole(input: {
       name: "with ${permission}", scope: ENTERPRISE, permissions: [${permission}] }) { role { id } } }`;
     const { data } = await graphql(test, test.adminToken, create('MANAGE_ACCOUNT_MEMBERSHIP'));

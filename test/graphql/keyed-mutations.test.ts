@@ -15,7 +15,7 @@ afterAll(() => test.close());
 
 const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver)[A-Z]/;
 
-it('every mutation that creates or sends takes a key, and its payload tells a replay', () => {
+it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
   const named = mutations.filter(({ name }) => keyed.test(name)).map(({ name }) => name);
   const withKey = mutations.filter(({ args }) => {

@@ -21,7 +21,7 @@ it('makes every field nullable that needs a permission which its parent does not
   expect(nonNull.map(([name]) => name)).toEqual([]);
 });
 
-it('declares no non-null field, and no field of an interface, as null only on errors', () => {
+it('marks no non-null field, and no field of an interface, as null only on errors', () => {
   const annotated = fields.filter(([, field]) => applied(field, 'semanticNonNull').length > 0);
   expect(annotated.length).toBeGreaterThan(30);
   expect(annotated.filter(([, { type }]) => isNonNullType(type)).map(([name]) => name)).toEqual([]);

@@ -78,7 +78,7 @@ describe('a session', () => {
 
   const acts = ['suspendSession', 'resumeSession', 'archiveSession', 'unarchiveSession'];
   it.each([...acts, 'replaceSessionTags', 'addSessionTags', 'removeSessionTags'])(
-    'is available for %s only to callers that may act on it',
+    'can be changed with %s only by callers that may act on it',
     async (field) => {
       const { organizationId, token } = await makeOrganization(test, 'Kept');
       const sessionId = await createSession(test, {}, token);

@@ -200,7 +200,7 @@ describe('GitLab', () => {
   });
 });
 
-it('shows an agent the beginning of a long body, and reports the rest', async () => {
+it('shows an agent the beginning of a long body, and its length', async () => {
   const { send, runs } = await make();
   expect((await send({ first: 'shown', text: 'x'.repeat(200_000), last: 'not shown' })).status).toBe(202);
   const [run] = await runs();

@@ -143,7 +143,7 @@ describe('a caller that is no administrator', () => {
 
 describe('DELETE of all keys', () => {
   test.each(['/v2/enterprise/api-keys', '/v2/enterprise/api-keys//', '/v2/enterprise/api-keys/%20'])(
-    'is refused %s',
+    'is refused at %s',
     async (path) => {
       const before = await countLive();
       const { status } = await call(app, adminKey, 'DELETE', path);

@@ -234,9 +234,9 @@ it('also stops processes that the agent started in a separate session', async ()
 });
 
 it.each([
-  { what: 'what it started and still has for a child', words: 'cd / && env -i setsid sleep 1000; exit' },
+  { what: 'its child processes', words: 'cd / && env -i setsid sleep 1000; exit' },
   {
-    what: 'what has left it, works in its workspace and threw its marks away',
+    what: 'a detached process in its workspace without its environment',
     words: 'env -i setsid sleep 1000 & exit',
   },
 ])('also stops $what', async ({ words }) => {

@@ -101,7 +101,7 @@ it.each([
     'an object of 80,000 names that there are not',
     Object.fromEntries(Array.from({ length: 80_000 }, (_, n) => [`k${n}`, 1])),
   ],
-  ['30,000 objects in the place of tags', { prompt: 'x', tags: Array(30_000).fill({ a: { b: 1 } }) }],
+  ['30,000 objects instead of tags', { prompt: 'x', tags: Array(30_000).fill({ a: { b: 1 } }) }],
   ['a name of 900,000 letters', { prompt: 'x', ['k'.repeat(900_000)]: 1 }],
   ['a text of 900,000 letters for a number', { prompt: 'x', maxAcuLimit: 'x'.repeat(900_000) }],
 ])('refuses %s fast and with a short message', async (_what, x) => {

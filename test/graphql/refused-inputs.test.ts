@@ -163,7 +163,7 @@ describe('createOrganization refuses', () => {
 describe('createUser refuses', () => {
   const member = () => ({ scope: { organizationId: test.organizationId }, roleId: 'org_member' });
   refuses('createUser', () => ({ email: 'new@example.test', ...member() }), [
-    ['what is no address', { email: 'nobody' }, 'INVALID_INPUT', ['input', 'email']],
+    ['an invalid email address', { email: 'nobody' }, 'INVALID_INPUT', ['input', 'email']],
     ['NUL in an address', { email: 'a\u0000@example.test' }, 'INVALID_INPUT', ['input', 'email']],
     ['an address that is taken', { email: 'admin@localhost.test' }, 'NOT_UNIQUE', ['input', 'email']],
     ['a long name', { name: 'x'.repeat(201) }, 'INVALID_INPUT', ['input', 'name']],

@@ -56,9 +56,9 @@ it('closes a socket as 4403 when its key ends', async () => {
 });
 
 it.each([
-  ['a frame over 256 KiB as 1009', 'x'.repeat(socketLimits.payloadBytes + 1), 1009],
-  ['what is no message as 4400', 'hello', 4400],
-  ['a second connection_init as 4429', '{"type":"connection_init"}', 4429],
+  ['a frame over 256 KiB with 1009', 'x'.repeat(socketLimits.payloadBytes + 1), 1009],
+  ['an invalid message with 4400', 'hello', 4400],
+  ['a second connection_init with 4429', '{"type":"connection_init"}', 4429],
 ])('closes a socket that sends %s', async (_what, text, code) => {
   const socket = await openRaw();
   socket.send(text);

@@ -95,7 +95,7 @@ describe('/v1/secrets', () => {
     ['a name of two lines', { key: 'A\nB' }, 'key'],
     ['a name with "="', { key: 'A=B' }, 'key'],
     ['PATH', { key: 'PATH' }, 'key'],
-    ['what comes to LD_PRELOAD', { key: 'ld-preload' }, 'key'],
+    ['a key that becomes LD_PRELOAD', { key: 'ld-preload' }, 'key'],
     ['a seed that is no base32', { type: 'totp', value: 'not base32!' }, 'value'],
     ['a seed that is short', { type: 'totp', value: 'JBSWY3DP' }, 'value'],
     [

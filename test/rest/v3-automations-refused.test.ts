@@ -132,13 +132,13 @@ describe('an invalid automation', () => {
 
   test.each([
     ['a zone', 'DTSTART;TZID=Europe/Berlin:20300101T090000\nRRULE:FREQ=DAILY', /UTC/],
-    ['what is no rule', 'every morning', /NAME=VALUE/],
+    ['an invalid rule', 'every morning', /NAME=VALUE/],
     ['no frequency', 'INTERVAL=2', /FREQ is missing/],
     ['an unknown part', 'FREQ=DAILY;BYEASTER=1', /BYEASTER/],
     ['an hour of 25', 'FREQ=DAILY;BYHOUR=25', /BYHOUR.*23/],
     ['COUNT and UNTIL', 'FREQ=DAILY;COUNT=1;UNTIL=20400101T000000Z', /COUNT and UNTIL/],
     ['a rule that never fires', 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30', /never fires/],
-    ['one that is over', 'DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=1', /never fires/],
+    ['a rule in the past', 'DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=1', /never fires/],
     ['every minute', 'FREQ=MINUTELY', /15 minutes/],
     ['every 14 minutes', 'FREQ=MINUTELY;INTERVAL=14', /15 minutes/],
     ['twice in a morning', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0,5', /15 minutes/],

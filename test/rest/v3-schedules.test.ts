@@ -158,7 +158,7 @@ describe('the creation of a schedule', () => {
     ['a session for what recurs', { ...schedule, target_devin_id: 'own' }, 422, 'target_devin_id', /left out/],
     ['an interval of 0', { ...schedule, interval_count: 0 }, 422, 'interval_count', /at least 1/],
     ['a time that is over', { ...once, scheduled_at: '2026-12-01T12:34:56Z' }, 422, 'scheduled_at', /future/],
-    ['what is no time', { ...once, scheduled_at: 'tomorrow' }, 422, 'scheduled_at', /time such as/],
+    ['an invalid time', { ...once, scheduled_at: 'tomorrow' }, 422, 'scheduled_at', /time such as/],
     ['no time', { ...once, scheduled_at: null }, 422, 'scheduled_at', /required/],
     ['a frequency for what is once', { ...once, frequency: '0 9 * * *' }, 422, 'frequency', /left out/],
     ['an empty prompt', { ...schedule, prompt: '' }, 422, 'prompt', /empty/],

@@ -31,7 +31,7 @@ describe.skipIf(testDatabase !== 'postgres')('automations of three processes, tw
       const servers = [await start('one'), ...(await Promise.all([start('two'), start('three')]))];
       const [organization] = await query('select id from organization', []);
       const organizationId = (organization as { id: string }).id;
-      // The schedulers check at this time themselves.
+      // Due from now on, without a notification: the schedulers find them by polling.
       await seedDueAutomations(query, { organizationId, count, from: new Date(), spreadSeconds: 1 });
       const victims = servers.toSorted(() => Math.random() - 0.5).slice(0, 2);
       for (const [n, victim] of victims.entries()) {

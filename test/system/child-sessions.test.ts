@@ -87,7 +87,7 @@ it('may use the ACUs of its parent that no other child was promised', async () =
   await waitUntilEnded(test, id);
   const calls = await readCalls(test, id);
   expect(calls.map(({ toolStatus }) => toolStatus)).toEqual(['completed', 'failed', 'completed', 'failed']);
-  // The parent has already used a part of one of the 11.
+  // The parent itself has already used a part of one of its 11 ACUs.
   expect(calls[1]?.output).toMatch(/at most [45], which is what is left/);
   const ids = calls.flatMap(({ output }) => /The session (\w+) has started/.exec(output)?.[1] ?? []);
   const limits = await Promise.all(ids.map(async (each) => (await readSession(test, each)).maxAcuLimit));

@@ -128,7 +128,7 @@ describe('an event of a session', () => {
     await terminate(await createSession(test, { prompt: 'say 3' }, token), token);
     await waitForRuns(automation, token, 2);
     await settle(token);
-    // The end of the marker is one more.
+    // The marker's event is one more.
     expect(await runsOf(automation, token)).toHaveLength(3);
   });
 

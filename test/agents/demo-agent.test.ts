@@ -160,13 +160,16 @@ it('opens a new session if the old one is unknown', async () => {
   await expect(agent.open('gone')).resolves.toMatchObject({ how: 'new' });
 });
 
-it.each(['ask Which colour?', 'tool rm -rf'])('sends and does nothing more after the cancellation of "%s"', async (question) => {
-  const { agent, updates, next } = await launchAgent({ permission: 'ask' });
-  await agent.open(null);
-  const turn = agent.prompt(text(`${question}\nsay too much`));
-  await next('question');
-  await agent.cancel();
-  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
-  expect(updates.filter(({ type }) => type === 'message')).toEqual([]);
-  expect(updates.filter((each) => each.type === 'toolCall' && each.status !== 'pending')).toEqual([]);
-});
+it.each(['ask Which colour?', 'tool rm -rf'])(
+  'sends and does nothing more after the cancellation of "%s"',
+  async (question) => {
+    const { agent, updates, next } = await launchAgent({ permission: 'ask' });
+    await agent.open(null);
+    const turn = agent.prompt(text(`${question}\nsay too much`));
+    await next('question');
+    await agent.cancel();
+    await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+    expect(updates.filter(({ type }) => type === 'message')).toEqual([]);
+    expect(updates.filter((each) => each.type === 'toolCall' && each.status !== 'pending')).toEqual([]);
+  },
+);

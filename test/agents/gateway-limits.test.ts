@@ -62,27 +62,30 @@ it.each([
     target: '/v1beta/models/g:generateContent',
     error: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
   },
-] as const)('handles 16 concurrent requests, and refuses the next in the form of $api', async ({ api, target, error }) => {
-  const provider = await startRawProvider(() => undefined);
-  const { connect, gateway } = await openTestGateway(provider.url, {}, api);
-  const call = `POST ${target} HTTP/1.1\r\nHost: gateway\r\nx-api-key: ${gateway.key}\r\nContent-Length: 2\r\n\r\n{}`;
-  const agent = connect();
-  agent.send(call.repeat(16));
-  const first = await provider.wire(0);
-  await provider.wire(15);
-  const another = connect();
-  another.send(call);
-  const refused = await another.waitFor(jsonEnd);
-  expect(refused).toMatch(/^HTTP\/1\.1 429 [\s\S]*\r\nretry-after: 1\r\n/i);
-  expect(JSON.parse(refused.slice(refused.indexOf('{'), refused.lastIndexOf('}') + 1))).toMatchObject(error);
-  expect(provider.wires).toHaveLength(16);
-  // The end of one frees a slot.
-  first.send(okResponse);
-  await agent.waitFor(/ 200 OK[\s\S]*\r\n0\r\n\r\n$/);
-  const last = connect();
-  last.send(call);
-  await provider.wire(16);
-});
+] as const)(
+  'handles 16 concurrent requests, and refuses the next in the form of $api',
+  async ({ api, target, error }) => {
+    const provider = await startRawProvider(() => undefined);
+    const { connect, gateway } = await openTestGateway(provider.url, {}, api);
+    const call = `POST ${target} HTTP/1.1\r\nHost: gateway\r\nx-api-key: ${gateway.key}\r\nContent-Length: 2\r\n\r\n{}`;
+    const agent = connect();
+    agent.send(call.repeat(16));
+    const first = await provider.wire(0);
+    await provider.wire(15);
+    const another = connect();
+    another.send(call);
+    const refused = await another.waitFor(jsonEnd);
+    expect(refused).toMatch(/^HTTP\/1\.1 429 [\s\S]*\r\nretry-after: 1\r\n/i);
+    expect(JSON.parse(refused.slice(refused.indexOf('{'), refused.lastIndexOf('}') + 1))).toMatchObject(error);
+    expect(provider.wires).toHaveLength(16);
+    // The end of one frees a slot.
+    first.send(okResponse);
+    await agent.waitFor(/ 200 OK[\s\S]*\r\n0\r\n\r\n$/);
+    const last = connect();
+    last.send(call);
+    await provider.wire(16);
+  },
+);
 
 it('closes the oldest connection of an agent beyond the limit', async () => {
   const provider = await startRawProvider();

@@ -139,19 +139,16 @@ it.each([
     name: 'x-goog-api-key',
     value: providerKey,
   },
-] as const)(
-  'sends the real key where $api expects it, and forwards no other',
-  async ({ api, target, name, value }) => {
-    const { ask, seen, gateway } = await open({ body: '{}' }, api, '/base');
-    const sentHeaders = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
-    expect((await ask(`${target}?key=${gateway.key}&alt=sse`, { headers: sentHeaders })).status).toBe(200);
-    expect(seen[0]?.url).toBe(`/base${target}?alt=sse`);
-    expect(seen[0]?.headers).toMatchObject({ [name]: value, 'accept-encoding': 'identity' });
-    expect(JSON.stringify(seen)).not.toContain(gateway.key);
-    const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'cookie'].filter((each) => each !== name);
-    for (const other of others) expect(seen[0]?.headers).not.toHaveProperty(other);
-  },
-);
+] as const)('sends the real key where $api expects it, and forwards no other', async ({ api, target, name, value }) => {
+  const { ask, seen, gateway } = await open({ body: '{}' }, api, '/base');
+  const sentHeaders = { authorization: '', 'x-api-key': gateway.key, 'x-goog-api-key': gateway.key, cookie: 'a=b' };
+  expect((await ask(`${target}?key=${gateway.key}&alt=sse`, { headers: sentHeaders })).status).toBe(200);
+  expect(seen[0]?.url).toBe(`/base${target}?alt=sse`);
+  expect(seen[0]?.headers).toMatchObject({ [name]: value, 'accept-encoding': 'identity' });
+  expect(JSON.stringify(seen)).not.toContain(gateway.key);
+  const others = ['authorization', 'x-api-key', 'x-goog-api-key', 'cookie'].filter((each) => each !== name);
+  for (const other of others) expect(seen[0]?.headers).not.toHaveProperty(other);
+});
 
 it('forwards only the response formats in which it can read usage', async () => {
   const { ask, seen } = await open({ body: '{}' }, 'gemini');

@@ -79,25 +79,33 @@ async function readAll(
   return read.edges.map(({ node }: any) => node);
 }
 
-test.each(clients)('%s: pages through 1,000 sessions while new ones are created', { timeout: 60_000 }, async (_, client) => {
-  const { organizationId, token } = await makeOrganization(app, 'Caches');
-  const ids = await makeManySessions(app, organizationId, 1_000);
-  const onPage = () => createSession(app, { organizationId }, app.adminToken);
-  const nodes = await readAll(client(token), sessions, organizationId, (data) => data.organization.sessions, onPage);
-  expect(nodes.map(({ sessionId }: any) => sessionId)).toEqual(ids.map((id) => `devin-${id}`));
-});
+test.each(clients)(
+  '%s: pages through 1,000 sessions while new ones are created',
+  { timeout: 60_000 },
+  async (_, client) => {
+    const { organizationId, token } = await makeOrganization(app, 'Caches');
+    const ids = await makeManySessions(app, organizationId, 1_000);
+    const onPage = () => createSession(app, { organizationId }, app.adminToken);
+    const nodes = await readAll(client(token), sessions, organizationId, (data) => data.organization.sessions, onPage);
+    expect(nodes.map(({ sessionId }: any) => sessionId)).toEqual(ids.map((id) => `devin-${id}`));
+  },
+);
 
-test.each(clients)('%s: pages through 1,000 messages while new ones are created', { timeout: 60_000 }, async (_, client) => {
-  const id = await createSession(app, { prompt: 'm' });
-  await sayMany(app, id, 1_000);
-  let live = 0;
-  const onPage = async () => {
-    if (live < 5) await say(app, id, `live ${live++}`);
-  };
-  const nodes = await readAll(client(app.adminToken), messages, id, (data) => data.session.messages, onPage);
-  const bodies = [
-    ...Array.from({ length: 1_000 }, (_, n) => `m${n}`),
-    ...Array.from({ length: 5 }, (_, n) => `live ${n}`),
-  ];
-  expect(nodes.map(({ body }: any) => body)).toEqual(['m', ...bodies]);
-});
+test.each(clients)(
+  '%s: pages through 1,000 messages while new ones are created',
+  { timeout: 60_000 },
+  async (_, client) => {
+    const id = await createSession(app, { prompt: 'm' });
+    await sayMany(app, id, 1_000);
+    let live = 0;
+    const onPage = async () => {
+      if (live < 5) await say(app, id, `live ${live++}`);
+    };
+    const nodes = await readAll(client(app.adminToken), messages, id, (data) => data.session.messages, onPage);
+    const bodies = [
+      ...Array.from({ length: 1_000 }, (_, n) => `m${n}`),
+      ...Array.from({ length: 5 }, (_, n) => `live ${n}`),
+    ];
+    expect(nodes.map(({ body }: any) => body)).toEqual(['m', ...bodies]);
+  },
+);

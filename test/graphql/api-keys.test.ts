@@ -90,21 +90,24 @@ describe('rotateApiKey', () => {
     ['PERSONAL_ACCESS_TOKEN', {}],
     ['PERSONAL', { organization: true }],
     ['SERVICE', { organization: true, roleId: 'org_member' }],
-  ])('creates a %s key with everything of the other one except its end', async (kind, { organization, roleId }: any) => {
-    const user = await makeUser(test);
-    const input = { kind, name: 'rotated', ...(organization ? { organizationId: test.organizationId } : {}), roleId };
-    const old = kind === 'SERVICE' ? await newKey(input) : await newKey(input, user.token);
-    const before = await nodeOf(test.adminToken, old.id);
-    const newExpiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const rotated = await runMutation(test, 'rotateApiKey', `token ${keyFields}`, {
-      apiKeyId: old.apiKeyId,
-      newExpiresAt,
-    });
-    expect(rotated.apiKey).toMatchObject({ kind, name: 'rotated', isActive: true, expiresAt: newExpiresAt });
-    expect(await nodeOf(test.adminToken, rotated.apiKey.id)).toEqual(before);
-    expect(await nodeOf(test.adminToken, old.id)).toEqual({ ...before, isActive: false });
-    expect([await isLive(old.token), await isLive(rotated.token)]).toEqual([false, true]);
-  });
+  ])(
+    'creates a %s key with everything of the other one except its end',
+    async (kind, { organization, roleId }: any) => {
+      const user = await makeUser(test);
+      const input = { kind, name: 'rotated', ...(organization ? { organizationId: test.organizationId } : {}), roleId };
+      const old = kind === 'SERVICE' ? await newKey(input) : await newKey(input, user.token);
+      const before = await nodeOf(test.adminToken, old.id);
+      const newExpiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      const rotated = await runMutation(test, 'rotateApiKey', `token ${keyFields}`, {
+        apiKeyId: old.apiKeyId,
+        newExpiresAt,
+      });
+      expect(rotated.apiKey).toMatchObject({ kind, name: 'rotated', isActive: true, expiresAt: newExpiresAt });
+      expect(await nodeOf(test.adminToken, rotated.apiKey.id)).toEqual(before);
+      expect(await nodeOf(test.adminToken, old.id)).toEqual({ ...before, isActive: false });
+      expect([await isLive(old.token), await isLive(rotated.token)]).toEqual([false, true]);
+    },
+  );
 
   it('keeps the current key on request, and refuses a key that has ended', async () => {
     const { token } = await makeUser(test);

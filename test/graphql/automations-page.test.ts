@@ -69,13 +69,16 @@ test('its table contains rules', () => {
   expect(rules.length).toBeGreaterThan(10);
 });
 
-test.each(rules)('the rule %s of its table is accepted, and its first occurrence is the documented one', async (rule, first) => {
-  (app.app.services as { now: () => Date }).now = () => new Date('2026-12-01T00:00:00Z');
-  const triggers = [recurring(rule.replaceAll('\\n', '\n'))];
-  const input = { organizationId: app.organizationId, triggers };
-  const made = await createAutomation(app, input, app.adminToken, 'nextRunAt');
-  expect(made).toMatchObject({
-    userErrors: [],
-    automation: { nextRunAt: `${first.replace(' ', 'T')}:00.000Z` },
-  });
-});
+test.each(rules)(
+  'the rule %s of its table is accepted, and its first occurrence is the documented one',
+  async (rule, first) => {
+    (app.app.services as { now: () => Date }).now = () => new Date('2026-12-01T00:00:00Z');
+    const triggers = [recurring(rule.replaceAll('\\n', '\n'))];
+    const input = { organizationId: app.organizationId, triggers };
+    const made = await createAutomation(app, input, app.adminToken, 'nextRunAt');
+    expect(made).toMatchObject({
+      userErrors: [],
+      automation: { nextRunAt: `${first.replace(' ', 'T')}:00.000Z` },
+    });
+  },
+);

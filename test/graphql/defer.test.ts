@@ -65,10 +65,13 @@ it('sends the same events on a socket and on a single connection', async () => {
   expectDeferred([await stream.next(), await stream.next()]);
 });
 
-it.each(['application/json', 'application/graphql-response+json', '*/*'])('returns a single result to %s', async (accept) => {
-  const response = await post(accept);
-  expect(await response.json()).toEqual({ data: whole, extensions: { cost: 5 } });
-});
+it.each(['application/json', 'application/graphql-response+json', '*/*'])(
+  'returns a single result to %s',
+  async (accept) => {
+    const response = await post(accept);
+    expect(await response.json()).toEqual({ data: whole, extensions: { cost: 5 } });
+  },
+);
 
 it('returns a single result with "if: false", and without pending fields', async () => {
   const text = query.replace('@defer(label: "log")', '@defer(if: false)');

@@ -51,20 +51,17 @@ it.each(['\u0000', 'a\u0000@example.com', '\ud800'])('refuses an impossible emai
 });
 
 describe('on a socket', () => {
-  it.each(['connection_ack', 'next', 'error'])(
-    'the server’s message type "%s" closes it with 4400',
-    async (type) => {
-      const socket = rawSocket(test.url);
-      await once(socket, 'open');
-      const closed = once(socket, 'close');
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
-      await once(socket, 'message');
-      const payload = { next: { data: {} }, error: [{ message: 'x' }], connection_ack: {} }[type];
-      socket.send(JSON.stringify({ id: 'x', type, payload }));
-      const [code, reason] = await closed;
-      expect([code, String(reason)]).toEqual([4400, 'Invalid message received']);
-    },
-  );
+  it.each(['connection_ack', 'next', 'error'])('the server’s message type "%s" closes it with 4400', async (type) => {
+    const socket = rawSocket(test.url);
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: test.adminToken } }));
+    await once(socket, 'message');
+    const payload = { next: { data: {} }, error: [{ message: 'x' }], connection_ack: {} }[type];
+    socket.send(JSON.stringify({ id: 'x', type, payload }));
+    const [code, reason] = await closed;
+    expect([code, String(reason)]).toEqual([4400, 'Invalid message received']);
+  });
 
   it('an unknown operation name is an error with a code', async () => {
     const operations = [

@@ -124,18 +124,15 @@ describe('the OpenAPI documents', () => {
     expect(all.map(({ name }) => nameless(name))).toEqual(expect.arrayContaining(routes));
   });
 
-  it.each(['v1', 'v2'])(
-    'mark every route of %s as deprecated, and name an existing replacement',
-    async (version) => {
-      const current = new Set((await operations('v3')).map(({ name }) => nameless(name)));
-      for (const { name, deprecated, description = '' } of await operations(version)) {
-        expect({ name, deprecated }).toEqual({ name, deprecated: true });
-        const [, route] = /Use `(\S+ \S+)` instead/.exec(description) ?? [];
-        expect({ name, route: route === undefined ? null : current.has(nameless(route)) }).toEqual({
-          name,
-          route: without.includes(name) ? null : true,
-        });
-      }
-    },
-  );
+  it.each(['v1', 'v2'])('mark every route of %s as deprecated, and name an existing replacement', async (version) => {
+    const current = new Set((await operations('v3')).map(({ name }) => nameless(name)));
+    for (const { name, deprecated, description = '' } of await operations(version)) {
+      expect({ name, deprecated }).toEqual({ name, deprecated: true });
+      const [, route] = /Use `(\S+ \S+)` instead/.exec(description) ?? [];
+      expect({ name, route: route === undefined ? null : current.has(nameless(route)) }).toEqual({
+        name,
+        route: without.includes(name) ? null : true,
+      });
+    }
+  });
 });

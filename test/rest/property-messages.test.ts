@@ -42,14 +42,17 @@ test.each([
     /must be (?:an integer|a number), but was too large\.$/,
   ],
   ['/sessions', '{"prompt":5}', 'prompt', /^"prompt" must be a string, but was a number\.$/],
-])('%s with %s: states the expected type, and the received one unless it may be a secret', async (path, body, field, message) => {
-  const type = { 'content-type': 'application/json' };
-  const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors).toEqual([
-    { loc: ['body', ...field.split('.')], msg: expect.stringMatching(message), type: expect.any(String) },
-  ]);
-});
+])(
+  '%s with %s: states the expected type, and the received one unless it may be a secret',
+  async (path, body, field, message) => {
+    const type = { 'content-type': 'application/json' };
+    const answer = await sendRaw(app, app.adminToken, `/v3/organizations/${app.organizationId}${path}`, body, type);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual([
+      { loc: ['body', ...field.split('.')], msg: expect.stringMatching(message), type: expect.any(String) },
+    ]);
+  },
+);
 
 test.each([
   [1.5, '"expires_at" must be an integer, but was 1.5.'],

@@ -128,25 +128,31 @@ it.each(['in-turn', 'at-once'])('refuses a late answer to the first of two quest
   expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED', 'DENIED']);
 });
 
-it.each(['v1', 'v3'] as const)('does not take a second message for the answer to the next question (%s)', async (api) => {
-  const id = await start({ prompt: 'go', agent: 'in-turn' });
-  const first = await waitForQuestion(test, id, 'May I run ls?');
-  // The agent asks the next question when both messages have arrived.
-  signalAgents(id, 'SIGSTOP');
-  for (const message of ['Allow', 'Allow']) expect((await byRest[api](id, message)).status).toBe(200);
-  signalAgents(id, 'SIGCONT');
-  const second = await waitForQuestion(test, id, 'May I run make?');
-  const { messages, permissions } = await readAnswers(test, id);
-  expect(messages.map(({ answer }) => answer)).toEqual([{ questionId: first.questionId, optionId: null }, null]);
-  expect(permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED']);
-  // The later message answers the second question; the other one of the two belongs to the next turn.
-  expect((await byRest[api](id, 'Reject')).status).toBe(200);
-  await waitForQuestion(test, id, 'May I run ls?');
-  const after = await readAnswers(test, id);
-  expect(after.messages[2].answer).toEqual({ questionId: second.questionId, optionId: null });
-  expect(after.permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED', 'make DENIED']);
-  await byRest[api](id, 'no');
-});
+it.each(['v1', 'v3'] as const)(
+  'does not take a second message for the answer to the next question (%s)',
+  async (api) => {
+    const id = await start({ prompt: 'go', agent: 'in-turn' });
+    const first = await waitForQuestion(test, id, 'May I run ls?');
+    // The agent asks the next question when both messages have arrived.
+    signalAgents(id, 'SIGSTOP');
+    for (const message of ['Allow', 'Allow']) expect((await byRest[api](id, message)).status).toBe(200);
+    signalAgents(id, 'SIGCONT');
+    const second = await waitForQuestion(test, id, 'May I run make?');
+    const { messages, permissions } = await readAnswers(test, id);
+    expect(messages.map(({ answer }) => answer)).toEqual([{ questionId: first.questionId, optionId: null }, null]);
+    expect(permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual(['ls ALLOWED']);
+    // The later message answers the second question; the other one of the two belongs to the next turn.
+    expect((await byRest[api](id, 'Reject')).status).toBe(200);
+    await waitForQuestion(test, id, 'May I run ls?');
+    const after = await readAnswers(test, id);
+    expect(after.messages[2].answer).toEqual({ questionId: second.questionId, optionId: null });
+    expect(after.permissions.map(({ title, decision }) => `${title} ${decision}`)).toEqual([
+      'ls ALLOWED',
+      'make DENIED',
+    ]);
+    await byRest[api](id, 'no');
+  },
+);
 
 describe.skipIf(testDatabase === 'pglite')('a message that was sent before the question', () => {
   const ways = {

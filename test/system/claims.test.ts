@@ -15,25 +15,22 @@ const claimOne = async (context: Context): Promise<readonly ClaimedRun[]> => {
 };
 
 // The embedded database has a single connection, which no other process can lock.
-it.skipIf(testDatabase === 'pglite')(
-  'a claim skips a locked session, and delays no renewal',
-  async () => {
-    const test = await startApp();
-    onTestFinished(() => test.close());
-    const context = await asAdministrator(test);
-    const claimed = await createSession(test);
-    const runs = await claimOne(context);
-    const locked = await createSession(test);
-    const holder = new pg.Client({ connectionString: test.databaseUrl as string });
-    await holder.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select 1 from session_head where session_id = $1 for update', [locked]);
-      expect(await claimOne(context)).toEqual([]);
-      expect(await renewLeases(context, 'w', leaseMs, runs)).toEqual(new Set([claimed]));
-    } finally {
-      await holder.end();
-    }
-    expect((await claimOne(context)).map(({ sessionId }) => sessionId)).toEqual([locked]);
-  },
-);
+it.skipIf(testDatabase === 'pglite')('a claim skips a locked session, and delays no renewal', async () => {
+  const test = await startApp();
+  onTestFinished(() => test.close());
+  const context = await asAdministrator(test);
+  const claimed = await createSession(test);
+  const runs = await claimOne(context);
+  const locked = await createSession(test);
+  const holder = new pg.Client({ connectionString: test.databaseUrl as string });
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select 1 from session_head where session_id = $1 for update', [locked]);
+    expect(await claimOne(context)).toEqual([]);
+    expect(await renewLeases(context, 'w', leaseMs, runs)).toEqual(new Set([claimed]));
+  } finally {
+    await holder.end();
+  }
+  expect((await claimOne(context)).map(({ sessionId }) => sessionId)).toEqual([locked]);
+});

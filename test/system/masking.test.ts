@@ -64,19 +64,16 @@ const values = {
   long: `${secretCanary}${'0123456789abcdefghijklmnopqrstuvwxyz'.repeat(20)}`,
 };
 
-it.each(Object.entries(values))(
-  'masks a secret that an agent prints in every encoding: %s',
-  async (_, value) => {
-    const { session, all } = await start({ prompt: 'spell LEAK', session_secrets: [{ key: 'LEAK', value }] });
-    // The values were printed, and other text is unchanged.
-    expect(session.title).toBe('About ********');
-    const tools = session.events.nodes.filter((event: { kind: string }) => event.kind === 'TOOL_CALL');
-    expect(tools[0].title).toBe('echo ********');
-    expect(tools.at(-1).diffs[0].newText).toBe('key: ********\n');
-    expect(readable(all, value)).toEqual([]);
-    await requireNoSecrets(test.app.services.store);
-  },
-);
+it.each(Object.entries(values))('masks a secret that an agent prints in every encoding: %s', async (_, value) => {
+  const { session, all } = await start({ prompt: 'spell LEAK', session_secrets: [{ key: 'LEAK', value }] });
+  // The values were printed, and other text is unchanged.
+  expect(session.title).toBe('About ********');
+  const tools = session.events.nodes.filter((event: { kind: string }) => event.kind === 'TOOL_CALL');
+  expect(tools[0].title).toBe('echo ********');
+  expect(tools.at(-1).diffs[0].newText).toBe('key: ********\n');
+  expect(readable(all, value)).toEqual([]);
+  await requireNoSecrets(test.app.services.store);
+});
 
 it('masks each of two hundred secrets, including those with a common prefix', async () => {
   const values = Array.from({ length: 200 }, (_, n) => `${secretCanary}-${n}-${'s'.repeat(n)}`);

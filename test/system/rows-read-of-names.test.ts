@@ -63,25 +63,22 @@ it.each([
   ['secret', 'secrets', 'KEY'],
   ['automation', 'automations', 'NAME'],
   ['user_account', 'users', 'EMAIL'],
-])(
-  'reads no more than one page of %s by name, at either end and in the middle',
-  async (table, list, field) => {
-    const at = list === 'users' ? 'enterprise' : `organization(id: "${organizationId}")`;
-    const page = (size: string) =>
-      ask(
-        `{ at: ${at} { list: ${list}(${size}, orderBy: {field: ${field}, direction: ASC}) { nodes { id } pageInfo { endCursor } } } }`,
-      );
-    for (const size of ['first: 20', 'last: 20']) {
-      const { answer, read } = await page(size);
-      expect(answer.at.list.nodes).toHaveLength(20);
-      expect({ size, read: read[table] ?? 0 }).toEqual({ size, read: 21 });
-    }
-    const { answer } = await page('first: 100');
-    const next = await page(`first: 20, after: "${answer.at.list.pageInfo.endCursor}"`);
-    expect(next.answer.at.list.nodes).toHaveLength(20);
-    expect(next.read[table]).toBeLessThanOrEqual(22);
-  },
-);
+])('reads no more than one page of %s by name, at either end and in the middle', async (table, list, field) => {
+  const at = list === 'users' ? 'enterprise' : `organization(id: "${organizationId}")`;
+  const page = (size: string) =>
+    ask(
+      `{ at: ${at} { list: ${list}(${size}, orderBy: {field: ${field}, direction: ASC}) { nodes { id } pageInfo { endCursor } } } }`,
+    );
+  for (const size of ['first: 20', 'last: 20']) {
+    const { answer, read } = await page(size);
+    expect(answer.at.list.nodes).toHaveLength(20);
+    expect({ size, read: read[table] ?? 0 }).toEqual({ size, read: 21 });
+  }
+  const { answer } = await page('first: 100');
+  const next = await page(`first: 20, after: "${answer.at.list.pageInfo.endCursor}"`);
+  expect(next.answer.at.list.nodes).toHaveLength(20);
+  expect(next.read[table]).toBeLessThanOrEqual(22);
+});
 
 it.each([
   ['playbook', () => `playbook(by: {macro: {macro: "!M77", scope: {organizationId: "${organizationId}"}}})`],

@@ -8,8 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it(
-  'reveals and changes no other tenant by any route of the earlier versions',
-  { timeout: 600_000 },
-  () => runRoutes(world, routeParts.earlier, 180),
+it('reveals and changes no other tenant by any route of the earlier versions', { timeout: 600_000 }, () =>
+  runRoutes(world, routeParts.earlier, 180),
 );

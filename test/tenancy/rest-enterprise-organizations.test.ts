@@ -8,8 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it(
-  'reveals and changes no other tenant by any route of the enterprise’s organizations',
-  { timeout: 600_000 },
-  () => runRoutes(world, routeParts.itsOrganizations, 250),
+it('reveals and changes no other tenant by any route of the enterprise’s organizations', { timeout: 600_000 }, () =>
+  runRoutes(world, routeParts.itsOrganizations, 250),
 );

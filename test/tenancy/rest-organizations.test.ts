@@ -8,8 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.test.close());
 
-it(
-  'reveals and changes no other tenant by any route of an organization',
-  { timeout: 600_000 },
-  () => runRoutes(world, routeParts.organizations, 250),
+it('reveals and changes no other tenant by any route of an organization', { timeout: 600_000 }, () =>
+  runRoutes(world, routeParts.organizations, 250),
 );

@@ -1,6 +1,6 @@
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { inOrderOf, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
+import { inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 import {
   type AccessType,
   isOfAccessType,
@@ -13,7 +13,7 @@ import {
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
-import { whereInScope, whereListed } from '../../identity/organizations/scoped-rows.ts';
+import { findScopedByIds, whereListed } from '../../identity/organizations/scoped-rows.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import type { Bind, NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
@@ -34,10 +34,8 @@ const folderColumns = selectFields('KnowledgeFolder', 'f', fieldsOf('KnowledgeFo
  * Returns the folders of these unprefixed ids that the viewer may see, in the ids' order; null for each other id. One
  * statement.
  */
-export async function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {
-  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, null, viewNotes)) };
-  const rows = await context.store.prisma.knowledgeFolder.findMany({ where });
-  return inOrderOf(ids, rows);
+export function findFolders(context: Context, ids: readonly string[]): Promise<(FolderRecord | null)[]> {
+  return findScopedByIds(context, 'folder', ids, { view: viewNotes });
 }
 
 // From the root of each scope downwards, by one name at each depth.

@@ -3,9 +3,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { notFound } from '../../../common/errors.ts';
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { inOrderOf } from '../../find-by-ids.ts';
 import {
-  type AuthorizedScope,
   accessTypeSchema,
   findByScopedKeys,
   isOfAccessType,
@@ -18,7 +16,7 @@ import {
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
-import { whereInScope } from '../../identity/organizations/scoped-rows.ts';
+import { findScopedByIds } from '../../identity/organizations/scoped-rows.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
@@ -43,22 +41,12 @@ export const viewNotes: ScopePermissions = {
   enterprise: permissionFor.changeEnterpriseKnowledge,
 };
 
-async function readNotes(
-  context: Context,
-  ids: readonly string[],
-  scope: AuthorizedScope | null,
-): Promise<(NoteRecord | null)[]> {
-  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, scope, viewNotes)) };
-  const rows = await context.store.prisma.knowledgeNote.findMany({ where });
-  return inOrderOf(ids, rows);
-}
-
 /**
  * Returns the notes of these unprefixed ids that the viewer may read, in the ids' order; null for each other id. One
  * statement.
  */
 export function findNotes(context: Context, ids: readonly string[]): Promise<(NoteRecord | null)[]> {
-  return readNotes(context, ids, null);
+  return findScopedByIds(context, 'note', ids, { view: viewNotes });
 }
 
 /**
@@ -77,7 +65,8 @@ export function findNotesByMacro(context: Context, keys: readonly ScopedKey[]): 
 export async function getNote(context: Context, id: string, scope?: Scope): Promise<NoteRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewNotes);
   const bare = parseId('note', id);
-  const [note] = bare === null ? [] : await readNotes(context, [bare], authorizedScope);
+  const [note] =
+    bare === null ? [] : await findScopedByIds(context, 'note', [bare], { view: viewNotes, scope: authorizedScope });
   if (!note) throw notFound('note');
   return note;
 }

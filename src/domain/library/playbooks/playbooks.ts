@@ -3,7 +3,6 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { notFound } from '../../../common/errors.ts';
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { inOrderOf } from '../../find-by-ids.ts';
 import {
   type AccessType,
   accessTypeSchema,
@@ -15,7 +14,7 @@ import {
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
-import { whereInScope, whereListed } from '../../identity/organizations/scoped-rows.ts';
+import { findScopedByIds, whereInScope, whereListed } from '../../identity/organizations/scoped-rows.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
@@ -42,10 +41,8 @@ export const viewPlaybooks: ScopePermissions = {
  * Returns the playbooks of these unprefixed ids that the viewer may read, including deleted ones, which sessions still
  * refer to; in the ids' order, null for each other id. One statement.
  */
-export async function findPlaybooks(context: Context, ids: readonly string[]): Promise<(PlaybookRecord | null)[]> {
-  const where = { id: { in: [...ids] }, ...whereInScope(scopeFilterOf(context.viewer, null, viewPlaybooks)) };
-  const rows = await context.store.prisma.playbook.findMany({ where });
-  return inOrderOf(ids, rows);
+export function findPlaybooks(context: Context, ids: readonly string[]): Promise<(PlaybookRecord | null)[]> {
+  return findScopedByIds(context, 'playbook', ids, { view: viewPlaybooks });
 }
 
 /**

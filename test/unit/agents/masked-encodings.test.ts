@@ -130,7 +130,7 @@ it('finds a secret whose characters have different encodings, and keeps the text
       expect([text, masked, decoded(masked).includes(secret)]).toEqual([text, masked, false]);
       expect(masked).toContain('********');
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -152,7 +152,7 @@ it('finds a secret between quotation marks, wherever the agent pauses', () => {
         expect([text, stored, stored.includes(form), stored.includes('********')]).toEqual([text, stored, false, true]);
       },
     ),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -162,7 +162,7 @@ it('finds it in any division into chunks', () => {
       const stored = storedInChunks(secret, text, sizes);
       expect([text, stored, decoded(stored).includes(secret)]).toEqual([text, stored, false]);
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -177,7 +177,7 @@ it('keeps texts without a secret unchanged, encoded or not', () => {
     fc.property(any, (text) => {
       expect(mask(text, true)).toBe(text);
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 

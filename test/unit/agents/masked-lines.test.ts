@@ -60,7 +60,7 @@ it('finds a wrapped secret wherever the agent pauses', () => {
         expect([text, stored, foundIn(stored, bare, 6)]).toEqual([text, stored, null]);
       },
     ),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -83,7 +83,7 @@ it('finds each line of a wrapped secret if other text is between the lines', () 
         }
       },
     ),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -98,7 +98,7 @@ it('finds a part of a secret that is truncated anywhere, encoded or not', () => 
       const bare = way === asBase64 ? form : secret;
       expect([form, part, foundIn(createMask([secret])(part, true), bare, 8)]).toEqual([form, part, null]);
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -139,7 +139,7 @@ it('finds a secret with the marks of a diff, of a quotation or of JSON between i
       const stored = storedInChunks(secret, text, sizes);
       expect([text, stored, foundIn(bare(stored), form, 6)]).toEqual([text, stored, null]);
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -151,7 +151,7 @@ it('keeps a secret together that ends like it begins', () => {
       const stored = storedInChunks(secret, `${before}${secret}${after}`, sizes);
       expect([secret, stored, stored.includes(secret)]).toEqual([secret, stored, false]);
     }),
-    runs(150),
+    runs(1_000),
   );
 });
 
@@ -172,6 +172,6 @@ it('finds wrapped base64 in JSON with escaped slashes, as PHP writes it', () => 
         expect([text, stored, foundIn(bare(stored), form.replace(/=+$/, ''), 8)]).toEqual([text, stored, null]);
       },
     ),
-    runs(150),
+    runs(1_000),
   );
 });

@@ -33,7 +33,7 @@ const read = (text: string | Buffer, isStream: boolean, chunkBytes = 65_536) => 
   return { total: reader.total(), byteReads, maxBuffered, bytes: bytes.length };
 };
 
-const long = 'x"\\\n'.repeat(50_000);
+const long = 'x"\\\n'.repeat(250_000);
 it.each([
   {
     what: 'one JSON text with its usage at its end',
@@ -46,10 +46,10 @@ it.each([
     counts: counted,
   },
   { what: 'one with its usage in the middle', text: JSON.stringify({ a: long, usage, b: long }), counts: counted },
-  { what: 'a usage without an end', text: `{"usage":{"a":"${'x'.repeat(200_000)}`, counts: nothing },
-  { what: 'nothing but brackets', text: '[{"usage":'.repeat(20_000), counts: nothing },
-  { what: 'nothing but quotes', text: '"'.repeat(200_000), counts: nothing },
-  { what: 'nothing but backslashes', text: `{"usage":"${'\\'.repeat(200_000)}`, counts: nothing },
+  { what: 'a usage without an end', text: `{"usage":{"a":"${'x'.repeat(1_000_000)}`, counts: nothing },
+  { what: 'nothing but brackets', text: '[{"usage":'.repeat(100_000), counts: nothing },
+  { what: 'nothing but quotes', text: '"'.repeat(1_000_000), counts: nothing },
+  { what: 'nothing but backslashes', text: `{"usage":"${'\\'.repeat(1_000_000)}`, counts: nothing },
 ])('reads each byte once, and stores no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
     const { total, byteReads, maxBuffered, bytes } = read(text, false, chunkBytes);
@@ -60,11 +60,11 @@ it.each([
 });
 
 it.each([
-  { what: 'a line without an end', text: `data: {"a":"${'x'.repeat(200_000)}`, counts: nothing },
-  { what: 'bytes without any line', text: 'x'.repeat(200_000), counts: nothing },
+  { what: 'a line without an end', text: `data: {"a":"${'x'.repeat(1_000_000)}`, counts: nothing },
+  { what: 'bytes without any line', text: 'x'.repeat(1_000_000), counts: nothing },
   {
     what: 'a long line before the usage',
-    text: `data: {"a":"${'x'.repeat(200_000)}"}\n\ndata: ${JSON.stringify({ usage })}\n\n`,
+    text: `data: {"a":"${'x'.repeat(1_000_000)}"}\n\ndata: ${JSON.stringify({ usage })}\n\n`,
     counts: counted,
   },
   { what: 'a long line with the usage', text: `data: ${JSON.stringify({ a: long, usage })}\n\n`, counts: counted },
@@ -73,8 +73,8 @@ it.each([
     text: `data: {"a":"b\n\ndata: ${JSON.stringify({ usage })}\n\n`,
     counts: counted,
   },
-  { what: 'nothing but line ends', text: '\n\r'.repeat(100_000), counts: nothing },
-  { what: 'nothing but empty events', text: 'data:\n\n'.repeat(20_000), counts: nothing },
+  { what: 'nothing but line ends', text: '\n\r'.repeat(500_000), counts: nothing },
+  { what: 'nothing but empty events', text: 'data:\n\n'.repeat(100_000), counts: nothing },
 ])('reads each byte of a stream once, and stores no more than one usage, of $what', ({ text, counts }) => {
   for (const chunkBytes of [7, 65_536]) {
     const { total, byteReads, maxBuffered, bytes } = read(text, true, chunkBytes);
@@ -147,7 +147,7 @@ it('finds the same as JSON.parse in any JSON text, wherever the chunks end', () 
         expect(readCut(bytes, false, offsets)).toEqual(expected(all));
       },
     ),
-    runs(100),
+    runs(500),
   );
 });
 
@@ -173,7 +173,7 @@ it('finds it in any event stream, with any line ends and chunks', () => {
         expect(readCut(bytes, true, offsets)).toEqual(expected(all));
       },
     ),
-    runs(100),
+    runs(500),
   );
 });
 
@@ -204,7 +204,7 @@ it('accepts any bytes in any chunks', () => {
         expect(readCut(each, isStream, offsets)).toEqual(readCut(each, isStream, []));
       },
     ),
-    runs(300),
+    runs(1_000),
   );
 });
 

@@ -46,19 +46,9 @@ describe('a time zone', () => {
   });
 
   it('converts every moment back, except in the hour that occurs twice', () => {
-    const dayMs = 86_400_000;
-    const offset = (zone: string, at: number) => wallOf(zone, new Date(at)).getTime() - at;
     for (const zone of ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Africa/Casablanca']) {
       let twice = 0;
-      // Every quarter of an hour on days with clock changes and adjacent days; otherwise one time per day.
-      const changes = (at: number) => offset(zone, at - dayMs) !== offset(zone, at + 2 * dayMs);
-      const days = Array.from({ length: 365 }, (_, day) => Date.UTC(2026, 0, 1) + day * dayMs);
-      const moments = days.flatMap((day, n) =>
-        changes(day)
-          ? Array.from({ length: 96 }, (_, quarter) => day + quarter * 900_000)
-          : [day + (n % 24) * 3_600_000],
-      );
-      for (const at of moments) {
+      for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2027, 0, 1); at += 15 * 60_000) {
         const moment = momentOf(zone, wallOf(zone, new Date(at))).getTime();
         if (moment === at) continue;
         twice += 1;

@@ -16,7 +16,7 @@ it('writes a time like JavaScript', () => {
     fc.property(anyTime, (time) => {
       expect(writeTime(time)).toBe(time.toISOString());
     }),
-    runs(300),
+    runs(2_000),
   );
   expect(() => writeTime(new Date(Number.NaN))).toThrow(RangeError);
 });
@@ -27,6 +27,6 @@ it('writes one cursor for an entry, whatever form its parts had', () => {
     fc.property(fc.constantFrom(...ids), fc.nat(20_000), (sessionId, seq) => {
       expect(logCursor({ sessionId, seq })).toBe(writeCursor('log', sessionId, seq));
     }),
-    runs(300),
+    runs(2_000),
   );
 });

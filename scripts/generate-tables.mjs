@@ -19,15 +19,16 @@ const scalars = {
 };
 
 /** A field as it stands in the two halves of the file. Null: a relation, or a type that Prisma does not know. */
-function describeField({ name, dbName, kind, type, nativeType, isList, isRequired }) {
+function describeField({ name, dbName, kind, type, nativeType, isList, isRequired, documentation }) {
   const scalar = kind === 'scalar' ? scalars[type] : undefined;
   if (scalar === undefined) return null;
   const [valueType, defaultType] = scalar;
   const sqlType = nativeType ? nativeType[0].toLowerCase() : defaultType;
   const item = isList ? `readonly ${valueType}[]` : valueType;
+  const comment = documentation ? `/** ${documentation.replaceAll(/\s+/g, ' ')} */\n    ` : '';
   return {
     value: `${name}: { column: '${dbName ?? name}', type: '${sqlType}${isList ? '[]' : ''}' },`,
-    type: `readonly ${name}: ${item}${isRequired || valueType === 'unknown' ? '' : ' | null'};`,
+    type: `${comment}readonly ${name}: ${item}${isRequired || valueType === 'unknown' ? '' : ' | null'};`,
   };
 }
 

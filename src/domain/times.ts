@@ -1,9 +1,3 @@
-/**
- * Returns SQL that converts a `timestamptz(3)` to whole milliseconds since 1970: the form of a time in JSON that is
- * cheapest to read. Exact for all supported years, since a double has microsecond precision for their seconds.
- */
-export const timeAsNumber = (column: string): string => `round(date_part('epoch', ${column}) * 1000)`;
-
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The fast path covers times from 1970 to the year 9999; JavaScript's own function writes the others. */
 const lastMs = Date.UTC(10_000, 0) - 1;

@@ -7,6 +7,12 @@ export type Model = keyof Rows;
 export type Row<M extends Model> = Rows[M];
 /** A field of a model: a member of its rows. */
 export type Field<M extends Model> = keyof Rows[M] & string;
+/** A row with these fields only, of which those in `T` have narrower types than their columns. */
+export type Narrowed<
+  M extends Model,
+  F extends Field<M>,
+  T extends { readonly [K in keyof T]: K extends F ? Row<M>[K] : never },
+> = { readonly [K in F]: K extends keyof T ? T[K] : Row<M>[K] };
 
 interface Column {
   readonly column: string;
@@ -34,6 +40,32 @@ export function columnOf<M extends Model>(model: M, alias: string, field: Field<
   return `${alias}.${column(model, field).column}`;
 }
 
+/** The SQL type of a field's column, such as `text[]`. */
+export const sqlTypeOf = <M extends Model>(model: M, field: Field<M>): string => column(model, field).type;
+
+/** Returns the columns of these fields, as an INSERT lists them. */
+export const columnsOf = <M extends Model>(model: M, fields: readonly Field<M>[]): string =>
+  fields.map((field) => column(model, field).column).join(', ');
+
+/** Returns the columns of a record that `jsonb_to_recordset` reads, named as these fields. */
+export const recordOf = <M extends Model>(model: M, fields: readonly Field<M>[]): string =>
+  fields.map((field) => `"${field}" ${column(model, field).type}`).join(', ');
+
+/** Returns the columns of {@link recordOf}, of a record with this alias. */
+export const namesOf = (alias: string, fields: readonly string[]): string =>
+  fields.map((field) => `${alias}."${field}"`).join(', ');
+
+/** Returns the assignments of an UPDATE of these fields to its parameters from `$first` on. */
+export const assignmentsOf = <M extends Model>(model: M, fields: readonly Field<M>[], first: number): string =>
+  fields.map((field, n) => `${column(model, field).column} = ${parameter(model, field, first + n)}`).join(', ');
+
+/** Returns the parameters of these fields of a row. */
+export const parametersOf = <M extends Model, F extends Field<M>>(
+  model: M,
+  fields: readonly F[],
+  row: Pick<Row<M>, F>,
+): unknown[] => fields.map((field) => parameterValue(model, field, row[field]));
+
 /** Returns the SELECT list of these fields of a table with this alias, under their names. */
 export function selectFields<M extends Model>(model: M, alias: string, fields: readonly Field<M>[]): string {
   return fields.map((field) => `${columnOf(model, alias, field)} as "${field}"`).join(', ');
@@ -48,10 +80,9 @@ export interface Statement {
 /** An INSERT of a row. Omitted or undefined fields get the defaults of their columns. */
 export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>): Statement {
   const fields = writtenFields(model, row);
-  const columns = fields.map((field) => column(model, field).column);
   const parameters = fields.map((field, index) => parameter(model, field, index + 1));
   return {
-    text: `insert into ${tableOf(model)} (${columns.join(', ')}) values (${parameters.join(', ')})`,
+    text: `insert into ${tableOf(model)} (${columnsOf(model, fields)}) values (${parameters.join(', ')})`,
     values: fields.map((field) => parameterValue(model, field, row[field])),
   };
 }
@@ -59,11 +90,8 @@ export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>)
 /** An UPDATE of the row with this id. Omitted or undefined fields do not change. */
 export function updateStatement<M extends Model>(model: M, id: string, change: Partial<Row<M>>): Statement {
   const fields = writtenFields(model, change);
-  const assignments = fields.map(
-    (field, index) => `${column(model, field).column} = ${parameter(model, field, index + 2)}`,
-  );
   return {
-    text: `update ${tableOf(model)} set ${assignments.join(', ')} where id = $1`,
+    text: `update ${tableOf(model)} set ${assignmentsOf(model, fields, 2)} where id = $1`,
     values: [id, ...fields.map((field) => parameterValue(model, field, change[field]))],
   };
 }

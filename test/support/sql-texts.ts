@@ -64,7 +64,8 @@ function literalsIn(file: ts.SourceFile): ts.Expression[] {
 async function evaluate(node: ts.Expression, file: ts.SourceFile): Promise<unknown> {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text.replaceAll('_', ''));
-  if (ts.isAsExpression(node) || ts.isParenthesizedExpression(node)) return evaluate(node.expression, file);
+  if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node) || ts.isParenthesizedExpression(node))
+    return evaluate(node.expression, file);
   if (ts.isTemplateExpression(node)) {
     let text = node.head.text;
     for (const { expression, literal } of node.templateSpans)
@@ -75,9 +76,16 @@ async function evaluate(node: ts.Expression, file: ts.SourceFile): Promise<unkno
     const object = (await evaluate(node.expression, file)) as Record<string, unknown>;
     return object[node.name.text];
   }
+  if (ts.isArrayLiteralExpression(node)) {
+    return Promise.all(node.elements.map((element) => evaluate(element, file)));
+  }
   if (ts.isObjectLiteralExpression(node)) {
     const entries: [string, unknown][] = [];
     for (const property of node.properties) {
+      if (ts.isShorthandPropertyAssignment(property)) {
+        entries.push([property.name.text, await valueOfName(property.name, file)]);
+        continue;
+      }
       if (!ts.isPropertyAssignment(property) || ts.isComputedPropertyName(property.name)) throw unknown;
       entries.push([property.name.text, await evaluate(property.initializer, file)]);
     }

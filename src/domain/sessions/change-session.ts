@@ -1,24 +1,31 @@
 import { notFound } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
+import { assignmentsOf, type Field, parametersOf, type Row } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
 import { appendEntries, FencedError, type NewEntry } from './log.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { requireTransition } from './status.ts';
 
+const changedFields = [
+  'status',
+  'statusDetail',
+  'request',
+  'requestFrom',
+  'endedBy',
+  'isFresh',
+  'isArchived',
+  'pendingQuestionId',
+] as const satisfies readonly Field<'Session'>[];
+
 /** The fields of a session's status and its pending question. Omitted fields stay. */
-export type StatusChange = Partial<
-  Pick<
-    SessionRecord,
-    'status' | 'statusDetail' | 'request' | 'requestFrom' | 'endedBy' | 'isFresh' | 'isArchived' | 'pendingQuestionId'
-  >
->;
+export type StatusChange = Partial<Pick<SessionRecord, (typeof changedFields)[number]>>;
 
 /**
  * Locks a session for a change and reads it. The lock order is the same everywhere: run (if needed), head, session.
  * Throws FencedError if `generation` is set and stale, and NOT_FOUND if there is no session.
  */
 export async function lockSession(tx: Transaction, id: string, generation: number | null): Promise<SessionRecord> {
-  const [head] = await tx.query<{ generation: number }>(
+  const [head] = await tx.query<Pick<Row<'SessionHead'>, 'generation'>>(
     'select generation from session_head where session_id = $1 for update',
     [id],
   );
@@ -33,8 +40,7 @@ export async function lockSession(tx: Transaction, id: string, generation: numbe
 }
 
 const update = `
-  update session set status = $2, status_detail = $3, request = $4, request_from = $5, ended_by = $6, is_fresh = $7,
-         is_archived = $8, updated_at = greatest(updated_at, $9::timestamptz), pending_question_id = $10
+  update session set updated_at = greatest(updated_at, $2::timestamptz), ${assignmentsOf('Session', changedFields, 3)}
    where id = $1`;
 
 /**
@@ -67,18 +73,7 @@ export async function changeSession(
   const all = isMoved ? [...entries, status] : entries;
   if (all.length > 0) await appendEntries(tx, session.id, null, all, now);
   if (changed.length > 0) {
-    await tx.query(update, [
-      session.id,
-      next.status,
-      next.statusDetail,
-      next.request,
-      next.requestFrom,
-      next.endedBy,
-      next.isFresh,
-      next.isArchived,
-      now,
-      next.pendingQuestionId,
-    ]);
+    await tx.query(update, [session.id, now, ...parametersOf('Session', changedFields, next)]);
   }
   if (all.length > 0 || changed.length > 0) notifySession(context, tx, session);
   return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };

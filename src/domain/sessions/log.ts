@@ -1,6 +1,6 @@
 import type { Owner } from '../../auth/viewer.ts';
 import type { Store, Transaction } from '../../store/store.ts';
-import { authorColumns } from '../authors.ts';
+import { columnsOf, type Field, fieldsOf, type Narrowed, namesOf, recordOf, selectFields } from '../../store/tables.ts';
 import { newId } from '../ids.ts';
 
 /** The kinds of log entry, with the names of the GraphQL enum SessionEventKind. */
@@ -29,37 +29,32 @@ export const messageTypes = ['initial_user_message', 'user_message', 'agent_mess
 /** See {@link messageTypes}. */
 export type MessageType = (typeof messageTypes)[number];
 
-/** An entry of a session's log. `body` is text for people, `data` has the kind's own fields. */
-export interface LogEntry extends Owner {
-  readonly sessionId: string;
-  readonly seq: number;
-  readonly id: string;
+/** The values of the fields whose columns have a wider type. */
+interface EntryValues {
   readonly kind: EventKind;
   readonly messageType: MessageType | null;
-  readonly body: string | null;
   readonly data: Record<string, unknown> | null;
-  readonly createdAt: Date;
 }
+
+/** An entry of a session's log. `body` is text for people, `data` has the kind's own fields. */
+export type LogEntry = Narrowed<'LogEntry', Field<'LogEntry'>, EntryValues>;
 
 /** A log entry with a message type. */
 export type MessageEntry = LogEntry & { readonly messageType: MessageType; readonly body: string };
 
 /** A new entry. {@link appendEntries} assigns its number, id and time. */
-export interface NewEntry {
-  readonly id?: string;
-  readonly kind: EventKind;
-  readonly messageType?: MessageType;
-  readonly body?: string;
-  readonly data?: Record<string, unknown>;
-  readonly userId?: string | null;
-  readonly serviceUserId?: string | null;
-  readonly serviceKeyId?: string | null;
-}
+export type NewEntry = Pick<LogEntry, 'kind'> &
+  Partial<Pick<LogEntry, 'id' | keyof Owner>> & {
+    readonly messageType?: MessageType;
+    readonly body?: string;
+    readonly data?: Record<string, unknown>;
+  };
 
 /** The columns of a {@link LogEntry} of a `log_entry` aliased `e`. */
-export const logColumns = `
-  e.session_id as "sessionId", e.seq, e.id, e.kind, e.message_type as "messageType", e.body, e.data,
-  ${authorColumns('e')}, e.created_at as "createdAt"`;
+export const logColumns = selectFields('LogEntry', 'e', fieldsOf('LogEntry'));
+
+/** The fields of an entry that {@link appendEntries} takes from its input; the others have values of their own. */
+const ownFields = fieldsOf('LogEntry', ['sessionId', 'seq', 'createdAt']);
 
 // Assigns the number and checks the fence in one statement. `moved` updates the listed session only for messages and
 // status, and once when a resumed agent first streams. It depends on `head`, so the lock order head, session holds. The
@@ -77,12 +72,9 @@ const append = `
       from head where session.id = $1 and ($5::boolean or ($6::boolean and session.is_fresh))
     returning session.id),
   added as (
-    insert into log_entry (session_id, seq, id, kind, message_type, body, data, user_id, service_user_id, service_key_id, created_at)
-    select $1, head.first_seq + n.n, n.id, n.kind, n."messageType", n.body, n.data, n."userId", n."serviceUserId",
-           n."serviceKeyId", $4::timestamptz
-      from head cross join jsonb_to_recordset($7::jsonb)
-        as n(n int, id text, kind text, "messageType" text, body text, data jsonb, "userId" text, "serviceUserId" text,
-             "serviceKeyId" text)
+    insert into log_entry (session_id, seq, created_at, ${columnsOf('LogEntry', ownFields)})
+    select $1, head.first_seq + n.n, $4::timestamptz, ${namesOf('n', ownFields)}
+      from head cross join jsonb_to_recordset($7::jsonb) as n(n int, ${recordOf('LogEntry', ownFields)})
     returning seq)
   select seq from added order by seq`;
 

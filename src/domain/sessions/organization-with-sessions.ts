@@ -1,18 +1,15 @@
+import type { JsonValues } from '../../store/json-rows.ts';
 import type { Context } from '../context.ts';
-import {
-  type OrganizationValues,
-  organizationAsJson,
-  toOrganization,
-} from '../identity/organizations/organization-json.ts';
+import { organizationInJson } from '../identity/organizations/organization-json.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import type { Bind, NestedList } from '../nested-pages.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
 import { sortedPage } from '../sorted-pages.ts';
 import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
 import type { LogEntry } from './log.ts';
-import { type EntryValues, rangeAsJson, toEntries } from './read-logs.ts';
+import { type EntriesInJson, rangeAsJson, toEntries } from './read-logs.ts';
 import type { SessionRecord } from './session.ts';
-import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
+import { sessionInJson } from './session-json.ts';
 
 /** The data to read together with an organization. */
 export interface SessionsToo {
@@ -37,8 +34,14 @@ export interface OrganizationWithSessions {
 const maxBytes = 16 * 1024 * 1024;
 
 interface Row {
-  readonly organization: OrganizationValues<[isTooLong: boolean]>;
-  readonly sessions: readonly SessionValues<[log: readonly EntryValues[] | null]>[] | null;
+  readonly organization: JsonValues<OrganizationRecord>;
+  /** Null: too long. */
+  readonly sessions: readonly SessionAndLog[] | null;
+}
+
+interface SessionAndLog {
+  readonly session: JsonValues<SessionRecord>;
+  readonly log: EntriesInJson;
 }
 
 /**
@@ -63,12 +66,11 @@ export async function findOrganizationWithSessions(
     log &&
     window &&
     `case when s.position <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
-  const session = entries === null ? sessionAsJson() : sessionAsJson(entries);
   const [row] = await store.query<Row>(
-    `select ${organizationAsJson(`coalesce(size.bytes > ${maxBytes}, false)`)} as organization,
-            case when size.bytes <= ${maxBytes} then read.sessions end as sessions
+    `select ${organizationInJson.sql('o')} as organization,
+            case when coalesce(size.bytes, 0) <= ${maxBytes} then coalesce(read.sessions, '[]') end as sessions
        from organization o cross join lateral (select o.id) owner cross join lateral (
-         select json_agg(${session} order by s.position) as sessions from (
+         select json_agg(json_build_object('session', ${sessionInJson.sql('s')}, 'log', ${entries ?? 'null'}) order by s.position) as sessions from (
            select s.*, row_number() over () as position from (
              select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s
        ) read cross join lateral (select octet_length(read.sessions::text) as bytes offset 0) size
@@ -76,15 +78,14 @@ export async function findOrganizationWithSessions(
     values,
   );
   if (!row) return null;
-  const organization = toOrganization(row.organization);
-  const isTooLong = row.organization[9];
-  if (isTooLong) return { organization, sessions: null, logs: new Map() };
-  const found = row.sessions ?? [];
+  const organization = organizationInJson.read(row.organization);
   const logs = new Map<string, Page<LogEntry>>();
+  if (row.sessions === null) return { organization, sessions: null, logs };
+  const found = row.sessions.map(({ session }) => sessionInJson.read(session));
   if (window) {
-    for (const each of found.slice(0, page.window.limit)) {
-      logs.set(each[0], toLogPage(toEntries(each[0], each[29]), window));
+    for (const [n, { id }] of found.slice(0, page.window.limit).entries()) {
+      logs.set(id, toLogPage(toEntries(id, row.sessions[n]?.log ?? null), window));
     }
   }
-  return { organization, sessions: page.toPage(found.map(toSession)), logs };
+  return { organization, sessions: page.toPage(found), logs };
 }

@@ -1,7 +1,8 @@
+import { type JsonValues, jsonRow } from '../../store/json-rows.ts';
 import type { Store } from '../../store/store.ts';
+import { fieldsOf } from '../../store/tables.ts';
 import type { Bind } from '../nested-pages.ts';
-import { timeAsNumber } from '../times.ts';
-import type { EventKind, LogEntry, MessageType } from './log.ts';
+import type { EventKind, LogEntry } from './log.ts';
 
 /** A part of a session's log: `after` and `before` are exclusive numbers. */
 export interface LogRange {
@@ -13,22 +14,13 @@ export interface LogRange {
   readonly kinds: readonly EventKind[] | null;
 }
 
-const entryColumns = `e.seq, e.id, e.kind, e.message_type, e.body, e.data, e.user_id, e.service_user_id,
-  e.service_key_id, ${timeAsNumber('e.created_at')}`;
+const entryInJson = jsonRow<'LogEntry', LogEntry>('LogEntry')({
+  fields: fieldsOf('LogEntry', ['sessionId']),
+  given: ['sessionId'],
+});
 
-/** The values of an entry, in the order of the columns. */
-export type EntryValues = readonly [
-  seq: number,
-  id: string,
-  kind: EventKind,
-  messageType: MessageType | null,
-  body: string | null,
-  data: Record<string, unknown> | null,
-  userId: string | null,
-  serviceUserId: string | null,
-  serviceKeyId: string | null,
-  createdAtMs: number,
-];
+/** The value of {@link rangeAsJson}. */
+export type EntriesInJson = readonly JsonValues<LogEntry>[] | null;
 
 /**
  * SQL expression for a range of a session's log as one JSON array, null if it is empty; {@link toEntries} turns it into
@@ -43,26 +35,15 @@ export function rangeAsJson(session: string, range: LogRange, bind: Bind): strin
     ...(range.kinds ? [`e.kind = any(${bind(range.kinds)}::text[])`] : []),
     ...(range.before !== null ? [`e.seq < ${bind(range.before)}::int`] : []),
   ];
-  return `(select json_agg(json_build_array(${entryColumns})) from (
+  return `(select json_agg(${entryInJson.sql('e')}) from (
     select * from log_entry e where ${conditions.join(' and ')}
      order by e.seq ${range.backward ? 'desc' : 'asc'} limit ${bind(range.limit)}) e)`;
 }
 
 /** Turns the value of {@link rangeAsJson} of a session into entries. */
-export function toEntries(sessionId: string, values: readonly EntryValues[] | null): LogEntry[] {
-  return (values ?? []).map((each) => ({
-    sessionId,
-    seq: each[0],
-    id: each[1],
-    kind: each[2],
-    messageType: each[3],
-    body: each[4],
-    data: each[5],
-    userId: each[6],
-    serviceUserId: each[7],
-    serviceKeyId: each[8],
-    createdAt: new Date(each[9]),
-  }));
+export function toEntries(sessionId: string, values: EntriesInJson): LogEntry[] {
+  const given = { sessionId };
+  return (values ?? []).map((each) => entryInJson.read(each, given));
 }
 
 /**
@@ -72,7 +53,7 @@ export function toEntries(sessionId: string, values: readonly EntryValues[] | nu
 export async function readLogs(store: Store, sessionIds: readonly string[], range: LogRange): Promise<LogEntry[][]> {
   const values: unknown[] = [sessionIds];
   const entries = rangeAsJson('wanted.id', range, (value) => `$${values.push(value)}`);
-  const rows = await store.query<{ entries: readonly EntryValues[] | null }>(
+  const rows = await store.query<{ entries: EntriesInJson }>(
     `select ${entries} as entries from unnest($1::text[]) with ordinality as wanted(id, n) order by wanted.n`,
     values,
   );

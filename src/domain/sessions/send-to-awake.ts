@@ -1,5 +1,6 @@
 import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
+import type { JsonValues } from '../../store/json-rows.ts';
 import type { Store } from '../../store/store.ts';
 import { insertAuditEntry } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +8,7 @@ import { newId, parseId } from '../ids.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { childIds, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
-import { type SessionValues, sessionAsJson, toSession } from './session-json.ts';
+import { sessionWithChildrenInJson } from './session-json.ts';
 
 /** Maximum length of a message on this path, in UTF-16 code units: all messages of a statement are one parameter. */
 const maxFastPathLength = 16_384;
@@ -46,7 +47,7 @@ const statement = `
   moved as (
     update session s set updated_at = greatest(s.updated_at, locked."newest"), changed_xid = pg_current_xact_id()
       from locked where s.id = locked."sessionId"
-    returning s.id, s.organization_id, ${sessionAsJson(childIds)} as session),
+    returning s.id, s.organization_id, ${sessionWithChildrenInJson.sql('s', { childIds })} as session),
   added as (
     insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, service_key_id, created_at)
     select asked."sessionId", head.first + asked."nth" - 1, asked."id", 'MESSAGE', 'user_message', asked."message",
@@ -121,7 +122,7 @@ async function send(store: Store, messages: readonly PendingMessage[]): Promise<
   for (const row of rows) {
     const { context, id, message, createdAt } = messages[row.index] as PendingMessage;
     const { notifier, viewer } = context;
-    const session = Object.assign(toSession(row.session), { childIds: row.session[29] });
+    const session = sessionWithChildrenInJson.read(row.session);
     notifier.notify(`session:${session.id}`);
     notifier.notify(`command:${session.id}`);
     notifier.notify(`organization:${session.organizationId}`);
@@ -145,7 +146,7 @@ async function send(store: Store, messages: readonly PendingMessage[]): Promise<
 interface SentRow {
   readonly index: number;
   readonly seq: number;
-  readonly session: SessionValues<[childIds: readonly string[]]>;
+  readonly session: JsonValues<SessionWithChildren>;
 }
 
 /** The messages of one session and one writer: the statement takes all of them or none. */

@@ -1,28 +1,24 @@
 import type { OrganizationPermission } from '../../../auth/permissions.ts';
 import { hasPermission, mayUseOrganization, requirePermission } from '../../../auth/viewer.ts';
 import { DomainError, notFound, refuse } from '../../../common/errors.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 
+/** The fields of an organization that the APIs read. */
+export const organizationFields = fieldsOf('Organization', [
+  'allowedTags',
+  'defaultTag',
+  'hasAutomations',
+  'deletedAt',
+]);
+
 /** An organization as the APIs read it. ACU limits are whole ACUs; null: no limit. */
-export interface OrganizationRecord {
-  readonly id: string;
-  readonly enterpriseId: string;
-  readonly name: string;
-  readonly maxCycleAcuLimit: number | null;
-  readonly maxSessionAcuLimit: number | null;
-  /** Maximum number of concurrent sessions; null: the service's default; 0: no limit. */
-  readonly maxConcurrentSessions: number | null;
-  /** The agent profile of its sessions that name none; null: the default of the process that creates them. */
-  readonly defaultAgent: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+export type OrganizationRecord = Pick<Row<'Organization'>, (typeof organizationFields)[number]>;
 
 /** The columns of an {@link OrganizationRecord} of an `organization` aliased `o`. */
-export const organizationColumns = `o.id, o.enterprise_id as "enterpriseId", o.name, o.max_cycle_acu_limit as "maxCycleAcuLimit",
-  o.max_session_acu_limit as "maxSessionAcuLimit", o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent", o.created_at as "createdAt", o.updated_at as "updatedAt"`;
+export const organizationColumns = selectFields('Organization', 'o', organizationFields);
 
 /**
  * Returns the organizations of these unprefixed ids that the viewer may use, in the ids' order; null for each other id.

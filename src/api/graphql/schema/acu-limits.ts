@@ -3,7 +3,6 @@ import {
   getEnterpriseAcuLimit,
   setEnterpriseAcuLimit,
 } from '../../../domain/identity/organizations/enterprise-limit.ts';
-import type { EnterpriseRecord } from '../../../domain/identity/organizations/enterprises.ts';
 import { organizationsOf } from '../../../domain/identity/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
@@ -15,7 +14,6 @@ import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary, needs } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
   description: 'The maximum number of ACUs that an organization may use in a cycle, which is a calendar month in UTC.',
@@ -57,54 +55,6 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
 
 const organizationIdDescription = 'Global ID or REST id of the organization.';
 
-const SetAcuLimitInput = builder.inputType('SetAcuLimitInput', {
-  description: 'Input for setting the maximum number of ACUs that an organization may use in a cycle.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    cycleAcuLimit: t.int({
-      required: true,
-      description: 'Maximum number of ACUs in a cycle. The organization may use no ACUs if the limit is 0.',
-    }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const SetAcuLimitPayload = payloadType<{ acuLimit: OrganizationRecord }>(
-  'SetAcuLimitPayload',
-  'Result of setting the ACU limit of an organization.',
-  (t) => ({
-    acuLimit: t.expose('acuLimit', {
-      type: AcuLimit,
-      nullable: true,
-      description: 'ACU limit after the change. Null if there are user errors.',
-    }),
-  }),
-);
-
-const DeleteAcuLimitInput = builder.inputType('DeleteAcuLimitInput', {
-  description: 'Input for removing the ACU limit of an organization.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteAcuLimitPayload = payloadType<{ organization: OrganizationRecord; organizationId: string }>(
-  'DeleteAcuLimitPayload',
-  'Result of removing the ACU limit of an organization.',
-  (t) => ({
-    organization: t.expose('organization', {
-      type: Organization,
-      nullable: true,
-      description: 'Organization after its ACU limit was removed. Null if there are user errors.',
-    }),
-    organizationId: t.exposeString('organizationId', {
-      nullable: true,
-      description: 'The id of the organization as REST writes it.',
-    }),
-  }),
-);
-
 builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
   t.int({
     nullable: true,
@@ -115,38 +65,25 @@ builder.objectField(Enterprise, 'maxCycleAcuLimit', (t) =>
   }),
 );
 
-const UpdateEnterpriseInput = builder.inputType('UpdateEnterpriseInput', {
-  description: 'Input for changing the enterprise. Fields that are left out keep their values.',
-  fields: (t) => ({
+addMutation('updateEnterprise', {
+  description: 'Sets the maximum number of ACUs that all organizations together may use in a cycle.',
+  needs: ['manageAcuLimits'],
+  input: (t) => ({
     maxCycleAcuLimit: t.int({
       description: 'Maximum number of ACUs that all organizations together may use in a cycle. Null removes the limit.',
     }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const UpdateEnterprisePayload = payloadType<{ maxCycleAcuLimit: number; enterprise: EnterpriseRecord | null }>(
-  'UpdateEnterprisePayload',
-  'Result of changing the enterprise.',
-  (t) => ({
-    maxCycleAcuLimit: t.exposeInt('maxCycleAcuLimit', {
-      nullable: true,
+  payload: {
+    maxCycleAcuLimit: {
+      type: 'Int',
       description:
         'Maximum number of ACUs that all organizations together may use in a cycle. Null if there is no limit or there are user errors.',
-    }),
-    enterprise: t.expose('enterprise', {
+    },
+    enterprise: {
       type: Enterprise,
-      nullable: true,
       description: 'Enterprise after the change. Null if the viewer may not read the enterprise.',
-    }),
-  }),
-);
-
-addMutation('updateEnterprise', {
-  input: UpdateEnterpriseInput,
-  payload: UpdateEnterprisePayload,
-  needs: ['manageAcuLimits'],
-  description: 'Sets the maximum number of ACUs that all organizations together may use in a cycle.',
+    },
+  },
   act: async (input, { domain, loaders }) => ({
     maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
     enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
@@ -154,21 +91,33 @@ addMutation('updateEnterprise', {
 });
 
 addMutation('setAcuLimit', {
-  input: SetAcuLimitInput,
-  payload: SetAcuLimitPayload,
-  needs: ['manageAcuLimits'],
   description:
     'Sets the maximum number of ACUs that an organization may use in a cycle. An existing limit is replaced.',
+  needs: ['manageAcuLimits'],
+  input: (t) => ({
+    organizationId: t.id({ required: true, description: organizationIdDescription }),
+    cycleAcuLimit: t.int({
+      required: true,
+      description: 'Maximum number of ACUs in a cycle. The organization may use no ACUs if the limit is 0.',
+    }),
+  }),
+  payload: { acuLimit: AcuLimit },
   act: async (input, { domain }) => ({
     acuLimit: await setCycleAcuLimit(domain, input.organizationId, input.cycleAcuLimit),
   }),
 });
 
 addMutation('deleteAcuLimit', {
-  input: DeleteAcuLimitInput,
-  payload: DeleteAcuLimitPayload,
-  needs: ['manageAcuLimits'],
   description: 'Removes the ACU limit of an organization. Does nothing if the organization has no limit.',
+  needs: ['manageAcuLimits'],
+  input: (t) => ({ organizationId: t.id({ required: true, description: organizationIdDescription }) }),
+  payload: {
+    organization: {
+      type: Organization,
+      description: 'Organization after its ACU limit was removed. Null if there are user errors.',
+    },
+    organizationId: { type: 'String', description: 'The id of the organization as REST writes it.' },
+  },
   act: async (input, { domain }) => {
     const organization = await setCycleAcuLimit(domain, input.organizationId, null);
     return { organization, organizationId: prefixedId('organization', organization.id) };

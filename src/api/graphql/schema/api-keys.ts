@@ -4,17 +4,11 @@ import { revokeAllApiKeys, revokeApiKey } from '../../../domain/identity/keys/re
 import { rotateApiKey } from '../../../domain/identity/keys/rotate-api-key.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
-import { addMutation } from './add-mutation.ts';
+import { addMutation, type InputFields } from './add-mutation.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { exceptOwn } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import {
-  clientMutationIdDescription,
-  idempotencyKeyDescription,
-  keyedPayloadType,
-  payloadType,
-  shownOnceDescription,
-} from './payloads.ts';
+import { shownOnceDescription } from './payloads.ts';
 import { Role } from './people.ts';
 import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
 import { organizationIdDescription, organizationIdOf, ScopeInput } from './scope-input.ts';
@@ -168,9 +162,11 @@ function holderOf({ personal, personalAccessToken, service, serviceUser }: KindI
 const namesIn = (kind: string) =>
   Object.fromEntries(['userId', 'organizationId', 'roleId', 'scope'].map((name) => [name, `kind.${kind}.${name}`]));
 
-const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
-  description: 'Input for creating an API key.',
-  fields: (t) => ({
+/** The payload of createApiKey. */
+export const CreateApiKeyPayload = addMutation('createApiKey', {
+  description: 'Creates an API key and returns its token, which cannot be retrieved again.',
+  needs: [exceptOwn('createServiceKey', 'manageEnterpriseServiceKeys', 'createKeyForUser')],
+  input: (t) => ({
     kind: t.field({
       type: ApiKeyKindInput,
       required: true,
@@ -182,98 +178,48 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
       description:
         'Time when the key expires. Must be in the future and not after the expiry of the viewer’s own key. Null if the key does not expire.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-/** The payload of createApiKey. */
-export const CreateApiKeyPayload = keyedPayloadType<{ apiKey: ApiKeyRecord; token: string | null }>(
-  'CreateApiKeyPayload',
-  'Result of creating an API key.',
-  (t) => ({
-    apiKey: t.expose('apiKey', {
-      type: ApiKey,
-      nullable: true,
-      description: 'API key that was created. Null if there are user errors.',
-    }),
-    token: t.exposeString('token', {
-      nullable: true,
-      description: `Token of the new key. ${shownOnceDescription}`,
-    }),
-  }),
-);
-
-addMutation('createApiKey', {
-  input: CreateApiKeyInput,
-  payload: CreateApiKeyPayload,
-  needs: [exceptOwn('createServiceKey', 'manageEnterpriseServiceKeys', 'createKeyForUser')],
-  description: 'Creates an API key and returns its token, which cannot be retrieved again.',
+  takes: 'idempotencyKey',
+  payload: {
+    apiKey: ApiKey,
+    token: { type: 'String', description: `Token of the new key. ${shownOnceDescription}` },
+  },
   names: ({ kind }) => namesIn(Object.keys(kind)[0] ?? ''),
   act: ({ name, expiresAt, kind }, { domain }, options) =>
     createApiKey(domain, { name, expiresAt, ...holderOf(kind) }, options),
 });
 
-const apiKeyIdDescription = 'Global ID or REST id of the API key.';
-
-const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
-  description: 'Input for revoking an API key.',
-  fields: (t) => ({
-    apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
+const oneKey = (t: InputFields) => ({
+  apiKeyId: t.id({ required: true, description: 'Global ID or REST id of the API key.' }),
 });
 
-const RevokeApiKeyPayload = payloadType<{ apiKey: ApiKeyRecord }>(
-  'RevokeApiKeyPayload',
-  'Result of revoking an API key.',
-  (t) => ({
-    apiKey: t.expose('apiKey', {
-      type: ApiKey,
-      nullable: true,
-      description: 'API key that was revoked. Null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('revokeApiKey', {
-  input: RevokeApiKeyInput,
-  payload: RevokeApiKeyPayload,
-  needs: [],
   description:
     'Revokes an API key permanently: a key of the viewer, or of a principal that the viewer manages. WebSocket connections and event streams that use the key are closed. Fails with `INVALID_STATE` if the key is already revoked.',
+  needs: [],
+  input: oneKey,
+  payload: {
+    apiKey: { type: ApiKey, description: 'API key that was revoked. Null if there are user errors.' },
+  },
   act: async (input, { domain }) => ({ apiKey: await revokeApiKey(domain, input) }),
 });
 
-const RevokeAllApiKeysInput = builder.inputType('RevokeAllApiKeysInput', {
-  description: 'Input for revoking all API keys. No values are required.',
-  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
-});
-
-const RevokeAllApiKeysPayload = payloadType<{ revokedCount: number }>(
-  'RevokeAllApiKeysPayload',
-  'Result of revoking all API keys.',
-  (t) => ({
-    revokedCount: t.exposeInt('revokedCount', {
-      nullable: true,
-      description: 'Number of keys that were revoked. Null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('revokeAllApiKeys', {
-  input: RevokeAllApiKeysInput,
-  payload: RevokeAllApiKeysPayload,
-  needs: ['revokeAllKeys', 'manageUserKeys', 'manageEnterpriseServiceKeys'],
   description:
     'Revokes all keys of users and all service keys in every organization, including the key of the request if it is one of these. Keys of service users are not revoked.',
+  needs: ['revokeAllKeys', 'manageUserKeys', 'manageEnterpriseServiceKeys'],
+  payload: {
+    revokedCount: { type: 'Int', description: 'Number of keys that were revoked. Null if there are user errors.' },
+  },
   act: async (_input, { domain }) => ({ revokedCount: await revokeAllApiKeys(domain) }),
 });
 
-const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
-  description: 'Input for replacing an API key with a new key.',
-  fields: (t) => ({
-    apiKeyId: t.id({ required: true, description: apiKeyIdDescription }),
+addMutation('rotateApiKey', {
+  description:
+    'Creates a key with the name, owner, organization and role of an active key and returns its token, which cannot be retrieved again. Revokes the current key unless `revokeCurrent` is false.',
+  needs: [],
+  input: (t) => ({
+    ...oneKey(t),
     newExpiresAt: t.field({
       type: 'DateTime',
       description:
@@ -283,32 +229,11 @@ const RotateApiKeyInput = builder.inputType('RotateApiKeyInput', {
       defaultValue: true,
       description: 'Whether the current key is revoked immediately. Defaults to true.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const RotateApiKeyPayload = keyedPayloadType<{ apiKey: ApiKeyRecord; token: string | null }>(
-  'RotateApiKeyPayload',
-  'Result of replacing an API key with a new key.',
-  (t) => ({
-    apiKey: t.expose('apiKey', {
-      type: ApiKey,
-      nullable: true,
-      description: 'New API key. Null if there are user errors.',
-    }),
-    token: t.exposeString('token', {
-      nullable: true,
-      description: `Token of the new key. ${shownOnceDescription}`,
-    }),
-  }),
-);
-
-addMutation('rotateApiKey', {
-  input: RotateApiKeyInput,
-  payload: RotateApiKeyPayload,
-  needs: [],
-  description:
-    'Creates a key with the name, owner, organization and role of an active key and returns its token, which cannot be retrieved again. Revokes the current key unless `revokeCurrent` is false.',
+  takes: 'idempotencyKey',
+  payload: {
+    apiKey: { type: ApiKey, description: 'New API key. Null if there are user errors.' },
+    token: { type: 'String', description: `Token of the new key. ${shownOnceDescription}` },
+  },
   act: (input, { domain }, options) => rotateApiKey(domain, input, input, options),
 });

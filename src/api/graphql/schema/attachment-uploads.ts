@@ -1,7 +1,6 @@
 import { type AttachmentUploadRecord, createAttachmentUpload } from '../../../domain/sessions/attachments/uploads.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType } from './payloads.ts';
 import { organizationIdDescription } from './scope-input.ts';
 
 const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUpload').implement({
@@ -20,36 +19,17 @@ const AttachmentUpload = builder.objectRef<AttachmentUploadRecord>('AttachmentUp
   }),
 });
 
-const CreateAttachmentUploadInput = builder.inputType('CreateAttachmentUploadInput', {
-  description: 'Input for creating an upload URL for a file.',
-  fields: (t) => ({
-    organizationId: t.id({ description: organizationIdDescription }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-interface Made {
-  readonly attachmentUpload: AttachmentUploadRecord;
-}
-
-const CreateAttachmentUploadPayload = keyedPayloadType<Made>(
-  'CreateAttachmentUploadPayload',
-  'Result of creating an upload URL for a file.',
-  (t) => ({
-    attachmentUpload: t.expose('attachmentUpload', {
-      type: AttachmentUpload,
-      nullable: true,
-      description: 'Upload URL that was created, with its expiry time and size limit. Null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('createAttachmentUpload', {
-  input: CreateAttachmentUploadInput,
-  payload: CreateAttachmentUploadPayload,
-  needs: ['uploadAttachment'],
   description: 'Creates a signed URL to which one file can be uploaded on behalf of the viewer.',
+  needs: ['uploadAttachment'],
+  input: (t) => ({ organizationId: t.id({ description: organizationIdDescription }) }),
+  takes: 'idempotencyKey',
+  payload: {
+    attachmentUpload: {
+      type: AttachmentUpload,
+      description: 'Upload URL that was created, with its expiry time and size limit. Null if there are user errors.',
+    },
+  },
   act: async (input, { domain }, options) => ({
     attachmentUpload: await createAttachmentUpload(domain, input.organizationId, options),
   }),

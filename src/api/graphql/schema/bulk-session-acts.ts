@@ -1,4 +1,4 @@
-import type { InputObjectRef } from '@pothos/core';
+import type { InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
@@ -13,11 +13,11 @@ import {
   unarchiveSessions,
 } from '../../../domain/sessions/bulk-acts.ts';
 import type { TagMode } from '../../../domain/sessions/tags.ts';
-import { builder, type SchemaTypes } from '../builder.ts';
+import { builder } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';
-import { addMutation } from './add-mutation.ts';
+import { addMutation, type InputFields } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, payloadType, UserErrorType } from './payloads.ts';
+import { UserErrorType } from './payloads.ts';
 import { organizationIdDescription } from './scope-input.ts';
 import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
@@ -81,7 +81,7 @@ const SessionSelection = builder.inputType('SessionSelection', {
   }),
 });
 
-function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) {
+function targetFields(t: InputFields) {
   return {
     selection: t.field({ type: SessionSelection, required: true, description: 'Selection of the sessions to act on.' }),
     organizationId: t.id({
@@ -100,90 +100,97 @@ function targetFields(t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'Input
       description:
         'Whether to change nothing. `results` then has the sessions that would be changed, as they are, and the errors of those that would be refused.',
     }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   };
 }
 
-interface TargetInput extends Pick<BulkTarget, 'organizationId' | 'first' | 'after'> {
-  readonly selection: typeof SessionSelection.$inferInput;
-  readonly dryRun?: boolean | null | undefined;
-}
+type BulkInput = InputShapeFromFields<ReturnType<typeof targetFields>>;
 
-function parseTarget({ selection, organizationId, first, after, dryRun }: TargetInput): BulkTarget {
+function parseTarget({ selection, organizationId, first, after, dryRun }: BulkInput): BulkTarget {
   const { sessionIds, filter } = selection;
   const target = { organizationId, first, after, isDryRun: dryRun };
   return sessionIds ? { ...target, sessionIds } : { ...target, filter: parseSessionFilter(filter) };
 }
 
+// The viewer's enterprise permissions count here as they do for single sessions.
+const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
+
+interface BulkMutation<Fields extends InputFieldMap> {
+  readonly description: string;
+  /** The fields of its input, besides those that select sessions. */
+  readonly input?: (t: InputFields) => Fields;
+  readonly run: (
+    domain: Context,
+    target: BulkTarget,
+    input: BulkInput & InputShapeFromFields<Fields>,
+  ) => Promise<BulkOutcome>;
+}
+
 /** Adds a bulk mutation, which is charged by the number of sessions that it found. */
-function addBulkMutation<Input extends TargetInput & { readonly clientMutationId?: string | null | undefined }>(
+function addBulkMutation<Fields extends InputFieldMap = Record<never, never>>(
   name: string,
-  description: string,
-  input: InputObjectRef<SchemaTypes, Input>,
-  run: (domain: Context, target: BulkTarget, input: Input) => Promise<BulkOutcome>,
+  { description, input: fields, run }: BulkMutation<Fields>,
 ): void {
   addMutation(name, {
-    input,
-    payload: bulkPayload(`${name[0]?.toUpperCase()}${name.slice(1)}Payload`),
-    needs: [managesSession],
     description: `${description} A session for which it is refused has the reason in its result and does not affect the others.`,
+    needs: [managesSession],
+    input: (t) => ({ ...targetFields(t), ...(fields?.(t) as Record<never, never>) }),
+    payload: {
+      results: {
+        type: [BulkSessionResult],
+        description:
+          'Result for each session, in the order of `sessionIds` or of the sessions that match `filter`. Null if there are user errors.',
+      },
+      hasMore: {
+        type: 'Boolean',
+        description: 'Whether more sessions match the filter. To continue, pass `endCursor` as `after`.',
+      },
+      endCursor: {
+        type: 'String',
+        description: 'Cursor of the last session. Null if no session matched or no filter was given.',
+      },
+    },
     names: { sessionIds: 'selection.sessionIds', filter: 'selection.filter' },
-    act: async (bulkInput, { domain, charge }, _options, info) => {
+    act: async (input, { domain, charge }, _options, info) => {
       charge.ran.set(info.path.key, 0);
-      const outcome = await run(contextOf(domain), parseTarget(bulkInput), bulkInput);
+      const outcome = await run(
+        contextOf(domain),
+        parseTarget(input),
+        input as BulkInput & InputShapeFromFields<Fields>,
+      );
       charge.ran.set(info.path.key, outcome.results.length);
       return outcome;
     },
   });
 }
 
-function bulkPayload(name: string) {
-  return payloadType<BulkOutcome>(name, 'Result of a bulk operation, with an entry for each session.', (t) => ({
-    results: t.field({
-      type: [BulkSessionResult],
-      nullable: true,
-      description:
-        'Result for each session, in the order of `sessionIds` or of the sessions that match `filter`. Null if there are user errors.',
-      resolve: ({ results }) => results && [...results],
-    }),
-    hasMore: t.exposeBoolean('hasMore', {
-      nullable: true,
-      description: 'Whether more sessions match the filter. To continue, pass `endCursor` as `after`.',
-    }),
-    endCursor: t.exposeString('endCursor', {
-      nullable: true,
-      description: 'Cursor of the last session. Null if no session matched or no filter was given.',
-    }),
-  }));
-}
-
-// The viewer's enterprise permissions count here as they do for single sessions.
-const contextOf = (domain: Context) => ofAnySession(ofAnySession(domain, 'view'), 'manage');
-
-const ArchiveSessionsInput = builder.inputType('ArchiveSessionsInput', {
-  description: 'Input for archiving up to 100 sessions.',
-  fields: targetFields,
+addBulkMutation('archiveSessions', {
+  description:
+    'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
+  run: archiveSessions,
 });
 
-const UnarchiveSessionsInput = builder.inputType('UnarchiveSessionsInput', {
-  description: 'Input for unarchiving up to 100 sessions.',
-  fields: targetFields,
+addBulkMutation('unarchiveSessions', {
+  description:
+    'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
+  run: unarchiveSessions,
 });
 
-const TerminateSessionsInput = builder.inputType('TerminateSessionsInput', {
-  description: 'Input for terminating up to 100 sessions.',
-  fields: (t) => ({
+addBulkMutation('terminateSessions', {
+  description:
+    'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true.',
+  input: (t) => ({
     archive: t.boolean({
       defaultValue: false,
       description: 'Whether to archive the sessions as well. Defaults to false.',
     }),
-    ...targetFields(t),
   }),
+  run: (domain, target, { archive }) => terminateSessions(domain, target, archive ?? false),
 });
 
-const TagSessionsInput = builder.inputType('TagSessionsInput', {
-  description: 'Input for changing the tags of up to 100 sessions.',
-  fields: (t) => ({
+addBulkMutation('tagSessions', {
+  description:
+    'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
+  input: (t) => ({
     tags: t.stringList({
       required: true,
       description: 'Tags to add, remove or set, depending on `mode`. Maximum 50, each of 1 to 200 characters.',
@@ -193,34 +200,6 @@ const TagSessionsInput = builder.inputType('TagSessionsInput', {
       defaultValue: 'add',
       description: 'Way in which the given tags change the tags of the sessions. Defaults to `ADD`.',
     }),
-    ...targetFields(t),
   }),
+  run: (domain, target, { tags, mode }) => tagSessions(domain, target, tags, mode ?? 'add'),
 });
-
-addBulkMutation(
-  'archiveSessions',
-  'Archives up to 100 sessions, each as `archiveSession` does. With `filter`, sessions that are already archived are skipped.',
-  ArchiveSessionsInput,
-  archiveSessions,
-);
-
-addBulkMutation(
-  'unarchiveSessions',
-  'Unarchives up to 100 sessions, each as `unarchiveSession` does. With `filter`, sessions that are not archived are skipped.',
-  UnarchiveSessionsInput,
-  unarchiveSessions,
-);
-
-addBulkMutation(
-  'terminateSessions',
-  'Terminates up to 100 sessions permanently, each as `terminateSession` does. With `filter`, sessions that have already ended are skipped unless `archive` is true.',
-  TerminateSessionsInput,
-  (domain, target, { archive }) => terminateSessions(domain, target, archive ?? false),
-);
-
-addBulkMutation(
-  'tagSessions',
-  'Changes the tags of up to 100 sessions, each as `addSessionTags`, `removeSessionTags` or `replaceSessionTags` does, depending on `mode`.',
-  TagSessionsInput,
-  (domain, target, { tags, mode }) => tagSessions(domain, target, tags, mode ?? 'add'),
-);

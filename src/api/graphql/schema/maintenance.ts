@@ -2,7 +2,6 @@ import { endMaintenance } from '../../../domain/maintenance/maintenance.ts';
 import type { MaintenanceMode, MaintenanceReason } from '../../../domain/maintenance-mode.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
 
 const MaintenanceReasonEnum = builder.enumType('MaintenanceReason', {
   description: 'The reason for which the service is in maintenance mode.',
@@ -35,28 +34,16 @@ builder.queryField('maintenance', (t) =>
   }),
 );
 
-const EndMaintenanceInput = builder.inputType('EndMaintenanceInput', {
-  description: 'The input to end maintenance mode.',
-  fields: (t) => ({ clientMutationId: t.string({ description: clientMutationIdDescription }) }),
-});
-
-const EndMaintenancePayload = payloadType<{ isEnded: boolean }>(
-  'EndMaintenancePayload',
-  'Result of ending maintenance mode.',
-  (t) => ({
-    isEnded: t.exposeBoolean('isEnded', {
-      nullable: true,
-      description: 'Whether maintenance mode is off from now on; null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('endMaintenance', {
-  input: EndMaintenanceInput,
-  payload: EndMaintenancePayload,
-  needs: ['endMaintenance'],
   description:
     'Ends maintenance mode after a copied database was detected: all processes run sessions, automations and webhooks again. Does nothing if maintenance mode is off. INVALID_STATE if `MAINTENANCE=true` keeps it on.',
+  needs: ['endMaintenance'],
+  payload: {
+    isEnded: {
+      type: 'Boolean',
+      description: 'Whether maintenance mode is off from now on; null if there are user errors.',
+    },
+  },
   act: async (_input, { domain }) => {
     await endMaintenance(domain);
     return { isEnded: true };

@@ -1,15 +1,15 @@
 import { deleteOrganization, updateOrganization } from '../../../domain/identity/organizations/change-organization.ts';
 import { createOrganization } from '../../../domain/identity/organizations/organizations.ts';
-import { findOrganization, type OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
+import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { globalId } from '../../../domain/ids.ts';
-import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 
-const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
-  description: 'Properties of the organization to create.',
-  fields: (t) => ({
+/** The payload of createOrganization. */
+export const CreateOrganizationPayload = addMutation('createOrganization', {
+  description: 'Creates an organization in the enterprise.',
+  needs: ['createOrganization'],
+  input: (t) => ({
     name: t.string({ required: true, description: 'Name of the organization: 1 to 200 characters, not blank.' }),
     maxCycleAcuLimit: t.int({
       description:
@@ -18,40 +18,19 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     maxSessionAcuLimit: t.int({
       description: 'Maximum number of ACUs that each session of the organization may use; null for no limit.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-/** The payload of createOrganization. */
-export const CreateOrganizationPayload = keyedPayloadType<{ organization: OrganizationRecord }>(
-  'CreateOrganizationPayload',
-  'Result of creating an organization.',
-  (t) => ({
-    organization: t.expose('organization', {
-      type: Organization,
-      nullable: true,
-      description: 'The new organization; null if there are user errors.',
-    }),
-  }),
-);
-
-addMutation('createOrganization', {
-  input: CreateOrganizationInput,
-  payload: CreateOrganizationPayload,
-  needs: ['createOrganization'],
-  description: 'Creates an organization in the enterprise.',
-  act: async (input, context, options) => {
-    const { idempotencyKey: _key, clientMutationId: _mutation, ...organization } = input;
-    return { organization: await createOrganization(context.domain, organization, options) };
-  },
+  takes: 'idempotencyKey',
+  payload: { organization: Organization },
+  act: async (input, { domain }, options) => ({ organization: await createOrganization(domain, input, options) }),
 });
 
 const organizationIdDescription = 'Global ID or REST id of the organization (`org-…`).';
 
-const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
-  description: 'Changes to an organization. Fields that are left out keep their values.',
-  fields: (t) => ({
+addMutation('updateOrganization', {
+  description:
+    'Updates an organization. The name and the agent require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
+  needs: [['updateOrganization', 'manageAcuLimits']],
+  input: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
     name: t.string({ description: 'New name of the organization: 1 to 200 characters, not blank. Must not be null.' }),
     maxCycleAcuLimit: t.int({
@@ -72,28 +51,13 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
       description:
         'Tag for sessions that are created without tags. Must be an allowed tag of the organization, of 1 to 200 characters. Null clears the default tag.',
     }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const UpdateOrganizationPayload = payloadType<{ organization: OrganizationRecord | null }>(
-  'UpdateOrganizationPayload',
-  'Result of updating an organization.',
-  (t) => ({
-    organization: t.expose('organization', {
+  payload: {
+    organization: {
       type: Organization,
-      nullable: true,
       description: 'The organization after the change; null if the viewer may not see it, or if there are user errors.',
-    }),
-  }),
-);
-
-addMutation('updateOrganization', {
-  input: UpdateOrganizationInput,
-  payload: UpdateOrganizationPayload,
-  needs: [['updateOrganization', 'manageAcuLimits']],
-  description:
-    'Updates an organization. The name and the agent require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
+    },
+  },
   act: async (input, { domain }) => {
     const organization = await updateOrganization(domain, input.organizationId, input);
     // Callers that may not see the organization may still change its default tag.
@@ -102,32 +66,12 @@ addMutation('updateOrganization', {
   },
 });
 
-const DeleteOrganizationInput = builder.inputType('DeleteOrganizationInput', {
-  description: 'The organization to delete, with everything in it.',
-  fields: (t) => ({
-    organizationId: t.id({ required: true, description: organizationIdDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteOrganizationPayload = payloadType<{ deletedOrganizationId: string }>(
-  'DeleteOrganizationPayload',
-  'Result of deleting an organization.',
-  (t) => ({
-    deletedOrganizationId: t.expose('deletedOrganizationId', {
-      type: 'ID',
-      nullable: true,
-      description: 'Global ID of the deleted organization; null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('deleteOrganization', {
-  input: DeleteOrganizationInput,
-  payload: DeleteOrganizationPayload,
-  needs: ['deleteOrganization'],
   description:
     'Deletes an organization and everything in it. Its API keys stop working and its sessions are terminated.',
+  needs: ['deleteOrganization'],
+  input: (t) => ({ organizationId: t.id({ required: true, description: organizationIdDescription }) }),
+  payload: { deletedOrganizationId: 'ID' },
   act: async (input, { domain }) => {
     const { id } = await deleteOrganization(domain, input.organizationId);
     return { deletedOrganizationId: globalId('organization', id) };

@@ -1,4 +1,3 @@
-import type { FieldMap } from '@pothos/core';
 import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
@@ -9,7 +8,7 @@ import {
 } from 'graphql';
 import { type Issue, invalidInput, refuse } from '../../../common/errors.ts';
 import { type CreateOptions, checkIdempotencyKey } from '../../../domain/idempotency.ts';
-import { builder, type SchemaTypes } from '../builder.ts';
+import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { UserError } from '../errors.ts';
 import { ErrorCodeEnum } from './enums.ts';
@@ -36,9 +35,6 @@ export interface PayloadBase {
   readonly userErrors: readonly UserError[];
   readonly clientMutationId: string | null;
 }
-
-/** A mutation's payload: the created or changed object, or null beside user errors, and the common fields. */
-export type Payload<T> = { readonly [K in keyof T]: T[K] | null } & PayloadBase;
 
 /**
  * The idempotency key of a mutation, from the input or the header. INVALID_INPUT if both are set and differ, or if the
@@ -110,51 +106,8 @@ export function refuseNulls<Name extends string>(change: { readonly [Key in Name
   if (issues.length > 0) throw invalidInput(issues);
 }
 
-/** The description of the `idempotencyKey` of mutations that create something. */
-export const idempotencyKeyDescription =
-  'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the mutation is carried out only once for the same key and input, and `wasReplayed` is true for the retries. Another input is an IDEMPOTENCY_CONFLICT.';
 /** The end of the description of a secret that a payload shows only once. */
 export const shownOnceDescription = 'Shown only once. Null if `wasReplayed` is true or there are user errors.';
 /** The description of the `version` of a resource. */
 export const versionDescription =
   'Version of the resource, which starts at 1 and grows by 1 with each change. Send it as `expectedVersion` to avoid overwriting other changes.';
-/** The description of the `expectedVersion` of inputs that change or delete a resource. */
-export const expectedVersionDescription =
-  'Expected `version` of the resource. If the resource has another version, nothing is changed and the error is CONFLICT. The version is not checked if omitted or null.';
-/** The description of the `clientMutationId` of every input and payload. */
-export const clientMutationIdDescription =
-  'Identifier that the client may choose for the mutation. The payload returns it unchanged; null if none was sent.';
-
-type Fields<T> = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, Payload<T>>) => FieldMap;
-
-/** Defines a mutation's payload type: its own fields, and the common ones. */
-export function payloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
-  return builder.objectRef<Payload<T>>(name).implement({
-    description,
-    fields: (t) => ({
-      ...fields(t),
-      userErrors: t.field({
-        type: [UserErrorType],
-        description: 'Problems with the input. Empty if the mutation was carried out.',
-        resolve: (payload) => [...payload.userErrors],
-      }),
-      clientMutationId: t.string({
-        nullable: true,
-        description: clientMutationIdDescription,
-        resolve: (payload) => payload.clientMutationId,
-      }),
-    }),
-  });
-}
-
-/** {@link payloadType} of a mutation that takes an idempotency key. */
-export function keyedPayloadType<T extends object>(name: string, description: string, fields: Fields<T>) {
-  return payloadType<T>(name, description, (t) => ({
-    ...fields(t),
-    wasReplayed: t.boolean({
-      description:
-        'Whether an earlier call with the same idempotency key carried out the mutation, and this call only returns the result. False if there are user errors.',
-      resolve: (payload) => payload.wasReplayed,
-    }),
-  }));
-}

@@ -1,13 +1,10 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { answerQuestion } from '../../../domain/sessions/answer-question.ts';
-import type { MessageEntry } from '../../../domain/sessions/log.ts';
-import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { PermissionEvent, QuestionEvent, SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, keyedPayloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 builder.objectField(Session, 'pendingQuestion', (t) =>
@@ -77,9 +74,11 @@ const QuestionAnswerInput = builder.inputType('QuestionAnswerInput', {
   }),
 });
 
-const AnswerQuestionInput = builder.inputType('AnswerQuestionInput', {
-  description: 'Parameters for answering the question that an agent waits with.',
-  fields: (t) => ({
+addMutation('answerQuestion', {
+  description:
+    'Answers the given question of an agent. INVALID_STATE if the question is no longer open because it was answered or the agent continued without an answer; UNKNOWN_REFERENCE if the session has no such question.',
+  needs: [managesSession],
+  input: (t) => ({
     sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
     questionId: t.id({
       required: true,
@@ -94,38 +93,19 @@ const AnswerQuestionInput = builder.inputType('AnswerQuestionInput', {
       description:
         'Global ID or REST id of the organization member to answer as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input send only one answer.',
-    }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const AnswerQuestionPayload = keyedPayloadType<{ session: SessionRecord; message: MessageEntry }>(
-  'AnswerQuestionPayload',
-  'Result of answering a question.',
-  (t) => ({
-    session: t.expose('session', {
+  takes: 'idempotencyKey',
+  payload: {
+    session: {
       type: Session,
-      nullable: true,
       description: 'Session after the answer. A suspended session is being resumed. Null if `userErrors` is not empty.',
-    }),
-    message: t.expose('message', {
+    },
+    message: {
       type: SessionMessage,
-      nullable: true,
       description:
         'Message in the log that holds the answer, with the chosen option in `answer`. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-addMutation('answerQuestion', {
-  input: AnswerQuestionInput,
-  payload: AnswerQuestionPayload,
-  needs: [managesSession],
-  description:
-    'Answers the given question of an agent. INVALID_STATE if the question is no longer open because it was answered or the agent continued without an answer; UNKNOWN_REFERENCE if the session has no such question.',
+    },
+  },
   act: (input, context, options) => {
     const { sessionId, questionId, answer, asUserId } = input;
     return answerQuestion(ofAnySession(context.domain, 'manage'), {

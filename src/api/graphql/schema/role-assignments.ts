@@ -8,9 +8,7 @@ import { readUser } from '../../../domain/identity/people/list-users.ts';
 import type { RoleHolder } from '../../../domain/identity/people/lock-principal.ts';
 import { assignRole, unassignRole } from '../../../domain/identity/people/role-assignments.ts';
 import { parseId } from '../../../domain/ids.ts';
-import { builder } from '../builder.ts';
-import { addMutation } from './add-mutation.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
+import { addMutation, type InputFields } from './add-mutation.ts';
 import { ServiceUser, User } from './people.ts';
 import { PrincipalInput, readPrincipal } from './principal-input.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
@@ -20,41 +18,39 @@ interface Holder {
   readonly serviceUser: ServiceUserRecord | null;
 }
 
-const descriptions = {
-  principal: 'The user or the service user that the role assignment is for.',
-  scope: 'The organization or the enterprise that the role assignment is for.',
-} as const;
-
-const payloadDescriptions = {
-  user: 'The principal if it is a user; null if it is a service user, or if there are user errors.',
-  serviceUser: 'The principal if it is a service user; null if it is a user, or if there are user errors.',
-} as const;
-
-const AssignRoleInput = builder.inputType('AssignRoleInput', {
-  description: 'A role to assign to a principal in a scope.',
-  fields: (t) => ({
-    principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
-    scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
-    roleId: t.id({ required: true, description: 'Global ID or id of the role, for example `org_member`.' }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
+const assignmentFields = (t: InputFields) => ({
+  principal: t.field({
+    type: PrincipalInput,
+    required: true,
+    description: 'The user or the service user that the role assignment is for.',
+  }),
+  scope: t.field({
+    type: ScopeInput,
+    required: true,
+    description: 'The organization or the enterprise that the role assignment is for.',
   }),
 });
 
-const AssignRolePayload = payloadType<Holder>('AssignRolePayload', 'Result of assigning a role.', (t) => ({
-  user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
-  serviceUser: t.expose('serviceUser', {
+const holder = {
+  user: {
+    type: User,
+    description: 'The principal if it is a user; null if it is a service user, or if there are user errors.',
+  },
+  serviceUser: {
     type: ServiceUser,
-    nullable: true,
-    description: payloadDescriptions.serviceUser,
-  }),
-}));
+    description: 'The principal if it is a service user; null if it is a user, or if there are user errors.',
+  },
+};
 
 addMutation('assignRole', {
-  input: AssignRoleInput,
-  payload: AssignRolePayload,
-  needs: [['assignRole', 'assignServiceUserRole']],
   description:
     'Assigns a role to a user or a service user, and replaces its other role in the scope. The caller must hold all permissions of the role, and all that the principal already holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
+  needs: [['assignRole', 'assignServiceUserRole']],
+  input: (t) => ({
+    ...assignmentFields(t),
+    roleId: t.id({ required: true, description: 'Global ID or id of the role, for example `org_member`.' }),
+  }),
+  payload: holder,
   act: async (input, { domain }) => {
     const principal = readPrincipal(input.principal);
     await assignRole(domain, { principal, organizationId: organizationIdOf(input.scope), roleId: input.roleId });
@@ -62,34 +58,12 @@ addMutation('assignRole', {
   },
 });
 
-const UnassignRoleInput = builder.inputType('UnassignRoleInput', {
-  description: 'A role assignment to remove, by its principal and its scope.',
-  fields: (t) => ({
-    principal: t.field({ type: PrincipalInput, required: true, description: descriptions.principal }),
-    scope: t.field({ type: ScopeInput, required: true, description: descriptions.scope }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const UnassignRolePayload = payloadType<Holder>(
-  'UnassignRolePayload',
-  'Result of removing a role assignment.',
-  (t) => ({
-    user: t.expose('user', { type: User, nullable: true, description: payloadDescriptions.user }),
-    serviceUser: t.expose('serviceUser', {
-      type: ServiceUser,
-      nullable: true,
-      description: payloadDescriptions.serviceUser,
-    }),
-  }),
-);
-
 addMutation('unassignRole', {
-  input: UnassignRoleInput,
-  payload: UnassignRolePayload,
-  needs: [['assignRole', 'assignServiceUserRole']],
   description:
     'Removes the role of a user or a service user in a scope. NOT_FOUND if there is none. The caller must hold all permissions that the principal holds. Users require MANAGE_ACCOUNT_MEMBERSHIP, service users MANAGE_ACCOUNT_SERVICE_USERS.',
+  needs: [['assignRole', 'assignServiceUserRole']],
+  input: assignmentFields,
+  payload: holder,
   act: async (input, { domain }) => {
     const principal = readPrincipal(input.principal);
     await unassignRole(domain, { principal, organizationId: organizationIdOf(input.scope) });

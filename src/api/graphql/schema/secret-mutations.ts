@@ -6,18 +6,9 @@ import {
   type SecretChange,
   updateSecret,
 } from '../../../domain/library/secrets/change-secrets.ts';
-import type { SecretRecord } from '../../../domain/library/secrets/secrets.ts';
-import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SecretTypeEnum } from './enums.ts';
-import {
-  clientMutationIdDescription,
-  expectedVersionDescription,
-  idempotencyKeyDescription,
-  keyedPayloadType,
-  payloadType,
-  refuseNulls,
-} from './payloads.ts';
+import { refuseNulls } from './payloads.ts';
 import { organizationIdDescription } from './scope-input.ts';
 import { Secret } from './secrets.ts';
 
@@ -29,9 +20,18 @@ const secretDescriptions = {
   isSensitive: 'Whether the value is masked in everything that agents write.',
 } as const;
 
-const CreateSecretInput = builder.inputType('CreateSecretInput', {
-  description: 'Parameters for creating a secret.',
-  fields: (t) => ({
+// The domain's message uses REST names and mentions neither member.
+function refuseTakenKey(error: unknown, key: string | null | undefined): never {
+  if (!(error instanceof DomainError && error.code === 'NOT_UNIQUE')) throw error;
+  const message = `"key" must be one that no other secret of the organization has, but ${JSON.stringify(key)} is taken.`;
+  throw refuse(['key'], message, 'NOT_UNIQUE');
+}
+
+/** The payload of createSecret. */
+export const CreateSecretPayload = addMutation('createSecret', {
+  description: 'Creates a secret of an organization. Sessions that start from now on have the secret.',
+  needs: ['changeSecrets'],
+  input: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     key: t.string({ required: true, description: secretDescriptions.key }),
     type: t.field({
@@ -42,99 +42,30 @@ const CreateSecretInput = builder.inputType('CreateSecretInput', {
     value: t.string({ required: true, description: secretDescriptions.value }),
     note: t.string({ description: secretDescriptions.note }),
     isSensitive: t.boolean({ defaultValue: true, description: secretDescriptions.isSensitive }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
+  }),
+  takes: 'idempotencyKey',
+  payload: { secret: Secret },
+  act: async ({ organizationId, ...secret }, { domain }, options) => ({
+    secret: await createSecret(domain, secret, organizationId, options).catch((error) =>
+      refuseTakenKey(error, secret.key),
+    ),
   }),
 });
 
-/** The payload of createSecret. */
-export const CreateSecretPayload = keyedPayloadType<{ secret: SecretRecord }>(
-  'CreateSecretPayload',
-  'Result of creating a secret.',
-  (t) => ({
-    secret: t.expose('secret', {
-      type: Secret,
-      nullable: true,
-      description: 'Secret that was created, without its value. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-const UpdateSecretInput = builder.inputType('UpdateSecretInput', {
-  description: 'Parameters for updating a secret. Omitted fields stay unchanged, including the value of the secret.',
-  fields: (t) => ({
+addMutation('updateSecret', {
+  description: 'Updates a secret. Agents that are running keep the previous value until they end.',
+  needs: ['changeSecrets'],
+  input: (t) => ({
     secretId: t.id({ required: true, description: secretDescriptions.secretId }),
     key: t.string({ description: `${secretDescriptions.key} Must not be null.` }),
     value: t.string({ description: `${secretDescriptions.value} Must not be null.` }),
     note: t.string({ description: `${secretDescriptions.note} Null removes the note.` }),
     isSensitive: t.boolean({ description: `${secretDescriptions.isSensitive} Must not be null.` }),
-    expectedVersion: t.int({ description: expectedVersionDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const UpdateSecretPayload = payloadType<{ secret: SecretRecord }>(
-  'UpdateSecretPayload',
-  'Result of updating a secret.',
-  (t) => ({
-    secret: t.expose('secret', {
-      type: Secret,
-      nullable: true,
-      description: 'Secret after the update, without its value. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-const DeleteSecretInput = builder.inputType('DeleteSecretInput', {
-  description: 'Parameters for deleting a secret.',
-  fields: (t) => ({
-    secretId: t.id({ required: true, description: secretDescriptions.secretId }),
-    expectedVersion: t.int({ description: expectedVersionDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteSecretPayload = payloadType<{ deletedSecretId: string }>(
-  'DeleteSecretPayload',
-  'Result of deleting a secret.',
-  (t) => ({
-    deletedSecretId: t.expose('deletedSecretId', {
-      type: 'ID',
-      nullable: true,
-      description: 'Global ID of the secret that was deleted. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-// The domain's message uses REST names and mentions neither member.
-function refuseTakenKey(error: unknown, key: string | null | undefined): never {
-  if (!(error instanceof DomainError && error.code === 'NOT_UNIQUE')) throw error;
-  const message = `"key" must be one that no other secret of the organization has, but ${JSON.stringify(key)} is taken.`;
-  throw refuse(['key'], message, 'NOT_UNIQUE');
-}
-
-addMutation('createSecret', {
-  input: CreateSecretInput,
-  payload: CreateSecretPayload,
-  needs: ['changeSecrets'],
-  description: 'Creates a secret of an organization. Sessions that start from now on have the secret.',
-  act: async (input, context, options) => {
-    const { organizationId, idempotencyKey: _key, clientMutationId: _mutation, ...secret } = input;
-    return {
-      secret: await createSecret(context.domain, secret, organizationId, options).catch((error) =>
-        refuseTakenKey(error, secret.key),
-      ),
-    };
-  },
-});
-
-addMutation('updateSecret', {
-  input: UpdateSecretInput,
-  payload: UpdateSecretPayload,
-  needs: ['changeSecrets'],
-  description: 'Updates a secret. Agents that are running keep the previous value until they end.',
+  takes: 'expectedVersion',
+  payload: { secret: Secret },
   act: async (input, { domain }) => {
-    const { secretId, clientMutationId: _mutation, ...change } = input;
+    const { secretId, ...change } = input;
     refuseNulls(change, ['isSensitive']);
     const updated = updateSecret(domain, secretId, change as SecretChange);
     return { secret: await updated.catch((error) => refuseTakenKey(error, change.key)) };
@@ -142,10 +73,11 @@ addMutation('updateSecret', {
 });
 
 addMutation('deleteSecret', {
-  input: DeleteSecretInput,
-  payload: DeleteSecretPayload,
-  needs: ['changeSecrets'],
   description: 'Deletes a secret. Agents that are running keep the secret until they end.',
+  needs: ['changeSecrets'],
+  input: (t) => ({ secretId: t.id({ required: true, description: secretDescriptions.secretId }) }),
+  takes: 'expectedVersion',
+  payload: { deletedSecretId: 'ID' },
   act: async (input, { domain }) => {
     const { id } = await deleteSecret(domain, { secretId: input.secretId }, input);
     return { deletedSecretId: globalId('secret', id) };

@@ -1,4 +1,3 @@
-import type { ServiceUserRecord } from '../../../domain/identity/people/find-people.ts';
 import { serviceUsersOf } from '../../../domain/identity/people/list-service-users.ts';
 import {
   createServiceUser,
@@ -14,7 +13,6 @@ import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import {
   RoleAssignment,
   RoleAssignmentConnection,
@@ -106,9 +104,11 @@ builder.objectFields(ServiceUser, (t) => ({
   ),
 }));
 
-const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
-  description: 'Properties of the service user to create.',
-  fields: (t) => ({
+/** The payload of createServiceUser. */
+export const CreateServiceUserPayload = addMutation('createServiceUser', {
+  description: 'Creates a service user with a role. The service user has no token until `createApiKey` creates one.',
+  needs: [['createServiceUser', 'createEnterpriseServiceUser']],
+  input: (t) => ({
     name: t.string({ required: true, description: 'Name of the service user: 1 to 256 characters.' }),
     scope: t.field({ type: ScopeInput, required: true, description: scopeDescription }),
     roleId: t.id({
@@ -121,93 +121,35 @@ const CreateServiceUserInput = builder.inputType('CreateServiceUserInput', {
       description:
         'Time when the service user and all its keys expire, in the future and not after the expiry of the key of the caller; null for no expiry.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-/** The payload of createServiceUser. */
-export const CreateServiceUserPayload = keyedPayloadType<{ serviceUser: ServiceUserRecord }>(
-  'CreateServiceUserPayload',
-  'Result of creating a service user. The service user has no token until `createApiKey` creates one.',
-  (t) => ({
-    serviceUser: t.expose('serviceUser', {
-      type: ServiceUser,
-      nullable: true,
-      description: 'The new service user; null if there are user errors.',
-    }),
-  }),
-);
-
-addMutation('createServiceUser', {
-  input: CreateServiceUserInput,
-  payload: CreateServiceUserPayload,
-  needs: [['createServiceUser', 'createEnterpriseServiceUser']],
-  description: 'Creates a service user with a role. The service user has no token until `createApiKey` creates one.',
+  takes: 'idempotencyKey',
+  payload: { serviceUser: ServiceUser },
   act: async (input, context, options) => {
-    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
+    const { scope, ...rest } = input;
     const serviceUser = { ...rest, organizationId: organizationIdOf(scope) };
     return { serviceUser: await createServiceUser(context.domain, serviceUser, options) };
   },
 });
 
-const UpdateServiceUserInput = builder.inputType('UpdateServiceUserInput', {
-  description: 'The new name of a service user.',
-  fields: (t) => ({
+addMutation('updateServiceUser', {
+  description: 'Updates the name of a service user.',
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
+  input: (t) => ({
     serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
     name: t.string({ required: true, description: 'New name of the service user: 1 to 256 characters.' }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const UpdateServiceUserPayload = payloadType<{ serviceUser: ServiceUserRecord }>(
-  'UpdateServiceUserPayload',
-  'Result of updating a service user.',
-  (t) => ({
-    serviceUser: t.expose('serviceUser', {
-      type: ServiceUser,
-      nullable: true,
-      description: 'The service user after the change; null if there are user errors.',
-    }),
-  }),
-);
-
-addMutation('updateServiceUser', {
-  input: UpdateServiceUserInput,
-  payload: UpdateServiceUserPayload,
-  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
-  description: 'Updates the name of a service user.',
+  payload: { serviceUser: ServiceUser },
   act: async (input, { domain }) => ({
     serviceUser: await updateServiceUser(domain, input.serviceUserId, input),
   }),
 });
 
-const DeleteServiceUserInput = builder.inputType('DeleteServiceUserInput', {
-  description: 'The service user to delete, with its roles and keys.',
-  fields: (t) => ({
-    serviceUserId: t.id({ required: true, description: serviceUserIdDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteServiceUserPayload = payloadType<{ deletedServiceUserId: string }>(
-  'DeleteServiceUserPayload',
-  'Result of deleting a service user.',
-  (t) => ({
-    deletedServiceUserId: t.expose('deletedServiceUserId', {
-      type: 'ID',
-      nullable: true,
-      description: 'Global ID of the deleted service user; null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('deleteServiceUser', {
-  input: DeleteServiceUserInput,
-  payload: DeleteServiceUserPayload,
-  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
   description:
     'Deletes a service user. Its roles and keys end at once. The resources that it created are kept and still show its name.',
+  needs: [['deleteServiceUser', 'deleteEnterpriseServiceUser']],
+  input: (t) => ({ serviceUserId: t.id({ required: true, description: serviceUserIdDescription }) }),
+  payload: { deletedServiceUserId: 'ID' },
   act: async (input, { domain }) => {
     const { serviceUser } = await deleteServiceUser(domain, input.serviceUserId);
     return { deletedServiceUserId: globalId('serviceUser', serviceUser.id) };

@@ -1,14 +1,11 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { createSession } from '../../../domain/sessions/create-session.ts';
-import type { MessageEntry } from '../../../domain/sessions/log.ts';
 import { sendMessage } from '../../../domain/sessions/messages.ts';
-import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import { organizationIdDescription } from './scope-input.ts';
 import { Session } from './sessions.ts';
 
@@ -30,9 +27,11 @@ const SessionSecretInput = builder.inputType('SessionSecretInput', {
   }),
 });
 
-const CreateSessionInput = builder.inputType('CreateSessionInput', {
-  description: 'Parameters for starting a session.',
-  fields: (t) => ({
+/** The payload of createSession. */
+export const CreateSessionPayload = addMutation('createSession', {
+  description: 'Starts a session. The session waits in the queue until a worker takes it.',
+  needs: ['createSession'],
+  input: (t) => ({
     organizationId: t.id({ description: organizationIdDescription }),
     prompt: t.string({ required: true, description: 'Task for the agent, 1 to 500,000 characters, not only spaces.' }),
     title: t.string({
@@ -77,100 +76,19 @@ const CreateSessionInput = builder.inputType('CreateSessionInput', {
       defaultValue: false,
       description: 'Whether lists leave the session out. The session can still be read by its id.',
     }),
-    idempotencyKey: t.string({
-      description:
-        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input start only one session.',
-    }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-/** The payload of createSession. */
-export const CreateSessionPayload = keyedPayloadType<{ session: SessionRecord }>(
-  'CreateSessionPayload',
-  'Result of starting a session.',
-  (t) => ({
-    session: t.expose('session', {
+  takes: 'idempotencyKey',
+  payload: {
+    session: {
       type: Session,
-      nullable: true,
       description:
         'Session that was started, now or by an earlier request with the same idempotency key. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-const SendMessageInput = builder.inputType('SendMessageInput', {
-  description: 'Parameters for sending a message to a session.',
-  fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
-    body: t.string({
-      required: true,
-      description: 'Text of the message, 1 to 500,000 characters, not only spaces.',
-    }),
-    asUserId: t.id({
-      description:
-        'Global ID or REST id of the organization member to send the message as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
-    }),
-    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
-    idempotencyKey: t.string({
-      description:
-        'Key of 1 to 255 printable ASCII characters that makes retries safe: within 24 hours, the same key and input send only one message.',
-    }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const SendMessagePayload = keyedPayloadType<{ session: SessionRecord; message: MessageEntry }>(
-  'SendMessagePayload',
-  'Result of sending a message.',
-  (t) => ({
-    session: t.expose('session', {
-      type: Session,
-      nullable: true,
-      description:
-        'Session after the message was sent. A suspended or finished session is being resumed. Null if `userErrors` is not empty.',
-    }),
-    message: t.expose('message', {
-      type: SessionMessage,
-      nullable: true,
-      description: 'Message as it is in the session’s log. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-const TerminateSessionInput = builder.inputType('TerminateSessionInput', {
-  description: 'Parameters for terminating a session.',
-  fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
-    archive: t.boolean({
-      defaultValue: false,
-      description: 'Whether to archive the session as well. Defaults to false.',
-    }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const TerminateSessionPayload = payloadType<{ session: SessionRecord }>(
-  'TerminateSessionPayload',
-  'Result of terminating a session.',
-  (t) => ({
-    session: t.expose('session', {
-      type: Session,
-      nullable: true,
-      description: 'Session after the termination. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
-addMutation('createSession', {
-  input: CreateSessionInput,
-  payload: CreateSessionPayload,
-  needs: ['createSession'],
-  description: 'Starts a session. The session waits in the queue until a worker takes it.',
+    },
+  },
   names: { createAsUserId: 'asUserId' },
   act: async (input, context, options) => {
     const { organizationId, asUserId, sessionSecrets, ...rest } = input;
-    const { idempotencyKey: _key, clientMutationId: _mutation, ...session } = rest;
+    const { ...session } = rest;
     const secrets = sessionSecrets?.map(({ isSensitive, ...secret }) => ({ ...secret, sensitive: isSensitive }));
     const { session: started } = await createSession(
       context.domain,
@@ -187,11 +105,33 @@ addMutation('createSession', {
 });
 
 addMutation('sendMessage', {
-  input: SendMessageInput,
-  payload: SendMessagePayload,
-  needs: [managesSession],
   description:
     'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
+  needs: [managesSession],
+  input: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    body: t.string({
+      required: true,
+      description: 'Text of the message, 1 to 500,000 characters, not only spaces.',
+    }),
+    asUserId: t.id({
+      description:
+        'Global ID or REST id of the organization member to send the message as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
+    }),
+    attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
+  }),
+  takes: 'idempotencyKey',
+  payload: {
+    session: {
+      type: Session,
+      description:
+        'Session after the message was sent. A suspended or finished session is being resumed. Null if `userErrors` is not empty.',
+    },
+    message: {
+      type: SessionMessage,
+      description: 'Message as it is in the session’s log. Null if `userErrors` is not empty.',
+    },
+  },
   names: { message: 'body', messageAsUserId: 'asUserId' },
   act: async (input, context, options) => {
     const { sessionId, body, asUserId, attachmentIds } = input;
@@ -207,10 +147,18 @@ addMutation('sendMessage', {
 });
 
 addMutation('terminateSession', {
-  input: TerminateSessionInput,
-  payload: TerminateSessionPayload,
-  needs: [managesSession],
   description: 'Terminates a session for good. Terminating a session again is not an error.',
+  needs: [managesSession],
+  input: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    archive: t.boolean({
+      defaultValue: false,
+      description: 'Whether to archive the session as well. Defaults to false.',
+    }),
+  }),
+  payload: {
+    session: { type: Session, description: 'Session after the termination. Null if `userErrors` is not empty.' },
+  },
   act: async (input, { domain }) => {
     const { session } = await terminateSession(ofAnySession(domain, 'manage'), {
       sessionId: input.sessionId,

@@ -1,10 +1,8 @@
 import { requestWorkspaceDeletion } from '../../../domain/execution/workspaces/request-deletion.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
-import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
-import { clientMutationIdDescription, payloadType } from './payloads.ts';
 import { Session } from './sessions.ts';
 
 builder.objectFields(Session, (t) => ({
@@ -24,32 +22,14 @@ builder.objectFields(Session, (t) => ({
   }),
 }));
 
-const DeleteSessionWorkspaceInput = builder.inputType('DeleteSessionWorkspaceInput', {
-  description: 'Parameters for deleting the workspace of a session.',
-  fields: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteSessionWorkspacePayload = payloadType<{ session: SessionRecord }>(
-  'DeleteSessionWorkspacePayload',
-  'Result of deleting the workspace of a session.',
-  (t) => ({
-    session: t.expose('session', {
-      type: Session,
-      nullable: true,
-      description: 'Session with the requested deletion. Null if `userErrors` is not empty.',
-    }),
-  }),
-);
-
 addMutation('deleteSessionWorkspace', {
-  input: DeleteSessionWorkspaceInput,
-  payload: DeleteSessionWorkspacePayload,
-  needs: [managesSession],
   description:
     'Deletes a session’s workspace and its agent’s home: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are already deleted. INVALID_STATE if the session is queued or running.',
+  needs: [managesSession],
+  input: (t) => ({ sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }) }),
+  payload: {
+    session: { type: Session, description: 'Session with the requested deletion. Null if `userErrors` is not empty.' },
+  },
   act: async (input, { domain }) => {
     const session = await requestWorkspaceDeletion(ofAnySession(domain, 'manage'), { sessionId: input.sessionId });
     return { session };

@@ -1,5 +1,4 @@
 import { deleteUser, updateUser } from '../../../domain/identity/people/change-users.ts';
-import type { UserRecord } from '../../../domain/identity/people/find-people.ts';
 import { usersOf } from '../../../domain/identity/people/list-users.ts';
 import { createUser, inviteUsers } from '../../../domain/identity/people/users.ts';
 import { globalId } from '../../../domain/ids.ts';
@@ -10,7 +9,6 @@ import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary, exceptOwn } from './needs.ts';
-import { clientMutationIdDescription, idempotencyKeyDescription, keyedPayloadType, payloadType } from './payloads.ts';
 import { User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
 
@@ -61,9 +59,11 @@ builder.objectFields(Enterprise, (t) => ({
   ),
 }));
 
-const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'Properties of the user to create.',
-  fields: (t) => ({
+/** The payload of createUser. */
+export const CreateUserPayload = addMutation('createUser', {
+  description: 'Creates a user in the enterprise and assigns its first role.',
+  needs: ['createUser'],
+  input: (t) => ({
     email: t.string({
       required: true,
       description: 'Email address of the user, unique in the enterprise, ignoring case. Maximum 320 characters.',
@@ -79,35 +79,21 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
       description:
         'Global ID or id of the first role of the user in the scope, for example `org_member`. The caller must hold all permissions of the role.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-/** The payload of createUser. */
-export const CreateUserPayload = keyedPayloadType<{ user: UserRecord }>(
-  'CreateUserPayload',
-  'Result of creating a user.',
-  (t) => ({
-    user: t.expose('user', { type: User, nullable: true, description: 'The new user; null if there are user errors.' }),
-  }),
-);
-
-addMutation('createUser', {
-  input: CreateUserInput,
-  payload: CreateUserPayload,
-  needs: ['createUser'],
-  description: 'Creates a user in the enterprise and assigns its first role.',
+  takes: 'idempotencyKey',
+  payload: { user: User },
   act: async (input, context, options) => {
-    const { scope, idempotencyKey: _key, clientMutationId: _mutation, ...rest } = input;
+    const { scope, ...rest } = input;
     const user = { ...rest, organizationId: organizationIdOf(scope) };
     return { user: await createUser(context.domain, user, options) };
   },
 });
 
-const InviteUsersInput = builder.inputType('InviteUsersInput', {
-  description: 'The email addresses to invite, and the role for new users.',
-  fields: (t) => ({
+addMutation('inviteUsers', {
+  description:
+    'Creates a user for each email address that has none yet, and assigns the new users a role on the enterprise. If an address or the role is refused, no user is created.',
+  needs: ['createUser'],
+  input: (t) => ({
     emails: t.stringList({
       required: true,
       description: 'Email addresses to invite, each of at most 320 characters. Maximum 100.',
@@ -116,89 +102,39 @@ const InviteUsersInput = builder.inputType('InviteUsersInput', {
       required: true,
       description: 'Global ID or id of the role that new users get on the enterprise, for example `account_member`.',
     }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const InviteUsersPayload = keyedPayloadType<{ users: readonly UserRecord[] }>(
-  'InviteUsersPayload',
-  'Result of inviting users.',
-  (t) => ({
-    users: t.field({
+  takes: 'idempotencyKey',
+  payload: {
+    users: {
       type: [User],
-      nullable: true,
       description:
         'Users with the email addresses, each listed once: new users, and existing users without changes. Null if there are user errors.',
-      resolve: ({ users }) => users && [...users],
-    }),
-  }),
-);
-
-addMutation('inviteUsers', {
-  input: InviteUsersInput,
-  payload: InviteUsersPayload,
-  needs: ['createUser'],
-  description:
-    'Creates a user for each email address that has none yet, and assigns the new users a role on the enterprise. If an address or the role is refused, no user is created.',
+    },
+  },
   act: async (input, { domain }, options) => ({ users: await inviteUsers(domain, input, options) }),
 });
 
-const UpdateUserInput = builder.inputType('UpdateUserInput', {
-  description: 'Changes to a user. Fields that are left out keep their values.',
-  fields: (t) => ({
+addMutation('updateUser', {
+  description:
+    'Updates the name of a user. Users may update their own name; the name of another user requires MANAGE_ACCOUNT_MEMBERSHIP.',
+  needs: [exceptOwn('updateUser')],
+  input: (t) => ({
     userId: t.id({ required: true, description: userIdDescription }),
     name: t.string({
       description:
         'New name of the user; null clears the name, and the email address is shown instead. Maximum 200 characters.',
     }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
   }),
-});
-
-const UpdateUserPayload = payloadType<{ user: UserRecord }>('UpdateUserPayload', 'Result of updating a user.', (t) => ({
-  user: t.expose('user', {
-    type: User,
-    nullable: true,
-    description: 'The user after the change; null if there are user errors.',
-  }),
-}));
-
-addMutation('updateUser', {
-  input: UpdateUserInput,
-  payload: UpdateUserPayload,
-  needs: [exceptOwn('updateUser')],
-  description:
-    'Updates the name of a user. Users may update their own name; the name of another user requires MANAGE_ACCOUNT_MEMBERSHIP.',
+  payload: { user: User },
   act: async (input, { domain }) => ({ user: await updateUser(domain, input.userId, input) }),
 });
 
-const DeleteUserInput = builder.inputType('DeleteUserInput', {
-  description: 'The user to delete, with its roles and keys.',
-  fields: (t) => ({
-    userId: t.id({ required: true, description: userIdDescription }),
-    clientMutationId: t.string({ description: clientMutationIdDescription }),
-  }),
-});
-
-const DeleteUserPayload = payloadType<{ deletedUserId: string }>(
-  'DeleteUserPayload',
-  'Result of deleting a user.',
-  (t) => ({
-    deletedUserId: t.expose('deletedUserId', {
-      type: 'ID',
-      nullable: true,
-      description: 'Global ID of the deleted user; null if there are user errors.',
-    }),
-  }),
-);
-
 addMutation('deleteUser', {
-  input: DeleteUserInput,
-  payload: DeleteUserPayload,
-  needs: ['deleteUser'],
   description:
     'Deletes a user. Its roles and keys end at once. The resources that the user created are kept and still show its name.',
+  needs: ['deleteUser'],
+  input: (t) => ({ userId: t.id({ required: true, description: userIdDescription }) }),
+  payload: { deletedUserId: 'ID' },
   act: async (input, { domain }) => {
     const { user } = await deleteUser(domain, input.userId);
     return { deletedUserId: globalId('user', user.id) };

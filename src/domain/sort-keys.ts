@@ -1,9 +1,9 @@
-import { columnOf, type Field, type Model } from '../store/tables.ts';
+import { columnOf, columnsOf, type Field, type Model, sqlTypeOf } from '../store/tables.ts';
 import { readCursor, readTimeCursor, writeCursor } from './pages.ts';
 
 /** The position of a row in its list: the value of the list's sort key, and the id, which breaks ties. */
 export interface Position {
-  readonly at: Date | string;
+  readonly at: Date | number | string;
   readonly id: string;
 }
 
@@ -24,21 +24,56 @@ export interface SortKey<Member extends string = string> {
   readonly positionOf: (item: unknown) => Position;
 }
 
-/** The order by the time when a row was created. Every list has it. */
-export const createdAtKey = timeKey('createdAt', 'created_at');
-/** The orders by a time. */
-export const timeKeys = { createdAt: createdAtKey, updatedAt: timeKey('updatedAt', 'updated_at') } as const;
+/** A sort key by the value of a column itself. */
+export interface ColumnKey<Member extends string = string> extends SortKey<Member> {
+  /** SQL of a value before, and of one after, all values of the column. */
+  readonly bounds: readonly [lowest: string, highest: string];
+}
 
-function timeKey<Member extends string>(member: Member, column: string): SortKey<Member> {
+/** The values of a SQL type: their bounds in SQL, and their form in cursors. */
+interface Codec {
+  readonly bounds: readonly [lowest: string, highest: string];
+  readonly read: (list: string, cursor: string) => Position | null;
+  readonly write: (value: Position['at']) => number;
+}
+
+const codecs = {
+  timestamptz: {
+    bounds: [`'-infinity'::timestamptz`, `'infinity'::timestamptz`],
+    read: readTimeCursor,
+    write: (at) => (at as Date).getTime(),
+  },
+  integer: {
+    bounds: ['-2147483648', '2147483647'],
+    read: readIntegerCursor,
+    write: (at) => at as number,
+  },
+} as const satisfies Record<string, Codec>;
+
+/** The order by the time when a row was created. Every list has it. */
+export const createdAtKey = plainKey('createdAt', 'created_at', 'timestamptz');
+/** The order by the time when a row changed last. */
+export const updatedAtKey = plainKey('updatedAt', 'updated_at', 'timestamptz');
+
+/** The order by a time or an integer that is not null. */
+export function columnKey<M extends Model, F extends Field<M>>(model: M, member: F): ColumnKey<F> {
+  const type = sqlTypeOf(model, member);
+  if (!(type in codecs)) throw new Error(`${model}.${member} is neither a time nor an integer.`);
+  return plainKey(member, columnsOf(model, [member]), type as keyof typeof codecs);
+}
+
+function plainKey<Member extends string>(member: Member, column: string, type: keyof typeof codecs): ColumnKey<Member> {
+  const codec: Codec = codecs[type];
   return {
     member,
     isPlain: true,
+    bounds: codec.bounds,
     column: (row) => `${row}.${column}`,
-    value: (placeholder) => `${placeholder}::timestamptz`,
-    read: readTimeCursor,
-    write: (list, { at, id }) => writeCursor(list, (at as Date).getTime(), id),
+    value: (placeholder) => `${placeholder}::${type}`,
+    read: codec.read,
+    write: (list, { at, id }) => writeCursor(list, codec.write(at), id),
     positionOf(item) {
-      const row = item as { readonly id: string } & Readonly<Record<Member, Date>>;
+      const row = item as { readonly id: string } & Readonly<Record<Member, Position['at']>>;
       return { at: row[member], id: row.id };
     },
   };
@@ -69,5 +104,14 @@ function readTextCursor(list: string, cursor: string): Position | null {
   const parts = readCursor(list, 2, cursor);
   if (!parts) return null;
   const [id, at] = parts as [string, string];
-  return /^[0-9a-z_]{1,64}$/.test(id) && !at.includes('\u0000') && at.isWellFormed() ? { at, id } : null;
+  return isId(id) && !at.includes('\u0000') && at.isWellFormed() ? { at, id } : null;
 }
+
+function readIntegerCursor(list: string, cursor: string): Position | null {
+  const parts = readCursor(list, 2, cursor);
+  if (!parts) return null;
+  const [at, id] = parts as [string, string];
+  return /^-?\d{1,10}$/.test(at) && Math.abs(Number(at)) < 2 ** 31 && isId(id) ? { at: Number(at), id } : null;
+}
+
+const isId = (id: string): boolean => /^[0-9a-z_]{1,64}$/.test(id);

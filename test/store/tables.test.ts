@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
+import { writeCursor } from '../../src/domain/pages.ts';
+import { columnKey } from '../../src/domain/sort-keys.ts';
 import { prismaPage, sortedPage } from '../../src/domain/sorted-pages.ts';
 import { guardDriver } from '../../src/store/guarded-driver.ts';
 import { storeOn } from '../../src/store/store.ts';
@@ -113,6 +115,43 @@ it('returns the same pages and cursors from the Prisma client as from SQL, from 
     }),
     { numRuns: 60 },
   );
+});
+
+it('returns pages in the order of an integer, from both ends', async () => {
+  const { store } = test;
+  const versions = [-2_147_483_648, -1, 0, 0, 0, 7, 2_147_483_647];
+  for (const version of versions) {
+    const { text, values } = insertStatement('Playbook', { ...playbook, id: newId(), title: 'numbered', version });
+    await store.execute(text, values);
+  }
+  const list = { name: 'playbooks.version', row: 'p', by: columnKey('Playbook', 'version') };
+  const read = async (isOldestFirst: boolean, request: object) => {
+    const values: unknown[] = [];
+    const page = sortedPage(
+      { ...list, isOldestFirst },
+      request,
+      { max: 20, default: 5 },
+      (value) => `$${values.push(value)}`,
+    );
+    const where = [`p.title = 'numbered'`, ...page.beyond].join(' and ');
+    const sql = `select p.id, p.version, p.created_at as "createdAt" from playbook p where ${where} ${page.order} limit ${page.limit}`;
+    return page.toPage(await store.query<{ id: string; version: number; createdAt: Date }>(sql, values));
+  };
+  for (const isOldestFirst of [true, false]) {
+    const found: number[] = [];
+    let after: string | undefined;
+    for (let hasMore = true; hasMore; ) {
+      const page = await read(isOldestFirst, { first: 2, after });
+      found.push(...page.items.map(({ version }) => version));
+      after = page.items.map(page.cursorOf).at(-1);
+      hasMore = page.hasNextPage;
+    }
+    expect(found).toEqual(isOldestFirst ? versions : versions.toReversed());
+    const last = await read(isOldestFirst, { last: 2 });
+    expect(last.items.map(({ version }) => version)).toEqual(found.slice(-2));
+  }
+  const foreign = writeCursor('playbooks.version', '2147483648', newId());
+  await expect(read(true, { first: 2, after: foreign })).rejects.toMatchObject({ code: 'BAD_CURSOR' });
 });
 
 it('reports an unavailable database from the Prisma client as from SQL, in and outside of transactions', async () => {

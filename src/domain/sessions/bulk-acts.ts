@@ -9,10 +9,11 @@ import type { PageLimits } from '../pages.ts';
 import { undoing } from '../undoing.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
 import { findSessionsFor, missingSession } from './find-session.ts';
-import { newestFirst, organizationList } from './list-sessions.ts';
+import { organizationList } from './list-sessions.ts';
 import { ownCreators } from './own-sessions.ts';
 import type { SessionRecord } from './session.ts';
 import { type CheckedFilter, checkFilter, hasConditions, type SessionFilter, withCondition } from './session-filter.ts';
+import { newestFirst } from './session-orders.ts';
 import { parseTags, type TagMode, tagSeen } from './tags.ts';
 import { terminateSeen } from './terminate-session.ts';
 

@@ -11,23 +11,16 @@ import {
   type RowSource,
   sessionOwners,
 } from '../nested-pages.ts';
-import { type Page, type PageLimits, type PageRequest, writeCursor } from '../pages.ts';
-import { timeKeys } from '../sort-keys.ts';
+import type { Page, PageLimits, PageRequest } from '../pages.ts';
+import { createdAtKey } from '../sort-keys.ts';
 import { sortedPage } from '../sorted-pages.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
-import { movedSessions } from './moved-sessions.ts';
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
 import { type CheckedFilter, checkFilter, type SessionFilter } from './session-filter.ts';
-import { taggedSessions } from './tagged-sessions.ts';
+import { newestFirst, type SessionOrder, type SessionSortField, sessionListName, sortBy } from './session-orders.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
-
-/** Newest first by creation time unless the request has another order. */
-export interface SessionOrder {
-  readonly field: 'createdAt' | 'updatedAt';
-  readonly direction: 'asc' | 'desc';
-}
 
 /** A page of sessions of one organization. */
 export interface SessionListRequest extends PageRequest {
@@ -36,12 +29,9 @@ export interface SessionListRequest extends PageRequest {
   readonly order?: SessionOrder | undefined;
 }
 
-/** The default order of a session list. */
-export const newestFirst: SessionOrder = { field: 'createdAt', direction: 'desc' };
-
 /** The cursor of a session in a list of the newest first. */
 export const sessionCursor = ({ createdAt, id }: Pick<SessionRecord, 'createdAt' | 'id'>): string =>
-  writeCursor('sessions.createdAt', createdAt.getTime(), id);
+  createdAtKey.write(sessionListName('createdAt'), { at: createdAt, id });
 
 /**
  * Lists sessions of an organization with their children. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, and the errors of
@@ -56,7 +46,7 @@ export async function listSessions(
     isFound: ({ items }) => items.length > 0,
     async read(id) {
       const list: NestedList<SessionRecord> = { ...sessionsOf(context, id, request.filter, request.order), columns };
-      if (!list.through) return readPage(context, id, request, limits);
+      if (!list.through) return readPage(context, id, list, request, limits);
       const [page] = await listNested(context, [list as NestedList<SessionWithChildren>], request, limits);
       return page as Page<SessionWithChildren>;
     },
@@ -89,10 +79,10 @@ export function organizationList(
 ): NestedList<SessionRecord> {
   return {
     key: `sessions ${JSON.stringify([filter, field, direction])}`,
-    name: `sessions.${field}`,
+    name: sessionListName(field),
     ownerId: organizationId,
     row: 's',
-    by: timeKeys[field],
+    by: sortBy(field).key,
     isOldestFirst: direction === 'asc',
     table: 'session',
     columns: sessionColumns,
@@ -106,13 +96,14 @@ export function organizationList(
 function throughIndex(
   filter: CheckedFilter,
   enterpriseId: string,
-  at: SessionOrder['field'],
+  field: SessionSortField,
 ): ((bind: Bind) => RowSource) | undefined {
-  if (isOfWaiting(filter)) {
+  const { key, waitingIndex, through } = sortBy(field);
+  if (waitingIndex !== null && isOfWaiting(filter)) {
     return (bind) =>
-      waitingSessions({ filter, enterpriseId, ownerConditions: ['c.organization_id = owner.id'], at }, bind);
+      waitingSessions({ filter, enterpriseId, ownerConditions: ['c.organization_id = owner.id'], by: key }, bind);
   }
-  return (at === 'createdAt' ? taggedSessions : movedSessions)(filter, enterpriseId, () => 'owner.id');
+  return through?.(filter, enterpriseId, () => 'owner.id');
 }
 
 /**
@@ -130,10 +121,10 @@ export function childrenOf(
   const filter = checkFilter(viewer, filterInput);
   return {
     key: `children ${JSON.stringify([filter, field, direction])}`,
-    name: `sessions.${field}`,
+    name: sessionListName(field),
     ownerId: session.id,
     row: 's',
-    by: timeKeys[field],
+    by: sortBy(field).key,
     isOldestFirst: direction === 'asc',
     table: 'session',
     columns: sessionColumns,
@@ -150,6 +141,7 @@ export function childrenOf(
 async function readPage(
   context: Context,
   organizationId: string,
+  list: NestedList<SessionRecord>,
   request: SessionListRequest,
   limits: PageLimits,
 ): Promise<Page<SessionWithChildren>> {
@@ -159,7 +151,7 @@ async function readPage(
   const bind = (value: unknown) => `$${values.push(value)}`;
   const organization = bind(organizationId);
   const isLive = isLiveOrganization(organization, bind(enterpriseId));
-  const page = sortedPage({ name: 'sessions.createdAt', row: 's' }, request, limits, bind);
+  const page = sortedPage(list, request, limits, bind);
   const where = [
     `s.organization_id = ${organization}`,
     isLive,

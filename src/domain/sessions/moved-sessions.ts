@@ -1,6 +1,7 @@
 import type { Bind, RowSource } from '../nested-pages.ts';
-import { filterConditions, updatedBounds } from './session-conditions.ts';
+import { filterConditions } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
+import { updatedBounds } from './session-members.ts';
 
 /**
  * Returns the sessions of an organization that match a filter, in the order of their last messages and status changes.

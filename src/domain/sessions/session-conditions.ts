@@ -1,5 +1,5 @@
-import { containsText, createdBounds, isCreatedBy, isOneOf, wasCreatedBy } from '../list-filter.ts';
-import { textSearch } from '../text-search.ts';
+import { isCreatedBy, wasCreatedBy } from '../list-filter.ts';
+import type { Bind } from '../nested-pages.ts';
 import type { SessionRecord } from './session.ts';
 import {
   type CheckedFilter,
@@ -8,123 +8,11 @@ import {
   type SessionConditions,
   type SessionFilter,
 } from './session-filter.ts';
-import { statusOfDetail } from './status.ts';
+import { type Member, sessionMembers, updatedBounds } from './session-members.ts';
 
-/** Adds a value to a statement and returns its placeholder. */
-type Bind = (value: unknown) => string;
+type MemberName = keyof typeof sessionMembers;
 
-/**
- * One member of a filter: as conditions on a `session` aliased `s`, and as a test of a session record. `sql` null: see
- * {@link ownConditions}.
- */
-interface Member<T> {
-  readonly sql: ((value: T, bind: Bind) => readonly string[]) | null;
-  readonly matches: (value: T, session: SessionRecord) => boolean;
-}
-
-type MemberName = Exclude<keyof SessionConditions, 'userEmail'>;
-type Members = { readonly [K in MemberName]: Member<NonNullable<SessionConditions[K]>> };
-
-const oneOf = (column: string, read: (session: SessionRecord) => string | null): Member<readonly string[]> => ({
-  sql: (values, bind) => [isOneOf(column, values, bind)],
-  matches: (values, session) => (values as readonly (string | null)[]).includes(read(session)),
-});
-
-const equal = (column: string, read: (session: SessionRecord) => string | null): Member<string> => ({
-  sql: (value, bind) => [`${column} = ${bind(value)}`],
-  matches: (value, session) => read(session) === value,
-});
-
-/** A condition without a parameter, so that the planner knows which partial index fits. */
-const is = (condition: string, read: (session: SessionRecord) => boolean): Member<boolean> => ({
-  sql: (value) => [value ? condition : `not (${condition})`],
-  matches: (value, session) => read(session) === value,
-});
-
-const hasTag = (tags: readonly string[], bind: Bind): string =>
-  `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${bind(tags)}::text[])
-              and t.created_at = s.created_at and t.session_id = s.id)`;
-
-/**
- * All members with their conditions. The members on times are conditions on a column that the caller names: see {@link
- * createdBounds}.
- */
-const members: Members = {
-  status: oneOf('s.status', ({ status }) => status),
-  statusDetail: {
-    // A detail implies one status, and an index has the status.
-    sql: (details, bind) => [
-      isOneOf('s.status', [...new Set(details.map(statusOfDetail))], bind),
-      isOneOf('s.status_detail', details, bind),
-    ],
-    matches: (details, { status, statusDetail }) =>
-      statusDetail !== null &&
-      details.includes(statusDetail) &&
-      details.some((each) => statusOfDetail(each) === status),
-  },
-  endReasons: oneOf('s.ended_by', ({ endedBy }) => endedBy),
-  tags: {
-    sql: (tags, bind) => [hasTag(tags, bind)],
-    matches: (tags, session) => tags.some((tag) => session.tags.includes(tag)),
-  },
-  allTags: {
-    sql: (tags, bind) => [
-      ...(tags[0] === undefined ? [] : [hasTag([tags[0]], bind)]),
-      ...(tags.length > 1 ? [`s.tags @> ${bind(tags)}::text[]`] : []),
-    ],
-    matches: (tags, session) => tags.every((tag) => session.tags.includes(tag)),
-  },
-  isArchived: {
-    sql: (value, bind) => [`s.is_archived = ${bind(value)}::boolean`],
-    matches: (value, { isArchived }) => isArchived === value,
-  },
-  isUnlisted: is('s.is_unlisted', ({ isUnlisted }) => isUnlisted),
-  origins: oneOf('s.origin', ({ origin }) => origin),
-  organizationIds: oneOf('s.organization_id', ({ organizationId }) => organizationId),
-  playbookId: equal('s.playbook_id', ({ playbookId }) => playbookId),
-  automationIds: oneOf('s.automation_id', ({ automationId }) => automationId),
-  parentId: equal('s.parent_id', ({ parentId }) => parentId),
-  hasParent: is(`coalesce(s.parent_id, '') <> ''`, ({ parentId }) => parentId !== null),
-  createdBy: {
-    sql: (creators, bind) => [isCreatedBy('s', creators, bind)],
-    matches: wasCreatedBy,
-  },
-  createdAfter: {
-    sql: (createdAfter, bind) => createdBounds({ createdAfter }, 's.created_at', bind),
-    matches: (bound, { createdAt }) => createdAt >= bound,
-  },
-  createdBefore: {
-    sql: (createdBefore, bind) => createdBounds({ createdBefore }, 's.created_at', bind),
-    matches: (bound, { createdAt }) => createdAt < bound,
-  },
-  updatedAfter: { sql: null, matches: (bound, { updatedAt }) => updatedAt >= bound },
-  updatedBefore: { sql: null, matches: (bound, { updatedAt }) => updatedAt < bound },
-  search: {
-    sql: (search, bind) => [containsText(['s.title'], search, bind)],
-    matches: (search, { title }) => textSearch(search).isIn(title),
-  },
-  isOver: {
-    sql: (value, bind) => [`coalesce(s.ended_by in ('terminated', 'expired'), false) = ${bind(value)}::boolean`],
-    matches: (value, { endedBy }) => (endedBy === 'terminated' || endedBy === 'expired') === value,
-  },
-  sessionIds: oneOf('s.id', ({ id }) => id),
-};
-
-const memberNames = Object.keys(members) as MemberName[];
-
-/**
- * Returns the conditions of a filter on a session's last change, on the given column of `session` or `session_change`.
- */
-export function updatedBounds(
-  { updatedAfter, updatedBefore }: Pick<SessionConditions, 'updatedAfter' | 'updatedBefore'>,
-  column: string,
-  bind: Bind,
-): string[] {
-  return [
-    ...(updatedAfter ? [`${column} >= ${bind(updatedAfter)}::timestamptz`] : []),
-    ...(updatedBefore ? [`${column} < ${bind(updatedBefore)}::timestamptz`] : []),
-  ];
-}
+const memberNames = Object.keys(sessionMembers) as MemberName[];
 
 /**
  * Returns the conditions under which a `session` aliased `s`, of this enterprise, belongs to a list with this filter;
@@ -207,7 +95,7 @@ function matchesTree(filter: SessionFilter, session: SessionRecord): boolean {
 }
 
 function matchesMember<K extends MemberName>(name: K, value: SessionConditions[K], session: SessionRecord): boolean {
-  return value === undefined || members[name].matches(value as NonNullable<SessionConditions[K]>, session);
+  return value === undefined || memberOf(name).matches(value as NonNullable<SessionConditions[K]>, session);
 }
 
 function ownConditions(conditions: SessionConditions, bind: Bind): string[] {
@@ -225,5 +113,8 @@ function ownConditions(conditions: SessionConditions, bind: Bind): string[] {
 
 function memberConditions<K extends MemberName>(name: K, value: SessionConditions[K], bind: Bind): readonly string[] {
   if (value === undefined) return [];
-  return members[name].sql?.(value as NonNullable<SessionConditions[K]>, bind) ?? [];
+  return memberOf(name).sql?.(value as NonNullable<SessionConditions[K]>, bind) ?? [];
 }
+
+const memberOf = <K extends MemberName>(name: K): Member<NonNullable<SessionConditions[K]>> =>
+  sessionMembers[name] as unknown as Member<NonNullable<SessionConditions[K]>>;

@@ -3,41 +3,10 @@ import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import { invalidInput, refuse } from '../../common/errors.ts';
 import { type Creators, filterIssues } from '../list-filter.ts';
 import { ownCreators } from './own-sessions.ts';
-import type { SessionOrigin } from './session.ts';
-import type { SessionEnd, SessionStatus, SessionStatusDetail } from './status.ts';
+import type { SessionMemberValues } from './session-members.ts';
 
-/**
- * Conditions on a session. All conditions must hold; of a list, any one value. Ids are unprefixed, times are bounds
- * (after: >=, before: <).
- */
-export interface SessionConditions {
-  readonly status?: readonly SessionStatus[] | undefined;
-  readonly statusDetail?: readonly SessionStatusDetail[] | undefined;
-  readonly endReasons?: readonly SessionEnd[] | undefined;
-  /** Sessions with any of these tags. */
-  readonly tags?: readonly string[] | undefined;
-  /** Sessions with all of these tags. */
-  readonly allTags?: readonly string[] | undefined;
-  readonly isArchived?: boolean | undefined;
-  readonly isUnlisted?: boolean | undefined;
-  readonly origins?: readonly SessionOrigin[] | undefined;
-  readonly organizationIds?: readonly string[] | undefined;
-  readonly playbookId?: string | undefined;
-  readonly automationIds?: readonly string[] | undefined;
-  readonly parentId?: string | undefined;
-  /** True: started by another session; false: not. */
-  readonly hasParent?: boolean | undefined;
-  readonly createdBy?: Creators | undefined;
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-  readonly updatedAfter?: Date | undefined;
-  readonly updatedBefore?: Date | undefined;
-  /** Part of the title, case-insensitive. */
-  readonly search?: string | undefined;
-  /** True: terminated or expired; false: not. */
-  readonly isOver?: boolean | undefined;
-  /** Only these sessions; unlisted ones among them are shown. */
-  readonly sessionIds?: readonly string[] | undefined;
+/** Conditions on a session. */
+export interface SessionConditions extends SessionMemberValues {
   /** The email of the user who started the session (v1's newer clients). Only for lists. */
   readonly userEmail?: string | undefined;
 }

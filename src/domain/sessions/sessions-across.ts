@@ -5,13 +5,14 @@ import type { Context } from '../context.ts';
 import { type Creators, creatorsOf } from '../list-filter.ts';
 import { type Bind, type Count, countNested, type RowSource } from '../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../pages.ts';
-import { timeKeys } from '../sort-keys.ts';
+import type { ColumnKey } from '../sort-keys.ts';
 import { type SortedPage, sortedPage } from '../sorted-pages.ts';
-import { newestFirst, organizationList, type SessionOrder } from './list-sessions.ts';
+import { organizationList } from './list-sessions.ts';
 import { readSessions } from './read-sessions.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
 import { type CheckedFilter, checkFilter, type SessionFilter, withCondition } from './session-filter.ts';
+import { newestFirst, type SessionOrder, sessionListName, sortBy } from './session-orders.ts';
 import { waitingFor } from './waiting-for.ts';
 import { isOfWaiting, waitingSessions } from './waiting-sessions.ts';
 
@@ -57,8 +58,8 @@ export async function listSessionsAcross(
 ): Promise<Page<SessionRecord>> {
   const { enterpriseId } = context.viewer;
   const order = request.order ?? newestFirst;
-  const by = timeKeys[order.field];
-  const list = { name: `sessions.${order.field}`, row: 's', by, isOldestFirst: order.direction === 'asc' };
+  const by = sortBy(order.field).key;
+  const list = { name: sessionListName(order.field), row: 's', by, isOldestFirst: order.direction === 'asc' };
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const reads = partsOf(context, scope, request.filter ?? {}).map((part) => {
@@ -66,7 +67,7 @@ export async function listSessionsAcross(
     const { from, where, sortColumns: sortKey } = source ?? organizationSource(enterpriseId, part, order, bind);
     const page = sortedPage(list, request, limits, bind, sortKey);
     const rows = { from, where: [...where, ...page.beyond], sortColumns: sortKey };
-    return { page, sql: source ? readRows(rows, page) : mergePages(enterpriseId, part, rows, page, bind) };
+    return { page, sql: source ? readRows(rows, page) : mergePages(enterpriseId, part, rows, by, page, bind) };
   });
   const [first] = reads;
   if (!first) return sortedPage(list, request, limits, bind).toPage<SessionRecord>([]);
@@ -75,11 +76,10 @@ export async function listSessionsAcross(
   return first.page.toPage(await readSessions(context, sql, values));
 }
 
-/** A page of sessions of the enterprise, newest first by creation time. */
-export interface EnterpriseSessionListRequest extends PageRequest {
+/** A page of sessions of the enterprise. */
+export interface EnterpriseSessionListRequest extends SessionsAcrossRequest {
   /** Unprefixed ids; if omitted: all organizations. Ids that are not of the enterprise match no sessions. */
   readonly organizationIds?: readonly string[] | undefined;
-  readonly filter?: SessionFilter | undefined;
 }
 
 /** {@link listSessionsAcross} for the enterprise; its errors name the organizations as REST does. */
@@ -186,13 +186,14 @@ function oneSource(
   const joins = 'join organization o on o.id = s.organization_id';
   const ofOrganizations = () => live('o', enterpriseId, organizations, bind);
   const { createdBy } = filter;
-  if (isOfWaiting(filter)) {
+  const { key, waitingIndex, isAcross } = sortBy(field);
+  if (waitingIndex !== null && isOfWaiting(filter)) {
     const [only, ...more] = createdBy ? new Set(Object.values(createdBy).flat()) : [];
     const isOfOne = only !== undefined && more.length === 0;
-    if (!isOfOne && !organizations.all && field === 'createdAt') return null;
+    if (!isOfOne && !organizations.all && waitingIndex === 'organization') return null;
     const ownerConditions = isOfOne ? [`c.principal_id = ${bind(only)}`] : [];
     return waitingSessions(
-      { filter, enterpriseId, ownerConditions, joins, alsoOfSession: ofOrganizations(), at: field },
+      { filter, enterpriseId, ownerConditions, joins, alsoOfSession: ofOrganizations(), by: key },
       bind,
     );
   }
@@ -203,18 +204,18 @@ function oneSource(
     filter.isArchived === true ||
     filter.isUnlisted === true ||
     filter.hasParent === true;
-  if (!isAnywhere && (field === 'updatedAt' || isInEach)) return null;
+  if (!isAnywhere && (!isAcross || isInEach)) return null;
   return {
     from: `session s ${joins}`,
     where: [...ofOrganizations(), ...filterConditions(filter, enterpriseId, bind)],
-    sortColumns: { at: field === 'createdAt' ? 's.created_at' : 's.updated_at', id: 's.id' },
+    sortColumns: { at: key.column('s'), id: 's.id' },
   };
 }
 
 /** Returns the sessions of the organization `owner` as its own list has them. */
 function organizationSource(enterpriseId: string, { filter }: Part, order: SessionOrder, bind: Bind): RowSource {
   const list = organizationList(enterpriseId, '', filter, order);
-  const sortKey = { at: timeKeys[order.field].column('s'), id: 's.id' };
+  const sortKey = { at: sortBy(order.field).key.column('s'), id: 's.id' };
   return list.through?.(bind) ?? { from: 'session s', where: list.where(bind), sortColumns: sortKey };
 }
 
@@ -230,16 +231,17 @@ function mergePages(
   enterpriseId: string,
   { organizations }: Part,
   { from, where, sortColumns: sortKey }: RowSource,
+  { bounds }: ColumnKey,
   { sourceOrder, direction, limit }: SortedPage,
   bind: Bind,
 ): string {
   const read = (what: string, count: string, ...more: string[]) =>
     `select ${what} from ${from} where ${[...where, ...more].join(' and ')} ${sourceOrder} limit ${count}`;
   const isNewestFirst = direction === 'desc';
-  const [last, none] = isNewestFirst ? ['min', '-infinity'] : ['max', 'infinity'];
+  const [last, none] = isNewestFirst ? ['min', bounds[0]] : ['max', bounds[1]];
   const notBeyond = `${sortKey.at} ${isNewestFirst ? '>=' : '<='} owner.last_at`;
   return `select s.* from (
-      select f.id, f.rank, case when count(*) over () < ${limit} then '${none}'::timestamptz else ${last}(f.at) over () end as last_at
+      select f.id, f.rank, case when count(*) over () < ${limit} then ${none} else ${last}(f.at) over () end as last_at
         from (select owner.id, f.at, row_number() over (order by f.at ${direction}, f.id ${direction}) as rank
           from organization owner cross join lateral (${read(`${sortKey.at} as at, ${sortKey.id} as id`, '1')}) f
          where ${live('owner', enterpriseId, organizations, bind).join(' and ')}

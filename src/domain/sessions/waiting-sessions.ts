@@ -1,8 +1,9 @@
 import { createdBounds } from '../list-filter.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
-import { timeKeys } from '../sort-keys.ts';
-import { filterConditions, updatedBounds } from './session-conditions.ts';
+import type { ColumnKey } from '../sort-keys.ts';
+import { filterConditions } from './session-conditions.ts';
 import type { CheckedFilter } from './session-filter.ts';
+import { updatedBounds } from './session-members.ts';
 import { waitingDetails } from './status.ts';
 
 /** Tells if a filter selects only sessions that wait for an answer: these have their own indexes. */
@@ -25,7 +26,7 @@ interface WaitingList {
   /** Joins to `session s`, and conditions on these. */
   readonly joins?: string;
   readonly alsoOfSession?: readonly string[];
-  readonly at: keyof typeof timeKeys;
+  readonly by: ColumnKey;
 }
 
 /**
@@ -33,7 +34,7 @@ interface WaitingList {
  * in order: a page reads no more of them than it has.
  */
 export function waitingSessions(
-  { filter, enterpriseId, ownerConditions, joins = '', alsoOfSession = [], at }: WaitingList,
+  { filter, enterpriseId, ownerConditions, joins = '', alsoOfSession = [], by }: WaitingList,
   bind: Bind,
 ): RowSource {
   const { createdAfter, createdBefore, updatedAfter, updatedBefore, ...others } = filter;
@@ -47,6 +48,6 @@ export function waitingSessions(
       ...createdBounds({ createdAfter, createdBefore }, 'c.created_at', bind),
       ...updatedBounds({ updatedAfter, updatedBefore }, 'c.updated_at', bind),
     ],
-    sortColumns: { at: timeKeys[at].column('c'), id: 'c.session_id' },
+    sortColumns: { at: by.column('c'), id: 'c.session_id' },
   };
 }

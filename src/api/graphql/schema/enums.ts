@@ -8,6 +8,7 @@ import type { AttachmentRecord } from '../../../domain/sessions/attachments/atta
 import type { SessionSize } from '../../../domain/sessions/insights.ts';
 import { type EventKind, eventKinds, type MessageType } from '../../../domain/sessions/log.ts';
 import { type SessionOrigin, sessionOrigins } from '../../../domain/sessions/session.ts';
+import { type SessionSortField, sessionSorts } from '../../../domain/sessions/session-orders.ts';
 import {
   type SessionEnd,
   type SessionStatus,
@@ -151,13 +152,10 @@ export const SessionOriginEnum = builder.enumType('SessionOrigin', {
 
 export const SessionOrderFieldEnum = builder.enumType('SessionOrderField', {
   description: 'The field by which a list of sessions is ordered.',
-  values: {
-    CREATED_AT: { value: 'createdAt', description: 'Orders sessions by the time when they were started.' },
-    UPDATED_AT: {
-      value: 'updatedAt',
-      description: 'Orders sessions by the time when their status or their messages last changed.',
-    },
-  } as const,
+  values: valuesOf(
+    Object.keys(sessionSorts) as SessionSortField[],
+    (field) => `Orders sessions by ${sessionSorts[field].meaning}.`,
+  ),
 });
 
 export const OrderDirectionEnum = builder.enumType('OrderDirection', {

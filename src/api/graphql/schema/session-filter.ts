@@ -1,14 +1,13 @@
-import type { ArgBuilder } from '@pothos/core';
-import type { SessionOrder } from '../../../domain/sessions/list-sessions.ts';
-import type { SessionOrigin } from '../../../domain/sessions/session.ts';
+import type { ArgBuilder, InputShapeFromFields } from '@pothos/core';
 import {
   countFilter,
   maxFilterConditions,
   maxFilterDepth,
   maxFilters,
+  type SessionConditions,
   type SessionFilter,
 } from '../../../domain/sessions/session-filter.ts';
-import type { SessionEnd, SessionStatus, SessionStatusDetail } from '../../../domain/sessions/status.ts';
+import type { SessionOrder } from '../../../domain/sessions/session-orders.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import {
   OrderDirectionEnum,
@@ -22,28 +21,68 @@ import { maxFilterValues, readCreators, readId, readIds, requireShortLists } fro
 
 type Maybe<T> = T | null | undefined;
 
+/**
+ * The conditions of a filter; ids in any form. A condition with the name and the type of the domain's needs no line in {@link
+ * parseSessionFilter}.
+ */
+const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>) => ({
+  ids: t.idList({
+    description: 'Only sessions with these global IDs or REST ids, including unlisted sessions.',
+  }),
+  organizationIds: t.idList({
+    description:
+      'Only sessions of the organizations with these global IDs or REST ids. For lists that span several organizations.',
+  }),
+  status: t.field({ type: [SessionStatusEnum], description: 'Only sessions in one of these statuses.' }),
+  statusDetail: t.field({
+    type: [SessionStatusDetailEnum],
+    description:
+      'Only sessions with one of these status details. Sessions with WAITING_FOR_USER and WAITING_FOR_APPROVAL wait for an answer.',
+  }),
+  endReason: t.field({
+    type: [SessionEndReasonEnum],
+    description: 'Only sessions that ended for one of these reasons. A session that has not ended never matches.',
+  }),
+  tags: t.stringList({ description: 'Only sessions that have at least one of these tags.' }),
+  allTags: t.stringList({
+    description:
+      'Only sessions that have all of these tags. The first tag is looked up in an index, so put the rarest tag first.',
+  }),
+  isArchived: t.boolean({
+    description: 'True for only archived sessions, false for only sessions that are not archived. Both if omitted.',
+  }),
+  isUnlisted: t.boolean({
+    description:
+      'True for only unlisted sessions, false for only listed ones. Unlisted sessions include those that the viewer started and those of organizations where it holds `MANAGE_ORG_SESSIONS`. Defaults to listed sessions only.',
+  }),
+  origin: t.field({
+    type: [SessionOriginEnum],
+    description: 'Only sessions that were started from one of these origins.',
+  }),
+  playbookId: t.id({ description: 'Only sessions that follow the playbook with this global ID or REST id.' }),
+  automationId: t.id({ description: 'Only sessions that the automation with this global ID or REST id started.' }),
+  parentId: t.id({ description: 'Only sessions that the session with this global ID or REST id started.' }),
+  hasParent: t.boolean({
+    description: 'True for only sessions that another session started, false for only other sessions. Both if omitted.',
+  }),
+  createdByIds: t.idList({
+    description: 'Only sessions that one of these users, service users or service keys started.',
+  }),
+  createdAfter: t.field({ type: 'DateTime', description: 'Only sessions that were started at this time or later.' }),
+  createdBefore: t.field({ type: 'DateTime', description: 'Only sessions that were started before this time.' }),
+  updatedAfter: t.field({
+    type: 'DateTime',
+    description: 'Only sessions that last changed their status or messages at this time or later.',
+  }),
+  updatedBefore: t.field({
+    type: 'DateTime',
+    description: 'Only sessions that last changed their status or messages before this time.',
+  }),
+  search: t.string({ description: 'Only sessions with a title that contains this text, regardless of case.' }),
+});
+
 /** A filter as resolvers receive it: ids in any form. */
-export interface SessionFilterValue {
-  readonly ids?: Maybe<readonly string[]>;
-  readonly organizationIds?: Maybe<readonly string[]>;
-  readonly status?: Maybe<readonly SessionStatus[]>;
-  readonly statusDetail?: Maybe<readonly SessionStatusDetail[]>;
-  readonly endReason?: Maybe<readonly SessionEnd[]>;
-  readonly tags?: Maybe<readonly string[]>;
-  readonly allTags?: Maybe<readonly string[]>;
-  readonly isArchived?: Maybe<boolean>;
-  readonly isUnlisted?: Maybe<boolean>;
-  readonly origin?: Maybe<readonly SessionOrigin[]>;
-  readonly playbookId?: Maybe<string>;
-  readonly automationId?: Maybe<string>;
-  readonly parentId?: Maybe<string>;
-  readonly hasParent?: Maybe<boolean>;
-  readonly createdByIds?: Maybe<readonly string[]>;
-  readonly createdAfter?: Maybe<Date>;
-  readonly createdBefore?: Maybe<Date>;
-  readonly updatedAfter?: Maybe<Date>;
-  readonly updatedBefore?: Maybe<Date>;
-  readonly search?: Maybe<string>;
+export interface SessionFilterValue extends InputShapeFromFields<ReturnType<typeof conditionFields>> {
   readonly and?: Maybe<readonly SessionFilterValue[]>;
   readonly or?: Maybe<readonly SessionFilterValue[]>;
   readonly not?: Maybe<SessionFilterValue>;
@@ -54,60 +93,7 @@ export const SessionFilterInput = builder.inputRef<SessionFilterValue>('SessionF
 SessionFilterInput.implement({
   description: `Filter for sessions. A session must match every field that is set; a list field matches if any one of its values does, except \`allTags\` and \`and\`. A list has at most ${maxFilterValues} values. Filters can be combined by \`and\`, \`or\` and \`not\`, up to ${maxFilterDepth} levels deep, with at most ${maxFilterConditions} conditions and ${maxFilters} filters inside in all; otherwise the error is INVALID_INPUT.`,
   fields: (t) => ({
-    ids: t.idList({
-      description: 'Only sessions with these global IDs or REST ids, including unlisted sessions.',
-    }),
-    organizationIds: t.idList({
-      description:
-        'Only sessions of the organizations with these global IDs or REST ids. For lists that span several organizations.',
-    }),
-    status: t.field({ type: [SessionStatusEnum], description: 'Only sessions in one of these statuses.' }),
-    statusDetail: t.field({
-      type: [SessionStatusDetailEnum],
-      description:
-        'Only sessions with one of these status details. Sessions with WAITING_FOR_USER and WAITING_FOR_APPROVAL wait for an answer.',
-    }),
-    endReason: t.field({
-      type: [SessionEndReasonEnum],
-      description: 'Only sessions that ended for one of these reasons. A session that has not ended never matches.',
-    }),
-    tags: t.stringList({ description: 'Only sessions that have at least one of these tags.' }),
-    allTags: t.stringList({
-      description:
-        'Only sessions that have all of these tags. The first tag is looked up in an index, so put the rarest tag first.',
-    }),
-    isArchived: t.boolean({
-      description: 'True for only archived sessions, false for only sessions that are not archived. Both if omitted.',
-    }),
-    isUnlisted: t.boolean({
-      description:
-        'True for only unlisted sessions, false for only listed ones. Unlisted sessions include those that the viewer started and those of organizations where it holds `MANAGE_ORG_SESSIONS`. Defaults to listed sessions only.',
-    }),
-    origin: t.field({
-      type: [SessionOriginEnum],
-      description: 'Only sessions that were started from one of these origins.',
-    }),
-    playbookId: t.id({ description: 'Only sessions that follow the playbook with this global ID or REST id.' }),
-    automationId: t.id({ description: 'Only sessions that the automation with this global ID or REST id started.' }),
-    parentId: t.id({ description: 'Only sessions that the session with this global ID or REST id started.' }),
-    hasParent: t.boolean({
-      description:
-        'True for only sessions that another session started, false for only other sessions. Both if omitted.',
-    }),
-    createdByIds: t.idList({
-      description: 'Only sessions that one of these users, service users or service keys started.',
-    }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Only sessions that were started at this time or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Only sessions that were started before this time.' }),
-    updatedAfter: t.field({
-      type: 'DateTime',
-      description: 'Only sessions that last changed their status or messages at this time or later.',
-    }),
-    updatedBefore: t.field({
-      type: 'DateTime',
-      description: 'Only sessions that last changed their status or messages before this time.',
-    }),
-    search: t.string({ description: 'Only sessions with a title that contains this text, regardless of case.' }),
+    ...conditionFields(t),
     and: t.field({
       type: [SessionFilterInput],
       description: 'Filters that must all match in addition to the other fields.',
@@ -167,34 +153,36 @@ export function parseSessionFilter(
   if (!filter) return {};
   countFilter(count, at);
   requireShortLists(filter, at);
-  const automationId = readId('automation', filter.automationId);
   const within = (inner: Maybe<SessionFilterValue>, ...path: string[]) =>
     parseSessionFilter(inner, [...at, ...path], count);
+  const { ids, organizationIds, playbookId, automationId, parentId, createdByIds, ...withoutIds } = filter;
+  const { endReason, allTags, origin, search, and, or, not, ...others } = withoutIds;
+  const automation = readId('automation', automationId);
   return {
-    sessionIds: readIds('session', filter.ids),
-    organizationIds: readIds('organization', filter.organizationIds),
-    status: filter.status ?? undefined,
-    statusDetail: filter.statusDetail ?? undefined,
-    endReasons: filter.endReason ?? undefined,
-    tags: filter.tags ?? undefined,
+    ...sameConditions(others),
+    sessionIds: readIds('session', ids),
+    organizationIds: readIds('organization', organizationIds),
+    endReasons: endReason ?? undefined,
     // An empty list is no condition.
-    allTags: filter.allTags?.length ? filter.allTags : undefined,
-    isArchived: filter.isArchived ?? undefined,
-    isUnlisted: filter.isUnlisted ?? undefined,
-    origins: filter.origin ?? undefined,
-    playbookId: readId('playbook', filter.playbookId),
-    automationIds: automationId === undefined ? undefined : [automationId],
-    parentId: readId('session', filter.parentId),
-    hasParent: filter.hasParent ?? undefined,
-    createdBy: readCreators(filter.createdByIds),
-    createdAfter: filter.createdAfter ?? undefined,
-    createdBefore: filter.createdBefore ?? undefined,
-    updatedAfter: filter.updatedAfter ?? undefined,
-    updatedBefore: filter.updatedBefore ?? undefined,
+    allTags: allTags?.length ? allTags : undefined,
+    origins: origin ?? undefined,
+    playbookId: readId('playbook', playbookId),
+    automationIds: automation === undefined ? undefined : [automation],
+    parentId: readId('session', parentId),
+    createdBy: readCreators(createdByIds),
     // Every title contains the empty text.
-    search: filter.search || undefined,
-    and: filter.and?.map((inner, n) => within(inner, 'and', String(n))),
-    or: filter.or?.map((inner, n) => within(inner, 'or', String(n))),
-    not: filter.not ? within(filter.not, 'not') : undefined,
+    search: search || undefined,
+    and: and?.map((inner, n) => within(inner, 'and', String(n))),
+    or: or?.map((inner, n) => within(inner, 'or', String(n))),
+    not: not ? within(not, 'not') : undefined,
   };
+}
+
+type SameConditions<T> = {
+  readonly [K in keyof T]: K extends keyof SessionConditions ? Maybe<SessionConditions[K]> : never;
+};
+
+/** Returns conditions with the names and the types of the domain's, without nulls: null equals a missing value. */
+function sameConditions<T extends SameConditions<T>>(conditions: T): SessionConditions {
+  return Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null));
 }

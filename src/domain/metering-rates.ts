@@ -1,16 +1,20 @@
+import type { Row } from '../store/tables.ts';
+
+/** The fields of {@link Measured}. */
+export const measuredFields = [
+  'activeMs',
+  'llmCalls',
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'costUsd',
+] as const satisfies readonly (keyof Row<'Usage'>)[];
+
 /**
  * The quantities that ACUs are computed from. Time runs from a prompt to its end, without the time that the agent
  * waited for the user.
  */
-export interface Measured {
-  readonly activeMs: number;
-  readonly llmCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Of the input tokens, those from the provider's cache. */
-  readonly cachedTokens: number;
-  readonly costUsd: number;
-}
+export type Measured = Pick<Row<'Usage'>, (typeof measuredFields)[number]>;
 
 /** The definition of an ACU, and the metering interval. From the configuration. */
 export interface MeteringRates {

@@ -43,9 +43,9 @@ export function columnOf<M extends Model>(model: M, alias: string, field: Field<
 /** The SQL type of a field's column, such as `text[]`. */
 export const sqlTypeOf = <M extends Model>(model: M, field: Field<M>): string => column(model, field).type;
 
-/** Returns the columns of these fields, as an INSERT lists them. */
-export const columnsOf = <M extends Model>(model: M, fields: readonly Field<M>[]): string =>
-  fields.map((field) => column(model, field).column).join(', ');
+/** Returns the columns of these fields: as an INSERT lists them, or of a table with this alias. */
+export const columnsOf = <M extends Model>(model: M, fields: readonly Field<M>[], alias?: string): string =>
+  fields.map((field) => (alias === undefined ? column(model, field).column : columnOf(model, alias, field))).join(', ');
 
 /** Returns the columns of a record that `jsonb_to_recordset` reads, named as these fields. */
 export const recordOf = <M extends Model>(model: M, fields: readonly Field<M>[]): string =>
@@ -54,6 +54,10 @@ export const recordOf = <M extends Model>(model: M, fields: readonly Field<M>[])
 /** Returns the columns of {@link recordOf}, of a record with this alias. */
 export const namesOf = (alias: string, fields: readonly string[]): string =>
   fields.map((field) => `${alias}."${field}"`).join(', ');
+
+/** Returns the placeholders of these fields, which are the parameters from `$first` on. */
+export const placeholdersOf = <M extends Model>(model: M, fields: readonly Field<M>[], first: number): string =>
+  fields.map((field, n) => parameter(model, field, first + n)).join(', ');
 
 /** Returns the assignments of an UPDATE of these fields to its parameters from `$first` on. */
 export const assignmentsOf = <M extends Model>(model: M, fields: readonly Field<M>[], first: number): string =>
@@ -80,9 +84,8 @@ export interface Statement {
 /** An INSERT of a row. Omitted or undefined fields get the defaults of their columns. */
 export function insertStatement<M extends Model>(model: M, row: Partial<Row<M>>): Statement {
   const fields = writtenFields(model, row);
-  const parameters = fields.map((field, index) => parameter(model, field, index + 1));
   return {
-    text: `insert into ${tableOf(model)} (${columnsOf(model, fields)}) values (${parameters.join(', ')})`,
+    text: `insert into ${tableOf(model)} (${columnsOf(model, fields)}) values (${placeholdersOf(model, fields, 1)})`,
     values: fields.map((field) => parameterValue(model, field, row[field])),
   };
 }

@@ -2,6 +2,7 @@ import { manageOwnSessions, permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith, ownerOf } from '../../auth/viewer.ts';
 import type { JsonValues } from '../../store/json-rows.ts';
 import type { Store } from '../../store/store.ts';
+import { columnsOf, namesOf } from '../../store/tables.ts';
 import { insertAuditEntry } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { newId, parseId } from '../ids.ts';
@@ -12,6 +13,9 @@ import { sessionWithChildrenInJson } from './session-json.ts';
 
 /** Maximum length of a message on this path, in UTF-16 code units: all messages of a statement are one parameter. */
 const maxFastPathLength = 16_384;
+
+/** The fields of an entry that {@link PendingMessage} has. */
+const askedFields = ['sessionId', 'id', 'userId', 'serviceUserId', 'serviceKeyId', 'createdAt'] as const;
 
 // `locked` takes all locks of a session at once, by its first message, and skips a session that another transaction has
 // locked. The statement therefore never waits, no session delays the messages to others, and a session that it has seen
@@ -49,9 +53,8 @@ const statement = `
       from locked where s.id = locked."sessionId"
     returning s.id, s.organization_id, ${sessionWithChildrenInJson.sql('s', { childIds })} as session),
   added as (
-    insert into log_entry (session_id, seq, id, kind, message_type, body, user_id, service_user_id, service_key_id, created_at)
-    select asked."sessionId", head.first + asked."nth" - 1, asked."id", 'MESSAGE', 'user_message', asked."message",
-        asked."userId", asked."serviceUserId", asked."serviceKeyId", asked."createdAt"
+    insert into log_entry (seq, kind, message_type, body, ${columnsOf('LogEntry', askedFields)})
+    select head.first + asked."nth" - 1, 'MESSAGE', 'user_message', asked."message", ${namesOf('asked', askedFields)}
       from asked join head on head.session_id = asked."sessionId"),
   audited as (
     ${insertAuditEntry}

@@ -1,6 +1,7 @@
 import { findOwnerViewer } from '../../auth/owner-viewer.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { DomainError } from '../../common/errors.ts';
+import { type Field, type Row, selectFields } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
 import { canonicalJson } from '../idempotency.ts';
 import type { ParentRun } from './admit-child.ts';
@@ -17,22 +18,24 @@ export interface ChildInput {
   readonly maxAcuLimit?: number | undefined;
 }
 
-interface ParentRow {
+const parentFields = [
+  'organizationId',
+  'userId',
+  'serviceUserId',
+  'agent',
+  'isUnlisted',
+] as const satisfies readonly Field<'Session'>[];
+
+interface ParentRow extends Pick<Row<'Session'>, (typeof parentFields)[number]> {
   /** The number of a turn, which stays when the turn resumes after an interruption. */
-  turn: number;
-  organizationId: string;
-  userId: string | null;
-  serviceUserId: string | null;
-  agent: string | null;
-  isUnlisted: boolean;
+  readonly turn: number;
   /** The ids that still exist; null: all. */
-  secretIds: string[] | null;
-  knowledgeIds: string[] | null;
+  readonly secretIds: string[] | null;
+  readonly knowledgeIds: string[] | null;
 }
 
 const parentOf = `
-  select r.turn_after_seq as turn, s.organization_id as "organizationId", s.user_id as "userId", s.service_user_id as "serviceUserId", s.agent,
-         s.is_unlisted as "isUnlisted",
+  select r.turn_after_seq as turn, ${selectFields('Session', 's', parentFields)},
          case when s.secret_ids is not null then (select coalesce(json_agg(x.id order by x.id), '[]'::json) from secret x
            where x.organization_id = s.organization_id and s.secret_ids ? x.id) end as "secretIds",
          case when s.knowledge_ids is not null then (select coalesce(json_agg(n.id order by n.id), '[]'::json) from knowledge_note n

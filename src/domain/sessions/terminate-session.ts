@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import type { Transaction } from '../../store/store.ts';
+import { type Row, selectFields } from '../../store/tables.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
@@ -60,8 +61,8 @@ export async function endForGood(
   endedBy: 'terminated' | 'expired',
   entries: readonly NewEntry[] = [],
 ): Promise<Termination> {
-  const [run] = await tx.query<{ generation: number; isTurnOpen: boolean }>(
-    'select generation, is_turn_open as "isTurnOpen" from run where session_id = $1 for update',
+  const [run] = await tx.query<Pick<Row<'Run'>, 'generation' | 'isTurnOpen'>>(
+    `select ${selectFields('Run', 'r', ['generation', 'isTurnOpen'])} from run r where r.session_id = $1 for update`,
     [seen.id],
   );
   const locked = await lockSession(tx, seen.id, null);

@@ -1,6 +1,8 @@
+import { columnsOf, parametersOf, placeholdersOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import type { Measured } from '../../metering-rates.ts';
+import { type Measured, measuredFields } from '../../metering-rates.ts';
 import { FencedError } from '../../sessions/log.ts';
+import { chargedFields } from '../../usage/consumption/ledger.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { UsageUpdate } from './counter.ts';
 
@@ -17,29 +19,29 @@ export interface WorkDone {
   readonly agentCostUsd: number | null;
 }
 
+const added = measuredFields
+  .map((field) => columnsOf('Usage', [field]))
+  .map((column) => `${column} = u.${column} + excluded.${column}`);
+
 // One statement: the fence, the session's own sum, the entry. Decimal arithmetic, as in consumption/ledger.ts. Locks
 // the run, then the session, in the usual lock order.
 const write = `
   with locked_run as (
     update run set agent_cost_usd = coalesce($6::float8, agent_cost_usd)
-     where session_id = $1 and (generation = $2::int or not $14::boolean) returning session_id),
+     where session_id = $1 and (generation = $2::int or not $8::boolean) returning session_id),
   used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $5::numeric, 6)::float8
       from locked_run where s.id = locked_run.session_id
-    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.service_key_id, s.playbook_id, s.acus_consumed),
+    returning s.id, s.acus_consumed, ${columnsOf('Session', chargedFields, 's')}),
   entry as (
-    insert into usage as u (id, enterprise_id, organization_id, session_id, user_id, service_user_id, service_key_id,
-                            playbook_id, used_at, acus, active_ms, llm_calls, input_tokens, output_tokens, cached_tokens,
-                            cost_usd, source)
-    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.service_key_id,
-           used.playbook_id, $4::timestamptz, $5::float8, $7::int, $8::int, $9::bigint, $10::bigint, $11::bigint, $12::float8,
-           $13::text
+    insert into usage as u (id, enterprise_id, session_id, used_at, acus, source, ${columnsOf('Usage', chargedFields)},
+                            ${columnsOf('Usage', measuredFields)})
+    select $3, o.enterprise_id, used.id, $4::timestamptz, $5::float8, $7::text, ${columnsOf('Session', chargedFields, 'used')},
+           ${placeholdersOf('Usage', measuredFields, 9)}
       from used join organization o on o.id = used.organization_id
     on conflict (id) do update
-       set acus = round(u.acus::numeric + excluded.acus::numeric, 6)::float8, active_ms = u.active_ms + excluded.active_ms,
-           llm_calls = u.llm_calls + excluded.llm_calls, input_tokens = u.input_tokens + excluded.input_tokens,
-           output_tokens = u.output_tokens + excluded.output_tokens, cached_tokens = u.cached_tokens + excluded.cached_tokens,
-           cost_usd = u.cost_usd + excluded.cost_usd, source = coalesce(excluded.source, u.source)
+       set acus = round(u.acus::numeric + excluded.acus::numeric, 6)::float8, source = coalesce(excluded.source, u.source),
+           ${added.join(', ')}
     returning id)
   select used.acus_consumed as acus from used, entry`;
 
@@ -53,7 +55,6 @@ export async function writeWork(
   work: WorkDone,
   isFenced = true,
 ): Promise<void> {
-  const { measured } = work;
   const rows = await context.store.execute<{ acus: number }>(write, [
     run.sessionId,
     run.generation,
@@ -61,23 +62,18 @@ export async function writeWork(
     work.usedAt,
     work.acus,
     work.agentCostUsd,
-    measured.activeMs,
-    measured.llmCalls,
-    measured.inputTokens,
-    measured.outputTokens,
-    measured.cachedTokens,
-    measured.costUsd,
     work.source,
     isFenced,
+    ...parametersOf('Usage', measuredFields, work.measured),
   ]);
   if (rows.length === 0) throw new FencedError(run.sessionId);
 }
 
 /** Returns the total cost of the agent's own session when the run was last metered. */
 export async function readAgentCostUsd(context: Context, sessionId: string): Promise<number> {
-  const rows = await context.store.query<{ costUsd: number }>(
-    'select agent_cost_usd as "costUsd" from run where session_id = $1',
+  const rows = await context.store.query<Pick<Row<'Run'>, 'agentCostUsd'>>(
+    `select ${selectFields('Run', 'r', ['agentCostUsd'])} from run r where r.session_id = $1`,
     [sessionId],
   );
-  return rows[0]?.costUsd ?? 0;
+  return rows[0]?.agentCostUsd ?? 0;
 }

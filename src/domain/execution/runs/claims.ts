@@ -1,3 +1,4 @@
+import { type Field, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
@@ -45,10 +46,17 @@ const takeLease = `
    where l.expires_at < now() - $5::int * interval '1 millisecond'
   returning session_id`;
 
+const takenFields = [
+  'sessionId',
+  'generation',
+  'agentSessionId',
+  'isTurnOpen',
+] as const satisfies readonly Field<'Run'>[];
+
 const takeRun = `
   update run set generation = $2, home_worker_id = $3, workspace_deleted_at = null, workspace_deletion_requested_at = null
    where session_id = $1
-  returning session_id as "sessionId", generation, agent_session_id as "agentSessionId", is_turn_open as "isTurnOpen"`;
+  returning ${selectFields('Run', 'run', takenFields)}`;
 
 // A worker counts as alive until the end of the leases that it last took or extended, whether it still has them or not:
 // an idle worker writes nothing.
@@ -56,13 +64,8 @@ const liveOn = `
   insert into worker (id, expires_at) values ($1, now() + $2::int * interval '1 millisecond')
   on conflict (id) do update set expires_at = excluded.expires_at`;
 
-interface LockedCandidate {
-  sessionId: string;
-  generation: number;
-  homeWorkerId: string | null;
-  agent: string | null;
-  isWorkspaceDeleted: boolean;
-}
+type LockedCandidate = Pick<Row<'Run'>, 'sessionId' | 'generation' | 'homeWorkerId'> &
+  Pick<Row<'Session'>, 'agent'> & { readonly isWorkspaceDeleted: boolean };
 
 /** A worker that claims, and its free capacity. */
 export interface Claimant {
@@ -131,10 +134,11 @@ export async function claimRuns(context: Context, { leaseMs, ...poller }: Claima
       if (isShort) break;
       const taken = await tx.query(takeLease, [sessionId, workerId, generation, leaseMs, graceMs]);
       if (taken.length === 0) continue;
-      const [run] = await tx.query<Pick<ClaimedRun, 'sessionId' | 'generation' | 'agentSessionId' | 'isTurnOpen'>>(
-        takeRun,
-        [sessionId, generation, workerId],
-      );
+      const [run] = await tx.query<Pick<Row<'Run'>, (typeof takenFields)[number]>>(takeRun, [
+        sessionId,
+        generation,
+        workerId,
+      ]);
       await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
       const session = await lockSession(tx, sessionId, generation);
       const isClaimable = session.status === 'new' || session.status === 'running';

@@ -1,17 +1,15 @@
 import type { Transaction } from '../../../store/store.ts';
+import { type Field, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from '../../sessions/change-session.ts';
-import { FencedError, type NewEntry } from '../../sessions/log.ts';
+import { FencedError, type MessageEntry, type NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';
 import type { ClaimedRun } from './claims.ts';
 import type { Failure } from './failures.ts';
 
 /** A user's message that has not been delivered to the agent yet. */
-export interface InboxMessage {
-  readonly seq: number;
-  readonly body: string;
-}
+export type InboxMessage = Pick<MessageEntry, 'seq' | 'body'>;
 
 /** Maximum number of messages in one turn. */
 const inboxLimit = 100;
@@ -52,17 +50,18 @@ export function readTurnMessages(context: Context, sessionId: string): Promise<I
   return readMessages(context, ofTurn, sessionId);
 }
 
-interface RunRow {
-  generation: number;
-  turnCount: number;
-  crashCount: number;
-  lastCrashAt: Date | null;
-}
+const lockedFields = [
+  'generation',
+  'turnCount',
+  'crashCount',
+  'lastCrashAt',
+] as const satisfies readonly Field<'Run'>[];
+type LockedRun = Pick<Row<'Run'>, (typeof lockedFields)[number]>;
 
 /** Locks the row of a run that a worker leases: the first of a session's rows in the lock order. Throws FencedError. */
-export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<RunRow> {
-  const [row] = await tx.query<RunRow>(
-    'select generation, turn_count as "turnCount", crash_count as "crashCount", last_crash_at as "lastCrashAt" from run where session_id = $1 for update',
+export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<LockedRun> {
+  const [row] = await tx.query<LockedRun>(
+    `select ${selectFields('Run', 'r', lockedFields)} from run r where r.session_id = $1 for update`,
     [run.sessionId],
   );
   if (row?.generation !== run.generation) throw new FencedError(run.sessionId);
@@ -255,8 +254,9 @@ export async function recordTitle(context: Context, run: ClaimedRun, title: stri
 
 /** True if the run is still this worker's. */
 export async function isStillLeased(context: Context, run: ClaimedRun): Promise<boolean> {
-  const rows = await context.store.query<{ generation: number }>('select generation from run where session_id = $1', [
-    run.sessionId,
-  ]);
+  const rows = await context.store.query<Pick<Row<'Run'>, 'generation'>>(
+    'select generation from run where session_id = $1',
+    [run.sessionId],
+  );
   return rows[0]?.generation === run.generation;
 }

@@ -1,5 +1,6 @@
 import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { columnsOf, type Field } from '../../../store/tables.ts';
 import { newId } from '../../ids.ts';
 
 /** The consumption of a session since it was last metered. */
@@ -15,17 +16,24 @@ export interface UsageEntry {
 /** Maximum of one entry: far above any session, far below the sums that lose their millionths. */
 const maxAcus = 1_000_000;
 
+/** The fields of a session that an entry of the ledger repeats. */
+export const chargedFields = [
+  'organizationId',
+  'userId',
+  'serviceUserId',
+  'serviceKeyId',
+  'playbookId',
+] as const satisfies readonly (Field<'Session'> & Field<'Usage'>)[];
+
 // One statement: the entry, and the session's own sum. Decimal arithmetic, so that every grouping gives the same sum.
 const append = `
   with used as (
     update session s set acus_consumed = round(s.acus_consumed::numeric + $2::numeric, 6)::float8
      where s.id = $1
-    returning s.id, s.organization_id, s.user_id, s.service_user_id, s.service_key_id, s.playbook_id, s.acus_consumed),
+    returning s.id, s.acus_consumed, ${columnsOf('Session', chargedFields, 's')}),
   entry as (
-    insert into usage (id, enterprise_id, organization_id, session_id, user_id, service_user_id, service_key_id, playbook_id,
-                       acus, used_at)
-    select $3, o.enterprise_id, used.organization_id, used.id, used.user_id, used.service_user_id, used.service_key_id,
-           used.playbook_id, $2::float8, $4::timestamptz
+    insert into usage (id, enterprise_id, session_id, acus, used_at, ${columnsOf('Usage', chargedFields)})
+    select $3, o.enterprise_id, used.id, $2::float8, $4::timestamptz, ${columnsOf('Session', chargedFields, 'used')}
       from used join organization o on o.id = used.organization_id
     returning id)
   select used.acus_consumed as acus from used, entry`;

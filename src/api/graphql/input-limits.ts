@@ -2,31 +2,20 @@ import type { z } from 'zod';
 import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
-import { apiKeySchema } from '../../domain/identity/keys/api-keys.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
 import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
-import { organizationChangeSchema } from '../../domain/identity/organizations/change-organization.ts';
 import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
-import { organizationSchema } from '../../domain/identity/organizations/organizations.ts';
-import { roleSchema } from '../../domain/identity/people/change-roles.ts';
-import { userChangeSchema } from '../../domain/identity/people/change-users.ts';
-import { serviceUserSchema } from '../../domain/identity/people/service-users.ts';
-import { inviteSchema, userSchema } from '../../domain/identity/people/users.ts';
-import { folderSchema } from '../../domain/library/knowledge/change-folders.ts';
-import { noteSchema } from '../../domain/library/knowledge/change-notes.ts';
+import { inviteSchema } from '../../domain/identity/people/users.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
-import { playbookSchema } from '../../domain/library/playbooks/change-playbooks.ts';
-import { secretChangeSchema } from '../../domain/library/secrets/change-secrets.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
-import { sessionSchema, sessionSecretSchema } from '../../domain/sessions/create-session.ts';
+import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
 import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
-import { sessionChangeSchema } from '../../domain/sessions/update-session.ts';
 import { maxSearchLength } from '../../domain/text-search.ts';
 import { limitsOf, type ValueLimits } from '../../domain/value-limits.ts';
-import { endpointSchema } from '../../domain/webhooks/change-endpoints.ts';
 import { pageLimits } from './loaders.ts';
 import { maxFilterValues } from './schema/list-inputs.ts';
+import { typedResources } from './schema/resources.ts';
 
 /** The domain rules of an input type. `names` maps domain names to names of the input, where they differ. */
 interface Rules {
@@ -40,6 +29,12 @@ const automation = (...path: string[]): Rules => ({ schema: definitionSchema, pa
 
 /** The rules of each input type that has limits. The limits themselves are defined in the schemas only. */
 const rulesOf: Readonly<Record<string, Rules>> = {
+  ...Object.fromEntries(
+    typedResources.flatMap(({ typeName, inputs = {} }): [string, Rules][] => [
+      ...(inputs.create ? [[`Create${typeName}Input`, { schema: inputs.create }] as [string, Rules]] : []),
+      ...(inputs.update ? [[`Update${typeName}Input`, { schema: inputs.update }] as [string, Rules]] : []),
+    ]),
+  ),
   AddAllowedTagsInput: { schema: allowedTagsSchema },
   AddSessionTagsInput: { schema: sessionTagsSchema },
   AutomationConcurrencyInput: automation('concurrency'),
@@ -53,18 +48,6 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   AutomationSecurityProfileInput: automation('securityProfile'),
   AutomationSessionInput: { schema: sessionOptions },
   AutomationToolsInput: automation('tools'),
-  CreateApiKeyInput: { schema: apiKeySchema },
-  CreateAutomationInput: automation(),
-  CreateKnowledgeFolderInput: { schema: folderSchema },
-  CreateKnowledgeNoteInput: { schema: noteSchema },
-  CreateOrganizationInput: { schema: organizationSchema },
-  CreatePlaybookInput: { schema: playbookSchema },
-  CreateRoleInput: { schema: roleSchema },
-  CreateSecretInput: { schema: secretChangeSchema },
-  CreateServiceUserInput: { schema: serviceUserSchema },
-  CreateSessionInput: { schema: sessionSchema },
-  CreateUserInput: { schema: userSchema },
-  CreateWebhookEndpointInput: { schema: endpointSchema(true) },
   EmailNotificationInput: automation('notifications', 'email'),
   EventTriggerInput: automation('triggers'),
   IncomingWebhookTriggerInput: automation('triggers'),
@@ -84,18 +67,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },
   TagSessionsInput: { schema: sessionTagsSchema },
-  UpdateAutomationInput: automation(),
   UpdateEnterpriseInput: { schema: enterpriseLimitSchema },
-  UpdateKnowledgeFolderInput: { schema: folderSchema },
-  UpdateKnowledgeNoteInput: { schema: noteSchema },
-  UpdateOrganizationInput: { schema: organizationChangeSchema },
-  UpdatePlaybookInput: { schema: playbookSchema },
-  UpdateRoleInput: { schema: roleSchema },
-  UpdateSecretInput: { schema: secretChangeSchema },
-  UpdateServiceUserInput: { schema: serviceUserSchema },
-  UpdateSessionInput: { schema: sessionChangeSchema },
-  UpdateUserInput: { schema: userChangeSchema },
-  UpdateWebhookEndpointInput: { schema: endpointSchema(true) },
 };
 
 /** The input types whose limits are defined by schemas of the domain. */

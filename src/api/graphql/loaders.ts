@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { AuditEntryRecord } from '../../domain/audit/audit-entry.ts';
-import { type AuditLogRequest, findAuditEntries, listAuditLogs } from '../../domain/audit/audit-log.ts';
+import { type AuditLogRequest, listAuditLogs } from '../../domain/audit/audit-log.ts';
 import type { Context } from '../../domain/context.ts';
 import { countWaitingSessions, readQueuePositions } from '../../domain/execution/runs/queue-positions.ts';
 import { readQueueReasons } from '../../domain/execution/runs/queue-reasons.ts';
@@ -8,7 +8,6 @@ import { findServiceKeyAuthors, findServiceKeys } from '../../domain/identity/ke
 import { findApiKeys } from '../../domain/identity/keys/key-record.ts';
 import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { findEnterprises } from '../../domain/identity/organizations/enterprises.ts';
-import { findMembersByIds } from '../../domain/identity/organizations/members.ts';
 import { findOrganizations } from '../../domain/identity/organizations/use-organization.ts';
 import {
   findServiceUserAuthors,
@@ -35,6 +34,9 @@ import { createUsageLoaders } from './usage-loaders.ts';
 
 /** The maximum and the default size of a page in GraphQL (docs/graphql-conventions.md#lists). */
 export const pageLimits: PageLimits = { max: 100, default: 20 };
+
+/** A function of the domain that finds objects by unprefixed ids, in their order; null for an id that the viewer may not see. */
+export type Find<T> = (context: Context, ids: readonly string[]) => Promise<readonly (T | null)[]>;
 
 function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]>): DataLoader<string, T | null> {
   return new DataLoader((ids: readonly string[]) => find(ids));
@@ -132,24 +134,32 @@ function logPages({ ofSessions }: From) {
   };
 }
 
+// One loader for each function.
+function loadersByFind({ context }: From) {
+  const loaders = new Map<Find<never>, DataLoader<string, never>>();
+  return <T>(find: Find<T>): DataLoader<string, T | null> => {
+    const loader = loaders.get(find as Find<never>) ?? byId((ids) => find(context, ids));
+    loaders.set(find as Find<never>, loader as DataLoader<string, never>);
+    return loader;
+  };
+}
+
 const makeLoaders = lazily<From>()({
+  /** Returns the loader of a function of the domain. */
+  of: loadersByFind,
   /** Loads a page of one owner's list. */
   nestedPage: nestedPages,
   /** Counts one owner's list. */
   nestedCount: nestedCounts,
-  notes: resource('notes'),
   folders: resource('folders'),
   folderPaths: resource('folderPaths'),
   notesByMacro: resource('notesByMacro'),
   foldersByPath: resource('foldersByPath'),
   playbooksByMacro: resource('playbooksByMacro'),
   secretsByKey: resource('secretsByKey'),
-  automationRuns: resource('automationRuns'),
   automations: resource('automations'),
   playbooks: resource('playbooks'),
-  secrets: resource('secrets'),
   webhookEndpoints: resource('webhookEndpoints'),
-  webhookDeliveries: resource('webhookDeliveries'),
   attachments: resource('attachments'),
   insights: resource('insights'),
   workspaceStates: resource('workspaceStates'),
@@ -190,9 +200,7 @@ const makeLoaders = lazily<From>()({
     byKey((keys: readonly Pick<RoleRecord, 'scope' | 'name'>[]) => findRolesByName(context, keys)),
   roles: ({ context }: From) => byId((ids) => findRolesByIds(context, ids)),
   apiKeys: ({ context }: From) => byId((ids) => findApiKeys(context, ids)),
-  members: ({ context }: From) => byId((ids) => findMembersByIds(context, ids)),
   logEntries: ({ ofSessions }: From) => byId((ids) => findLogEntries(ofSessions, ids)),
-  auditEntries: ({ context }: From) => byId((ids) => findAuditEntries(context, ids)),
   tagRules: usage('tagRules'),
   consumptionSums: usage('consumptionSums'),
   consumptionShares: usage('consumptionShares'),

@@ -1,18 +1,17 @@
 import DataLoader from 'dataloader';
-import { findAutomations, findRuns } from '../../domain/automations/model/automations.ts';
+import { findAutomations } from '../../domain/automations/model/automations.ts';
 import type { Context } from '../../domain/context.ts';
 import { readWorkspaceStates } from '../../domain/execution/workspaces/request-deletion.ts';
 import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
 import type { ScopedKey } from '../../domain/identity/organizations/scope.ts';
 import { findFolderPaths } from '../../domain/library/knowledge/folder-paths.ts';
 import { findFolders, findFoldersByPath } from '../../domain/library/knowledge/folders.ts';
-import { findNotes, findNotesByMacro } from '../../domain/library/knowledge/notes.ts';
+import { findNotesByMacro } from '../../domain/library/knowledge/notes.ts';
 import { findPlaybooks, findPlaybooksByMacro } from '../../domain/library/playbooks/playbooks.ts';
-import { findSecrets, findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
+import { findSecretsByKey, type SecretKey } from '../../domain/library/secrets/secrets.ts';
 import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
-import { findWebhookDeliveries } from '../../domain/webhooks/deliveries.ts';
 import { findWebhookEndpoints } from '../../domain/webhooks/endpoints.ts';
 
 /** A loader whose keys are objects: keys with equal members are one key. */
@@ -26,7 +25,6 @@ type Session = Pick<SessionRecord, 'id' | 'acusConsumed'>;
  */
 export function createResourceLoaders(context: Context) {
   return {
-    notes: new DataLoader((ids: readonly string[]) => findNotes(context, ids)),
     folders: new DataLoader((ids: readonly string[]) => findFolders(context, ids)),
     /** By ids of folders that were already loaded for the viewer. */
     folderPaths: new DataLoader(async (ids: readonly string[]) => {
@@ -40,12 +38,9 @@ export function createResourceLoaders(context: Context) {
     foldersByPath: byKey((keys: readonly ScopedKey[]) => findFoldersByPath(context, keys)),
     playbooksByMacro: byKey((keys: readonly ScopedKey[]) => findPlaybooksByMacro(context, keys)),
     secretsByKey: byKey((keys: readonly SecretKey[]) => findSecretsByKey(context, keys)),
-    automationRuns: new DataLoader((ids: readonly string[]) => findRuns(context, ids)),
     automations: new DataLoader((ids: readonly string[]) => findAutomations(context, ids)),
     playbooks: new DataLoader((ids: readonly string[]) => findPlaybooks(context, ids)),
-    secrets: new DataLoader((ids: readonly string[]) => findSecrets(context, ids)),
     webhookEndpoints: new DataLoader((ids: readonly string[]) => findWebhookEndpoints(context, ids)),
-    webhookDeliveries: new DataLoader((ids: readonly string[]) => findWebhookDeliveries(context, ids)),
     attachments: new DataLoader((ids: readonly string[]) => findAttachments(ofAnySession(context, 'view'), ids)),
     /** By ids of sessions that the viewer may see. */
     workspaceStates: new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),

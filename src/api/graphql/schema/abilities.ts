@@ -1,19 +1,11 @@
-import type { ObjectRef } from '@pothos/core';
 import type { Permission } from '../../../auth/permissions.ts';
 import { permissionsIn, permissionsOnEnterprise } from '../../../auth/viewer.ts';
-import { missingToManage } from '../../../domain/abilities/abilities.ts';
-import type { Context } from '../../../domain/context.ts';
-import { builder, type SchemaTypes } from '../builder.ts';
-import { Automation } from './automations.ts';
+import { builder } from '../builder.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum } from './enums.ts';
-import { KnowledgeFolder, KnowledgeNote } from './knowledge.ts';
 import { Organization } from './organization-ref.ts';
-import { Playbook } from './playbooks.ts';
-import { Secret } from './secrets.ts';
-import { Session } from './sessions.ts';
+import { typedResources } from './resources.ts';
 import { ViewerType } from './viewer.ts';
-import { WebhookEndpoint } from './webhooks.ts';
 
 interface Ability {
   readonly missing: Permission | null;
@@ -37,39 +29,16 @@ const ViewerAbility = builder.objectRef<Ability>('ViewerAbility').implement({
   }),
 });
 
-function addAbility<T>(
-  ref: ObjectRef<SchemaTypes, T>,
-  description: string,
-  findMissing: (context: Context, resource: T) => Permission | null,
-): void {
-  builder.objectField(ref, 'viewerCanManage', (t) =>
+for (const { type, manage } of typedResources) {
+  if (!manage) continue;
+  builder.objectField(type, 'viewerCanManage', (t) =>
     t.field({
       type: ViewerAbility,
-      description,
-      resolve: (resource, _args, { domain }) => ({ missing: findMissing(domain, resource as T) }),
+      description: manage.description,
+      resolve: (resource, _args, { domain }) => ({ missing: manage.missing(domain, resource as never) }),
     }),
   );
 }
-
-addAbility(
-  Session,
-  'Whether the viewer may send messages to the session and may suspend, resume, archive, tag, change and terminate the session. For the viewer’s own sessions, the permission to manage own sessions is enough.',
-  missingToManage.session,
-);
-addAbility(
-  Automation,
-  'Whether the viewer may change, enable, disable, run and delete the automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
-  missingToManage.automation,
-);
-addAbility(Playbook, 'Whether the viewer may change and delete the playbook.', missingToManage.playbook);
-addAbility(KnowledgeNote, 'Whether the viewer may change and delete the note.', missingToManage.knowledge);
-addAbility(KnowledgeFolder, 'Whether the viewer may change, move and delete the folder.', missingToManage.knowledge);
-addAbility(Secret, 'Whether the viewer may change and delete the secret.', missingToManage.secret);
-addAbility(
-  WebhookEndpoint,
-  'Whether the viewer may change, test and delete the endpoint.',
-  missingToManage.webhookEndpoint,
-);
 
 builder.objectField(Organization, 'viewerPermissions', (t) =>
   t.field({

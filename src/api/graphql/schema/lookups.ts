@@ -3,17 +3,11 @@ import { type IdKind, parseGlobalId, parseId, typeOfKind } from '../../../domain
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { Agent } from './agents.ts';
-import { ApiKey } from './api-keys.ts';
-import { Attachment } from './attachments.ts';
-import { AuditLogEntry } from './audit-log.ts';
-import { AutomationRunType } from './automation-runs.ts';
 import { eventTypes } from './event-types.ts';
 import { SessionEvent } from './events.ts';
 import { loadOf } from './node.ts';
-import { Member, ServiceUser } from './people.ts';
 import { Principal } from './principals.ts';
-import { WebhookDelivery } from './webhook-deliveries.ts';
-import { WebhookEndpoint } from './webhooks.ts';
+import { lowerFirst, typedResources } from './resources.ts';
 
 /** The description of the `id` of a lookup. */
 export const lookupId = (what: string) => `Global ID or REST id of the ${what}.`;
@@ -48,14 +42,9 @@ const ofKind =
   (context: GraphqlContext, id: string): Promise<object | null> =>
     loadById(context, kind, id);
 
-addLookup('apiKey', ApiKey, 'API key', ofKind('apiKey'));
-addLookup('attachment', Attachment, 'attachment', ofKind('attachment'));
-addLookup('auditLogEntry', AuditLogEntry, 'entry of the audit log', ofKind('auditEntry'));
-addLookup('automationRun', AutomationRunType, 'run of an automation', ofKind('automationRun'));
-addLookup('member', Member, 'membership of an organization', ofKind('member'));
-addLookup('serviceUser', ServiceUser, 'service user', ofKind('serviceUser'));
-addLookup('webhookDelivery', WebhookDelivery, 'webhook delivery', ofKind('webhookDelivery'));
-addLookup('webhookEndpoint', WebhookEndpoint, 'webhook endpoint', ofKind('webhookEndpoint'));
+for (const { kind, type, typeName, lookup } of typedResources) {
+  if (lookup !== undefined) addLookup(lowerFirst(typeName), type, lookup, ofKind(kind));
+}
 
 const isEventType = (type: string): boolean => eventTypes.some((each) => each === type);
 

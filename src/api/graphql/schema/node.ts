@@ -7,6 +7,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { eventTypeOf, eventTypes } from './event-types.ts';
 import { systemPrincipal } from './principals.ts';
+import { typedResources } from './resources.ts';
 
 /** The maximum number of ids that `nodes` takes. */
 const maxNodes = 100;
@@ -22,34 +23,12 @@ const entry =
     return found && eventTypeOf(found) === type ? found : null;
   };
 
-// Sessions still show deleted objects, but these cannot be looked up.
-const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T | null) =>
-  found?.deletedAt == null ? found : null;
-
 /** The loader of each node type. A type that is not listed cannot be looked up. */
-const loads: Record<string, Load> = {
-  Session: ({ loaders }, id) => loaders.sessions.load(id),
-  Organization: ({ loaders }, id) => loaders.organizations.load(id),
-  Enterprise: ({ loaders }, id) => loaders.enterprises.load(id),
-  User: ({ loaders }, id) => loaders.users.load(id),
-  ServiceUser: ({ loaders }, id) => loaders.serviceUsers.load(id),
-  ServiceKey: ({ loaders }, id) => loaders.serviceKeys.load(id),
+const loads: Readonly<Record<string, Load>> = {
+  ...Object.fromEntries(typedResources.map(({ typeName, load }) => [typeName, load])),
+  ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
   SystemPrincipal: async (_context, id) => (id === systemPrincipal.id ? { ...systemPrincipal } : null),
   Agent: async ({ domain }, id) => findAgent(domain, id),
-  Role: ({ loaders }, id) => loaders.roles.load(id),
-  KnowledgeNote: ({ loaders }, id) => loaders.notes.load(id),
-  KnowledgeFolder: ({ loaders }, id) => loaders.folders.load(id),
-  AutomationRun: ({ loaders }, id) => loaders.automationRuns.load(id),
-  Automation: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
-  Playbook: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
-  Secret: ({ loaders }, id) => loaders.secrets.load(id),
-  WebhookEndpoint: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
-  WebhookDelivery: ({ loaders }, id) => loaders.webhookDeliveries.load(id),
-  Attachment: ({ loaders }, id) => loaders.attachments.load(id),
-  Member: ({ loaders }, id) => loaders.members.load(id),
-  ApiKey: ({ loaders }, id) => loaders.apiKeys.load(id),
-  AuditLogEntry: ({ loaders }, id) => loaders.auditEntries.load(id),
-  ...Object.fromEntries(eventTypes.map((type) => [type, entry(type)])),
 };
 
 /** Loads an object by its type and unprefixed id, and marks its type; null if the viewer may see none. */

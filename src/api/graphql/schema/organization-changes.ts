@@ -7,33 +7,14 @@ import { enumName } from '../enum-name.ts';
 import { afterRemovalsDescription, Change, presentChange, startChanges } from './changes-field.ts';
 import { needs } from './needs.ts';
 import { loadNode } from './node.ts';
-
-/** The description of each kind, and the permissions that its changes require. */
-const described: Readonly<Record<ChangedKind, string>> = {
-  session: 'A session that is not unlisted. Needs VIEW_ORG_SESSIONS.',
-  playbook: 'A playbook of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
-  note: 'A knowledge note of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
-  folder: 'A knowledge folder of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
-  secret: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
-  automation: 'An automation, which also changes when it runs. Needs VIEW_ORG_AUTOMATIONS.',
-  automationRun: 'A run of an automation. Needs VIEW_ORG_AUTOMATIONS.',
-  webhookEndpoint: 'An endpoint for webhooks. Needs MANAGE_ORG_AUTOMATIONS.',
-  webhookDelivery: 'A delivery of a webhook. Needs MANAGE_ORG_AUTOMATIONS.',
-  role: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
-  member: 'A membership of the organization. Needs VIEW_ORG_MEMBERSHIP.',
-  serviceUser:
-    'A service user of the organization or of the enterprise. Needs MANAGE_ORG_SERVICE_USERS, or MANAGE_ACCOUNT_SERVICE_USERS for those of the enterprise.',
-};
-
-const names: Partial<Record<ChangedKind, string>> = { note: 'KNOWLEDGE_NOTE', folder: 'KNOWLEDGE_FOLDER' };
+import { typedResources } from './resources.ts';
 
 const ResourceTypeEnum = builder.enumType('ResourceType', {
   description: 'Type of an object whose changes `Subscription.changes` reports.',
   values: Object.fromEntries(
-    (Object.entries(described) as [ChangedKind, string][]).map(([kind, description]) => [
-      names[kind] ?? enumName(kind),
-      { value: kind, description },
-    ]),
+    typedResources.flatMap(({ kind, typeName, changes }) =>
+      changes === undefined ? [] : [[enumName(typeName), { value: kind, description: changes }]],
+    ),
   ) as Record<string, { value: ChangedKind; description: string }>,
 });
 

@@ -1,0 +1,243 @@
+import type { ObjectRef, OutputRef } from '@pothos/core';
+import type { z } from 'zod';
+import type { Permission } from '../../../auth/permissions.ts';
+import { missingToManage } from '../../../domain/abilities/abilities.ts';
+import { findAuditEntries } from '../../../domain/audit/audit-log.ts';
+import { findRuns } from '../../../domain/automations/model/automations.ts';
+import { definitionSchema } from '../../../domain/automations/model/definition.ts';
+import type { ChangedKind } from '../../../domain/changes/change-source.ts';
+import type { Context } from '../../../domain/context.ts';
+import { apiKeySchema } from '../../../domain/identity/keys/api-keys.ts';
+import { organizationChangeSchema } from '../../../domain/identity/organizations/change-organization.ts';
+import { findMembersByIds } from '../../../domain/identity/organizations/members.ts';
+import { organizationSchema } from '../../../domain/identity/organizations/organizations.ts';
+import { roleSchema } from '../../../domain/identity/people/change-roles.ts';
+import { userChangeSchema } from '../../../domain/identity/people/change-users.ts';
+import { serviceUserSchema } from '../../../domain/identity/people/service-users.ts';
+import { userSchema } from '../../../domain/identity/people/users.ts';
+import { type IdKind, typeOfKind } from '../../../domain/ids.ts';
+import { folderSchema } from '../../../domain/library/knowledge/change-folders.ts';
+import { noteSchema } from '../../../domain/library/knowledge/change-notes.ts';
+import { findNotes } from '../../../domain/library/knowledge/notes.ts';
+import { playbookSchema } from '../../../domain/library/playbooks/change-playbooks.ts';
+import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
+import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
+import { sessionSchema } from '../../../domain/sessions/create-session.ts';
+import { sessionChangeSchema } from '../../../domain/sessions/update-session.ts';
+import { endpointSchema } from '../../../domain/webhooks/change-endpoints.ts';
+import { findWebhookDeliveries } from '../../../domain/webhooks/deliveries.ts';
+import type { SchemaTypes } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import type { Find } from '../loaders.ts';
+import { ApiKeyEdge } from './api-key-lists.ts';
+import { ApiKey, CreateApiKeyPayload } from './api-keys.ts';
+import { Attachment } from './attachments.ts';
+import { AuditLogEntry } from './audit-log.ts';
+import { CreateAutomationPayload } from './automation-mutations.ts';
+import { AutomationRunType } from './automation-runs.ts';
+import { Automation, AutomationEdge } from './automations.ts';
+import { Enterprise } from './enterprise-ref.ts';
+import { KnowledgeFolder, KnowledgeFolderEdge, KnowledgeNote, KnowledgeNoteEdge } from './knowledge.ts';
+import { CreateKnowledgeFolderPayload } from './knowledge-folder-mutations.ts';
+import { CreateKnowledgeNotePayload } from './knowledge-mutations.ts';
+import { CreateOrganizationPayload } from './organization-mutations.ts';
+import { Organization } from './organization-ref.ts';
+import { OrganizationEdge } from './organizations.ts';
+import { Member, Role, ServiceUser, User } from './people.ts';
+import { CreatePlaybookPayload } from './playbook-mutations.ts';
+import { Playbook, PlaybookEdge } from './playbooks.ts';
+import { ServiceKey } from './principals.ts';
+import { CreateRolePayload, RoleEdge } from './roles.ts';
+import { CreateSecretPayload } from './secret-mutations.ts';
+import { Secret, SecretEdge } from './secrets.ts';
+import { CreateServiceUserPayload, ServiceUserEdge } from './service-users.ts';
+import { CreateSessionPayload } from './session-mutations.ts';
+import { Session, SessionEdge } from './sessions.ts';
+import { CreateUserPayload, UserEdge } from './users.ts';
+import { WebhookDelivery } from './webhook-deliveries.ts';
+import { CreateWebhookEndpointPayload } from './webhook-mutations.ts';
+import { WebhookEndpoint, WebhookEndpointEdge } from './webhooks.ts';
+
+type Type<T = unknown> = ObjectRef<SchemaTypes, T>;
+
+/** The registration of objects with ids: everything besides their type, lists and mutations. */
+interface Resource {
+  readonly type: Type;
+  /** Loads an object by its unprefixed id, for `node`, `nodes` and the lookups; null if the viewer may see none. */
+  readonly load: (context: GraphqlContext, id: string) => Promise<object | null>;
+  /** Adds a field to `Query` that finds an object by its id: the noun in its description. */
+  readonly lookup?: string;
+  /** Adds the edge of the created object to the payload. `list`: the name of the list in its cursors. */
+  readonly created?: { readonly payload: Type; readonly edge: OutputRef; readonly list: string };
+  /** Adds `viewerCanManage`: its description, and the permission that the viewer lacks; null if it lacks none. */
+  readonly manage?: Ability<never>;
+  /** Lets `Subscription.changes` report the objects: the description of the type, with the permission. */
+  readonly changes?: string;
+  /** The schemas with the limits of the inputs CreateX and UpdateX. */
+  readonly inputs?: { readonly create?: z.ZodType; readonly update?: z.ZodType };
+}
+
+interface Ability<T> {
+  readonly description: string;
+  readonly missing: (context: Context, resource: T) => Permission | null;
+}
+
+/** Checks a registration against the type of its objects. */
+const resource = <T, const R extends Omit<Resource, 'type'>>(
+  type: Type<T>,
+  registration: R & { readonly manage?: Ability<T> },
+): R & Pick<Resource, 'type'> => ({ ...registration, type });
+
+/** Loads the objects of the same tick together, by a function of the domain. */
+const by =
+  <T extends object>(find: Find<T>): Resource['load'] =>
+  ({ loaders }, id) =>
+    loaders.of(find).load(id);
+
+const both = (schema: z.ZodType) => ({ create: schema, update: schema });
+
+// Sessions still show deleted objects, but these cannot be looked up.
+const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T | null) =>
+  found?.deletedAt == null ? found : null;
+
+/**
+ * All objects that have ids, besides the entries of logs, by their kinds: one entry registers a resource for `node`, its lookup, the
+ * edge in the payload of its creation, `viewerCanManage`, `Subscription.changes` and the limits of its inputs.
+ */
+const all = {
+  session: resource(Session, {
+    load: ({ loaders }, id) => loaders.sessions.load(id),
+    created: { payload: CreateSessionPayload, edge: SessionEdge, list: 'sessions.createdAt' },
+    manage: {
+      description:
+        'Whether the viewer may send messages to the session and may suspend, resume, archive, tag, change and terminate the session. For the viewer’s own sessions, the permission to manage own sessions is enough.',
+      missing: missingToManage.session,
+    },
+    changes: 'A session that is not unlisted. Needs VIEW_ORG_SESSIONS.',
+    inputs: { create: sessionSchema, update: sessionChangeSchema },
+  }),
+  organization: resource(Organization, {
+    load: ({ loaders }, id) => loaders.organizations.load(id),
+    created: { payload: CreateOrganizationPayload, edge: OrganizationEdge, list: 'organizations' },
+    inputs: { create: organizationSchema, update: organizationChangeSchema },
+  }),
+  enterprise: resource(Enterprise, { load: ({ loaders }, id) => loaders.enterprises.load(id) }),
+  user: resource(User, {
+    load: ({ loaders }, id) => loaders.users.load(id),
+    created: { payload: CreateUserPayload, edge: UserEdge, list: 'users' },
+    inputs: { create: userSchema, update: userChangeSchema },
+  }),
+  serviceUser: resource(ServiceUser, {
+    load: ({ loaders }, id) => loaders.serviceUsers.load(id),
+    lookup: 'service user',
+    created: { payload: CreateServiceUserPayload, edge: ServiceUserEdge, list: 'serviceUsers' },
+    changes:
+      'A service user of the organization or of the enterprise. Needs MANAGE_ORG_SERVICE_USERS, or MANAGE_ACCOUNT_SERVICE_USERS for those of the enterprise.',
+    inputs: both(serviceUserSchema),
+  }),
+  serviceKey: resource(ServiceKey, { load: ({ loaders }, id) => loaders.serviceKeys.load(id) }),
+  member: resource(Member, {
+    load: by(findMembersByIds),
+    lookup: 'membership of an organization',
+    changes: 'A membership of the organization. Needs VIEW_ORG_MEMBERSHIP.',
+  }),
+  role: resource(Role, {
+    load: ({ loaders }, id) => loaders.roles.load(id),
+    created: { payload: CreateRolePayload, edge: RoleEdge, list: 'roles' },
+    changes: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
+    inputs: both(roleSchema),
+  }),
+  apiKey: resource(ApiKey, {
+    load: ({ loaders }, id) => loaders.apiKeys.load(id),
+    lookup: 'API key',
+    created: { payload: CreateApiKeyPayload, edge: ApiKeyEdge, list: 'keys' },
+    inputs: { create: apiKeySchema },
+  }),
+  playbook: resource(Playbook, {
+    load: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
+    created: { payload: CreatePlaybookPayload, edge: PlaybookEdge, list: 'playbooks' },
+    manage: {
+      description: 'Whether the viewer may change and delete the playbook.',
+      missing: missingToManage.playbook,
+    },
+    changes: 'A playbook of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+    inputs: both(playbookSchema),
+  }),
+  note: resource(KnowledgeNote, {
+    load: by(findNotes),
+    created: { payload: CreateKnowledgeNotePayload, edge: KnowledgeNoteEdge, list: 'notes' },
+    manage: { description: 'Whether the viewer may change and delete the note.', missing: missingToManage.knowledge },
+    changes: 'A knowledge note of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+    inputs: both(noteSchema),
+  }),
+  folder: resource(KnowledgeFolder, {
+    load: ({ loaders }, id) => loaders.folders.load(id),
+    created: { payload: CreateKnowledgeFolderPayload, edge: KnowledgeFolderEdge, list: 'folders' },
+    manage: {
+      description: 'Whether the viewer may change, move and delete the folder.',
+      missing: missingToManage.knowledge,
+    },
+    changes: 'A knowledge folder of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
+    inputs: both(folderSchema),
+  }),
+  secret: resource(Secret, {
+    load: by(findSecrets),
+    created: { payload: CreateSecretPayload, edge: SecretEdge, list: 'secrets' },
+    manage: { description: 'Whether the viewer may change and delete the secret.', missing: missingToManage.secret },
+    changes: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
+    inputs: both(secretChangeSchema),
+  }),
+  automation: resource(Automation, {
+    load: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
+    created: { payload: CreateAutomationPayload, edge: AutomationEdge, list: 'automations' },
+    manage: {
+      description:
+        'Whether the viewer may change, enable, disable, run and delete the automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
+      missing: missingToManage.automation,
+    },
+    changes: 'An automation, which also changes when it runs. Needs VIEW_ORG_AUTOMATIONS.',
+    inputs: both(definitionSchema),
+  }),
+  automationRun: resource(AutomationRunType, {
+    load: by(findRuns),
+    lookup: 'run of an automation',
+    changes: 'A run of an automation. Needs VIEW_ORG_AUTOMATIONS.',
+  }),
+  webhookEndpoint: resource(WebhookEndpoint, {
+    load: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
+    lookup: 'webhook endpoint',
+    created: { payload: CreateWebhookEndpointPayload, edge: WebhookEndpointEdge, list: 'webhookEndpoints' },
+    manage: {
+      description: 'Whether the viewer may change, test and delete the endpoint.',
+      missing: missingToManage.webhookEndpoint,
+    },
+    changes: 'An endpoint for webhooks. Needs MANAGE_ORG_AUTOMATIONS.',
+    inputs: both(endpointSchema(true)),
+  }),
+  webhookDelivery: resource(WebhookDelivery, {
+    load: by(findWebhookDeliveries),
+    lookup: 'webhook delivery',
+    changes: 'A delivery of a webhook. Needs MANAGE_ORG_AUTOMATIONS.',
+  }),
+  attachment: resource(Attachment, {
+    load: ({ loaders }, id) => loaders.attachments.load(id),
+    lookup: 'attachment',
+  }),
+  auditEntry: resource(AuditLogEntry, {
+    load: by(findAuditEntries),
+    lookup: 'entry of the audit log',
+  }),
+};
+
+const resources: Readonly<Partial<Record<IdKind, Resource>>> &
+  Readonly<Record<ChangedKind, Resource & { readonly changes: string }>> = all;
+
+/** The resources with the names of their types in the schema. */
+export const typedResources = (Object.entries(resources) as [IdKind, Resource][]).map(([kind, registration]) => ({
+  kind,
+  typeName: typeOfKind(kind),
+  ...registration,
+}));
+
+/** The name of a member for a type: `apiKey` for `ApiKey`. */
+export const lowerFirst = (name: string): string => `${name[0]?.toLowerCase()}${name.slice(1)}`;

@@ -57,19 +57,25 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
   });
   for (const each of [pool, urgent]) each.on('error', onError);
   const names = createStatementNames();
-  const queryOn = async <Row>(client: Queries, text: string, rawValues: readonly unknown[]): Promise<Row[]> => {
-    const values = rawValues.map(toParameter);
-    const name = names.nameOf(text);
+  const sendPrepared = async (client: Queries, config: pg.QueryConfig): Promise<pg.QueryResult> => {
+    const name = names.nameOf(config.text);
     try {
-      return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows as Row[];
+      return await client.query(name === undefined ? config : { ...config, name });
     } catch (error) {
       // On the pool the statement is its own transaction; inside another, transact() repeats the whole transaction.
-      if (!names.isOutdated(text, error) || !(client instanceof RetryingPool)) throw error;
-      return (await client.query({ text, values })).rows as Row[];
+      if (!names.isOutdated(config.text, error) || !(client instanceof RetryingPool)) throw error;
+      return client.query(config);
     }
   };
-  const prisma = new PrismaPg(pool);
+  const queryOn = async <Row>(client: Queries, text: string, values: readonly unknown[]): Promise<Row[]> =>
+    (await sendPrepared(client, { text, values: values.map(toParameter) })).rows as Row[];
+  const prismaPg = new PrismaPg(pool);
   let connected: Promise<Adapter> | null = null;
+  const prismaOn = async (client: Queries): Promise<Adapter> => {
+    connected ??= prismaPg.connect();
+    return onConnection(await connected, { query: (config) => sendPrepared(client, config) });
+  };
+  const { provider, adapterName } = prismaPg;
   const begin = async (): Promise<Begun> => {
     const client = await pool.connect();
     let isBroken = false;
@@ -97,10 +103,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     await send('begin');
     return {
       query: (sql, values) => queryOn(watched, sql, values),
-      async prismaSide() {
-        connected ??= prisma.connect();
-        return onConnection(await connected, watched);
-      },
+      prismaSide: () => prismaOn(watched),
       commit: () => send('commit'),
       rollback: () => send('rollback'),
     };
@@ -109,7 +112,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
   return {
     dialect: 'postgres',
     scopes,
-    adapter: scopedAdapter(prisma, scopes, begin),
+    adapter: scopedAdapter({ provider, adapterName, connect: () => prismaOn(pool) }, scopes, begin),
     begin,
     query: (sql, values) => queryOn(pool, sql, values),
     urgentQuery: (sql, values) => queryOn(urgent, sql, values),
@@ -146,8 +149,8 @@ interface Queries {
 }
 
 /**
- * Returns an adapter like this one, but on one connection: the adapter has its client in a private property (a test
- * fails if that is renamed).
+ * Returns an adapter like this one that sends its statements to `client`: the adapter has its client in a private
+ * property (a test fails if that is renamed).
  */
 function onConnection(adapter: Adapter, client: Queries): Adapter {
   if (!Object.hasOwn(adapter, 'client')) throw new Error('@prisma/adapter-pg no longer keeps its pool in "client".');

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** More texts than the code has. Only a text built from input could exceed it, and is then not prepared. */
-const maxNames = 500;
+/** More texts than the code and the Prisma client have. Only a text built from input could exceed it, and is then not prepared. */
+const maxNames = 1_000;
+/** A list of values or rows, as the Prisma client writes it: there is a text for each length. */
+const listOfParameters = / IN \(\$\d+,\$|\),\s?\(\$/;
 
 /** Names under which statements are prepared, once per connection, so that PostgreSQL parses and plans them once. */
 export interface StatementNames {
@@ -20,7 +22,7 @@ export function createStatementNames(): StatementNames {
   return {
     nameOf(text) {
       if (names.has(text)) return names.get(text);
-      if (names.size >= maxNames) return undefined;
+      if (names.size >= maxNames || listOfParameters.test(text)) return undefined;
       const name = `s${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
       names.set(text, name);
       return name;
@@ -33,8 +35,9 @@ export function createStatementNames(): StatementNames {
   };
 }
 
-/** PostgreSQL's "cached plan must not change result type" (0A000 also means other things). */
+/** PostgreSQL's "cached plan must not change result type" (0A000 also means other things), or the Prisma adapter's error for it. */
 export function isCachedPlanError(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return code === '0A000' && String(message).includes('cached plan');
+  const { code, message, cause } = error as { code?: unknown; message?: unknown; cause?: unknown };
+  if (code === '0A000' && String(message).includes('cached plan')) return true;
+  return cause !== null && typeof cause === 'object' && isCachedPlanError(cause);
 }

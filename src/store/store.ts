@@ -116,7 +116,7 @@ export interface StoreParts {
 
 /** Creates a store on an open, migrated database. */
 export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
-  const prisma = new PrismaClient({ adapter: driver.adapter });
+  const prisma = new PrismaClient({ adapter: driver.adapter, errorFormat: 'minimal' });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     requireOutsideTransaction(driver.scopes);

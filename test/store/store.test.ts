@@ -319,6 +319,16 @@ it.skipIf(testDatabase !== 'postgres')(
     await store.execute('alter table shape add b int default 2');
     expect(await inside()).toEqual([{ a: 1, b: 2 }]);
     expect(await outsideTransaction()).toEqual([{ a: 1, b: 2 }]);
+    const enterprise = { id: 'e', name: 'Acme', createdAt: new Date(), ipRanges: ['::/0'] };
+    const read = { where: { id: 'e' }, select: { name: true } };
+    const insideByPrisma = () => store.transact((tx) => tx.prisma.enterprise.findMany(read));
+    const byPrisma = () => store.prisma.enterprise.findFirst(read);
+    await store.transact((tx) => tx.prisma.enterprise.create({ data: enterprise, select: { id: true } }));
+    expect([await insideByPrisma(), await byPrisma()]).toEqual([[{ name: 'Acme' }], { name: 'Acme' }]);
+    await store.execute('alter table enterprise alter name type varchar(100)');
+    expect([await insideByPrisma(), await byPrisma()]).toEqual([[{ name: 'Acme' }], { name: 'Acme' }]);
+    const prepared = await store.query(`select name from pg_prepared_statements where statement like '%"enterprise"%'`);
+    expect(prepared).not.toEqual([]);
   },
 );
 

@@ -1,3 +1,4 @@
+import type { Viewer } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { fieldsOf, type Row, selectFields, tableOf } from '../../../store/tables.ts';
@@ -10,7 +11,6 @@ import {
   matchesScopeFilter,
   requireAnyScopePermission,
   requireScopePermission,
-  type ScopeFilter,
   type ScopePermissions,
   scopeFilterOf,
   scopeFilterValues,
@@ -27,11 +27,20 @@ interface ScopeWhere {
 
 const inLivingOrganization: ScopeWhere = { OR: [{ organizationId: null }, { organization: { deletedAt: null } }] };
 
-/** The condition to be within a {@link ScopeFilter}: {@link matchesScopeFilter} for the Prisma client. */
-export function whereInScope({ enterpriseId, all, organizationIds, isShared }: ScopeFilter): ScopeWhere {
+/**
+ * The condition to be visible from a scope: {@link matchesScopeFilter} for the Prisma client. An organization that is
+ * authorized is not deleted, so that its objects need no join.
+ */
+export function whereInScope(viewer: Viewer, scope: AuthorizedScope | null, view: ScopePermissions): ScopeWhere {
+  const { enterpriseId, all, organizationIds, isShared } = scopeFilterOf(viewer, scope, view);
+  if (all) return { enterpriseId, ...inLivingOrganization };
+  const [organizationId] = organizationIds;
+  if (scope && organizationId !== undefined) {
+    return { enterpriseId, OR: [{ organizationId }, { organizationId: null }] };
+  }
   const own: ScopeWhere = { organizationId: { in: [...organizationIds] } };
   const reached: ScopeWhere = isShared ? { OR: [own, { organizationId: null }] } : own;
-  return { enterpriseId, AND: all ? [inLivingOrganization] : [reached, inLivingOrganization] };
+  return { enterpriseId, AND: [reached, inLivingOrganization] };
 }
 
 /**

@@ -10,7 +10,6 @@ import {
   type Scope,
   type ScopedKey,
   type ScopePermissions,
-  scopeFilterOf,
   scopeList,
   useScope,
 } from '../../identity/organizations/scope.ts';
@@ -62,8 +61,7 @@ export function findPlaybooksByMacro(context: Context, keys: readonly ScopedKey[
 export async function getPlaybook(context: Context, id: string, scope?: Scope): Promise<PlaybookRecord> {
   const authorizedScope = scope === undefined ? null : await useScope(context, scope, viewPlaybooks);
   const bare = parseId('playbook', id);
-  const scopeFilter = scopeFilterOf(context.viewer, authorizedScope, viewPlaybooks);
-  const where = { deletedAt: null, ...whereInScope(scopeFilter) };
+  const where = { deletedAt: null, ...whereInScope(context.viewer, authorizedScope, viewPlaybooks) };
   const playbook = bare && (await context.store.prisma.playbook.findFirst({ where: { id: bare, ...where } }));
   if (!playbook) throw notFound('playbook');
   return playbook;

@@ -1,54 +1,48 @@
+import type { SqlDriverAdapterFactory } from '@prisma/client/runtime/client';
 import type { Prisma, PrismaClient } from './generated/client.ts';
-import type { TransactionScope } from './transaction-scope.ts';
+import {
+  type Adapter,
+  adapterTransaction,
+  type TransactionScope,
+  type TransactionScopes,
+} from './transaction-scope.ts';
 
-/** Longer than any transaction: Prisma must not end one. */
-const prismaMs = 120_000;
-
-/** Prisma in a transaction that it has not begun. */
-export interface JoinedPrisma {
-  readonly client: Prisma.TransactionClient;
-  /** Call this before the transaction ends. Never rejects. */
-  leave(): Promise<void>;
+/**
+ * An adapter for Prisma that sends the statements of {@link joinPrisma}'s clients within their transactions, and all others
+ * by `factory`.
+ */
+export function joiningAdapter(factory: SqlDriverAdapterFactory, scopes: TransactionScopes): SqlDriverAdapterFactory {
+  const { provider, adapterName } = factory;
+  const connect = async (): Promise<Adapter> => {
+    const adapter = await factory.connect();
+    const sideOfCall = () => scopes.joined() ?? adapter;
+    return {
+      provider,
+      adapterName,
+      queryRaw: (query) => sideOfCall().queryRaw(query),
+      executeRaw: (query) => sideOfCall().executeRaw(query),
+      executeScript: (script) => adapter.executeScript(script),
+      async startTransaction(level) {
+        const scope = scopes.joined();
+        return scope ? adapterTransaction(factory, scope) : adapter.startTransaction(level);
+      },
+      getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: true },
+      dispose: () => adapter.dispose(),
+    };
+  };
+  return { provider, adapterName, connect };
 }
 
 /**
- * Lets Prisma join a transaction at the first use of its client: most transactions are SQL alone, and joining costs
- * more than several of their statements.
+ * Returns the Prisma client of a transaction: each call runs as one of `prisma`, whose adapter is a {@link joiningAdapter}.
+ * Prisma's own interactive transactions cost several times as much.
  */
-export function joinPrisma(prisma: PrismaClient, scope: TransactionScope): JoinedPrisma {
-  let joined: Promise<Prisma.TransactionClient> | null = null;
-  let ended: Promise<unknown> = Promise.resolve();
-  let leave: () => void = () => undefined;
-  let hasLeft = false;
-  const join = () => {
-    if (hasLeft) return Promise.reject(new Error('The transaction is over: Prisma comes too late.'));
-    joined ??= new Promise((resolve, reject) => {
-      const over = new Promise<void>((resolveOver) => {
-        leave = resolveOver;
-      });
-      scope.isPrismaExpected = true;
-      const run = (client: Prisma.TransactionClient) => {
-        scope.isPrismaExpected = false;
-        resolve(client);
-        return over;
-      };
-      ended = prisma.$transaction(run, { maxWait: prismaMs, timeout: prismaMs }).catch(reject);
-    });
-    return joined;
-  };
-  return {
-    client: clientOf(join),
-    async leave() {
-      hasLeft = true;
-      leave();
-      await ended;
-    },
-  };
-}
-
-/** A client whose `client.model.method(…)` waits for the real one, so that callers need not await it first. */
-function clientOf(join: () => Promise<Prisma.TransactionClient>): Prisma.TransactionClient {
-  type Models = Record<string, Record<string, (...values: unknown[]) => Promise<unknown>>>;
+export function joinPrisma(
+  prisma: PrismaClient,
+  scopes: TransactionScopes,
+  scope: TransactionScope,
+): Prisma.TransactionClient {
+  const models = prisma as unknown as Record<string, Record<string, (...values: unknown[]) => Promise<unknown>>>;
   const modelOf = (model: string) =>
     new Proxy(
       {},
@@ -56,10 +50,18 @@ function clientOf(join: () => Promise<Prisma.TransactionClient>): Prisma.Transac
         get:
           (_target, act: string) =>
           async (...values: unknown[]) => {
-            const models = (await join()) as unknown as Models;
-            return models[model]?.[act]?.(...values);
+            if (scope.isOver) throw new Error('The transaction is over: Prisma comes too late.');
+            const method = unbatched[act] ?? act;
+            // Awaited within, because Prisma's promises do nothing before.
+            return scopes.runJoined(scope, async () => await models[model]?.[method]?.(...values));
           },
       },
     );
   return new Proxy({}, { get: (_target, model: string) => modelOf(model) }) as Prisma.TransactionClient;
 }
+
+/** Prisma reads several unique rows together, also those of different transactions. */
+const unbatched: Readonly<Record<string, string>> = {
+  findUnique: 'findFirst',
+  findUniqueOrThrow: 'findFirstOrThrow',
+};

@@ -4,6 +4,7 @@ import { lockDataDir } from './data-dir-lock.ts';
 import type { Driver } from './driver.ts';
 import { PrismaClient } from './generated/client.ts';
 import { guardDriver } from './guarded-driver.ts';
+import { joiningAdapter } from './join-prisma.ts';
 import { migrate } from './migrations.ts';
 import { createOutageLog } from './outages.ts';
 import { openPglite } from './pglite.ts';
@@ -116,7 +117,8 @@ export interface StoreParts {
 
 /** Creates a store on an open, migrated database. */
 export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
-  const prisma = new PrismaClient({ adapter: driver.adapter, errorFormat: 'minimal' });
+  // Another format of errors captures a stack for each call.
+  const prisma = new PrismaClient({ adapter: joiningAdapter(driver.adapter, driver.scopes), errorFormat: 'minimal' });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     requireOutsideTransaction(driver.scopes);

@@ -19,7 +19,7 @@ const rerun = { maxRuns: 3, maxDelayMs: 40 } as const;
 
 /** The argument of a transaction's function; nothing else may use the database inside it. */
 export interface Transaction {
-  /** Joins at its first use, which takes a moment; without `$queryRaw` and similar methods. */
+  /** Without `$queryRaw` and similar methods, and without unique keys of several fields. */
   readonly prisma: Prisma.TransactionClient;
   /** Runs SQL directly on the transaction's connection; rows as the store's `query` returns them. */
   query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -35,10 +35,9 @@ export async function transact<T>(
   requireOutsideTransaction(driver.scopes);
   for (let runs = 1; ; runs++) {
     const scope = await beginInTime(driver);
-    const joined = joinPrisma(prisma, scope);
     const hooks: (() => void)[] = [];
     const tx: Transaction = {
-      prisma: joined.client,
+      prisma: joinPrisma(prisma, driver.scopes, scope),
       query: <Row>(sql: string, values: readonly unknown[] = []) => scope.query<Row>(sql, values),
       afterCommit: (hook) => {
         hooks.push(hook);
@@ -49,11 +48,9 @@ export async function transact<T>(
         try {
           const value = await inTime(inside(fn, tx), 'A transaction lasted');
           requireSuccess(scope);
-          await joined.leave();
           await scope.commit();
           return value;
         } catch (error) {
-          await joined.leave();
           // The first error is the relevant one.
           await scope.rollback().catch(() => undefined);
           throw error;

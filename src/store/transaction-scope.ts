@@ -6,35 +6,40 @@ export type Adapter = Awaited<ReturnType<SqlDriverAdapterFactory['connect']>>;
 /** Prisma's adapter of an open transaction. */
 type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 
+/** The statements of the Prisma client. */
+export type PrismaSide = Pick<Adapter, 'queryRaw' | 'executeRaw'>;
+
 /** A transaction that a driver has begun. It must be ended once: until then it occupies its connection. */
 export interface Begun {
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Prisma's way to run statements in it. */
-  prismaSide(): Promise<Pick<Adapter, 'queryRaw' | 'executeRaw'>>;
+  prismaSide(): Promise<PrismaSide>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
 /** One run of `transact`: all code that its function calls finds it through {@link TransactionScopes}. */
-export interface TransactionScope extends Omit<Begun, 'rollback'> {
+export interface TransactionScope extends Omit<Begun, 'rollback' | 'prismaSide'>, PrismaSide {
   /** Does nothing if the transaction is over. */
   rollback(): Promise<void>;
   /** The first statement that failed: from then on PostgreSQL can only roll back. */
   readonly failure: { readonly error: unknown } | null;
   /** Committed, rolled back or timed out: code that still runs is outside the transaction. */
   readonly isOver: boolean;
-  /** True while `transact` itself lets Prisma join: a transaction that Prisma begins then is this one. */
-  isPrismaExpected: boolean;
 }
 
 /** Finds the scope of the current code. */
 export interface TransactionScopes {
   current(): TransactionScope | undefined;
+  /** The scope whose Prisma client has called the current code; undefined for all other code. */
+  joined(): TransactionScope | undefined;
   /**
    * Runs `work` within a scope. It must not settle before the transaction is over, because late statements find the
    * transaction through it.
    */
   run<T>(scope: TransactionScope, work: () => Promise<T>): Promise<T>;
+  /** Runs a call of a scope's Prisma client, so that its statements find the scope by {@link TransactionScopes.joined}. */
+  runJoined<T>(scope: TransactionScope, call: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -42,14 +47,19 @@ export interface TransactionScopes {
  * process, which makes promises two to three times as slow: so it is in use only while a scope has work.
  */
 export function createTransactionScopes(): TransactionScopes {
-  const storage = new AsyncLocalStorage<TransactionScope>();
+  const storage = new AsyncLocalStorage<{ readonly scope: TransactionScope; readonly isJoined: boolean }>();
   let atWork = 0;
   return {
-    current: () => storage.getStore(),
+    current: () => storage.getStore()?.scope,
+    joined() {
+      const found = storage.getStore();
+      return found?.isJoined ? found.scope : undefined;
+    },
+    runJoined: (scope, call) => storage.run({ scope, isJoined: true }, call),
     async run(scope, work) {
       atWork += 1;
       try {
-        return await storage.run(scope, work);
+        return await storage.run({ scope, isJoined: false }, work);
       } finally {
         atWork -= 1;
         if (atWork === 0) storage.disable();
@@ -88,6 +98,11 @@ export function openTransactionScope(begun: Begun): TransactionScope {
       }
     });
   };
+  let side: Promise<PrismaSide> | null = null;
+  const prismaSide = () => {
+    side ??= begun.prismaSide();
+    return side;
+  };
   const end = (run: () => Promise<void>) => {
     isOver = true;
     return inTurn(run);
@@ -99,15 +114,9 @@ export function openTransactionScope(begun: Begun): TransactionScope {
     get isOver() {
       return isOver;
     },
-    isPrismaExpected: false,
     query: (sql, values) => statement(() => begun.query(sql, values)),
-    async prismaSide() {
-      const side = await begun.prismaSide();
-      return {
-        queryRaw: (raw) => statement(() => side.queryRaw(raw)),
-        executeRaw: (raw) => statement(() => side.executeRaw(raw)),
-      };
-    },
+    queryRaw: (raw) => statement(async () => (await prismaSide()).queryRaw(raw)),
+    executeRaw: (raw) => statement(async () => (await prismaSide()).executeRaw(raw)),
     commit: () => end(() => begun.commit()),
     rollback: () => (isOver ? Promise.resolve() : end(() => begun.rollback())),
   };
@@ -140,20 +149,12 @@ export function scopedAdapter(
       getConnectionInfo: () => adapter.getConnectionInfo?.() ?? { supportsRelationJoins: true },
       dispose: () => adapter.dispose(),
       async startTransaction(): Promise<AdapterTransaction> {
-        const scope = scopes.current();
-        const isInside = scope !== undefined && !scope.isOver;
-        if (isInside && !scope.isPrismaExpected) throw new Error(mustStayInside);
-        const open = isInside ? scope : await begin();
-        // Within a scope, Prisma doesn't end the transaction.
-        const ends = isInside ? { commit: nothing, rollback: nothing } : open;
+        requireOutsideTransaction(scopes);
+        const open = await begin();
         return {
-          provider,
-          adapterName,
-          // Phantom: Prisma only pretends to send BEGIN and COMMIT.
-          options: { usePhantomQuery: true },
-          ...(await open.prismaSide()),
-          commit: () => ends.commit(),
-          rollback: () => ends.rollback(),
+          ...adapterTransaction(factory, await open.prismaSide()),
+          commit: () => open.commit(),
+          rollback: () => open.rollback(),
         };
       },
     };
@@ -161,4 +162,13 @@ export function scopedAdapter(
   return { provider, adapterName, connect };
 }
 
-const nothing = () => Promise.resolve();
+/** A transaction of an adapter whose statements go to `side`, and which does nothing at its end. */
+export function adapterTransaction(
+  { provider, adapterName }: Pick<Adapter, 'provider' | 'adapterName'>,
+  { queryRaw, executeRaw }: PrismaSide,
+): AdapterTransaction {
+  const nothing = () => Promise.resolve();
+  // Phantom: Prisma only pretends to send BEGIN and COMMIT.
+  const options = { usePhantomQuery: true };
+  return { provider, adapterName, options, queryRaw, executeRaw, commit: nothing, rollback: nothing };
+}

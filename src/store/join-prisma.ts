@@ -33,31 +33,42 @@ export function joiningAdapter(factory: SqlDriverAdapterFactory, scopes: Transac
   return { provider, adapterName, connect };
 }
 
+/** The Prisma client of a transaction. */
+export interface JoinedPrisma {
+  readonly client: Prisma.TransactionClient;
+  /** True while a call has not ended. */
+  isBusy(): boolean;
+}
+
 /**
  * Returns the Prisma client of a transaction: each call runs as one of `prisma`, whose adapter is a {@link joiningAdapter}.
  * Prisma's own interactive transactions cost several times as much.
  */
-export function joinPrisma(
-  prisma: PrismaClient,
-  scopes: TransactionScopes,
-  scope: TransactionScope,
-): Prisma.TransactionClient {
+export function joinPrisma(prisma: PrismaClient, scopes: TransactionScopes, scope: TransactionScope): JoinedPrisma {
   const models = prisma as unknown as Record<string, Record<string, (...values: unknown[]) => Promise<unknown>>>;
+  let running = 0;
+  const call = async (model: string, act: string, values: readonly unknown[]) => {
+    if (scope.isOver) throw new Error('The transaction is over: Prisma comes too late.');
+    running += 1;
+    try {
+      // Awaited within, because Prisma's promises do nothing before.
+      return await scopes.runJoined(scope, async () => await models[model]?.[unbatched[act] ?? act]?.(...values));
+    } finally {
+      running -= 1;
+    }
+  };
   const modelOf = (model: string) =>
     new Proxy(
       {},
       {
         get:
           (_target, act: string) =>
-          async (...values: unknown[]) => {
-            if (scope.isOver) throw new Error('The transaction is over: Prisma comes too late.');
-            const method = unbatched[act] ?? act;
-            // Awaited within, because Prisma's promises do nothing before.
-            return scopes.runJoined(scope, async () => await models[model]?.[method]?.(...values));
-          },
+          (...values: unknown[]) =>
+            call(model, act, values),
       },
     );
-  return new Proxy({}, { get: (_target, model: string) => modelOf(model) }) as Prisma.TransactionClient;
+  const client = new Proxy({}, { get: (_target, model: string) => modelOf(model) }) as Prisma.TransactionClient;
+  return { client, isBusy: () => running > 0 };
 }
 
 /** Prisma reads several unique rows together, also those of different transactions. */

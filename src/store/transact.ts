@@ -35,9 +35,10 @@ export async function transact<T>(
   requireOutsideTransaction(driver.scopes);
   for (let runs = 1; ; runs++) {
     const scope = await beginInTime(driver);
+    const joined = joinPrisma(prisma, driver.scopes, scope);
     const hooks: (() => void)[] = [];
     const tx: Transaction = {
-      prisma: joinPrisma(prisma, driver.scopes, scope),
+      prisma: joined.client,
       query: <Row>(sql: string, values: readonly unknown[] = []) => scope.query<Row>(sql, values),
       afterCommit: (hook) => {
         hooks.push(hook);
@@ -48,6 +49,8 @@ export async function transact<T>(
         try {
           const value = await inTime(inside(fn, tx), 'A transaction lasted');
           requireSuccess(scope);
+          if (joined.isBusy())
+            throw new Error('A call of the Prisma client was not awaited, so nothing can be committed.');
           await scope.commit();
           return value;
         } catch (error) {

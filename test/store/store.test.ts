@@ -191,7 +191,7 @@ it('runs statements that are not awaited one by one, Prisma and SQL mixed', asyn
   expect(ids).toEqual([{ id: 'mixed 1' }, { id: 'mixed 2' }, { id: 'mixed 3' }]);
 });
 
-it('ends even if its function did not await a pending Prisma statement', async () => {
+it('commits nothing if its function did not await a Prisma statement', async () => {
   const { store } = test;
   const late: Promise<unknown>[] = [];
   const start = (tx: Transaction) => {
@@ -202,9 +202,36 @@ it('ends even if its function did not await a pending Prisma statement', async (
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
-  await store.transact(async (tx) => start(tx));
-  expect(await Promise.all(late)).toEqual([null, null]);
+  await expect(store.transact(async (tx) => start(tx))).rejects.toThrow('was not awaited');
+  await Promise.all(late);
   expect(await store.prisma.enterprise.count({ where: { id: 'not awaited' } })).toBe(0);
+});
+
+it('keeps transactions apart that read a row of the same table at once by Prisma', async () => {
+  const { store } = test;
+  const write = (id: string) =>
+    store.transact(async (tx) => {
+      await tx.prisma.enterprise.create({ data: enterprise(id) });
+      const rows = await Promise.all(
+        ['apart 1', 'apart 2'].map((each) => tx.prisma.enterprise.findUnique({ where: { id: each } })),
+      );
+      await tx.query('select 1');
+      return rows.map((row) => row?.id ?? null);
+    });
+  if (testDatabase === 'postgres') {
+    const both = await Promise.all(['apart 1', 'apart 2'].map(write));
+    expect(both).not.toContainEqual([null, null]);
+    expect([
+      ['apart 1', null],
+      ['apart 1', 'apart 2'],
+    ]).toContainEqual(both[0]);
+    expect([
+      [null, 'apart 2'],
+      ['apart 1', 'apart 2'],
+    ]).toContainEqual(both[1]);
+  } else {
+    expect(await write('apart 1')).toEqual(['apart 1', null]);
+  }
 });
 
 it('runs the hooks after the commit, and none after a failure', async () => {

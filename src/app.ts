@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { loadProfiles } from './agents/profiles.ts';
+import type { openDrivers } from './agents/sandbox/drivers.ts';
 import { createConsole } from './api/console/console-app.ts';
 import { schema } from './api/graphql/schema/index.ts';
 import { createGraphql } from './api/graphql/server.ts';
@@ -42,6 +43,8 @@ export interface AppParts {
   readonly store?: Store;
   readonly log?: Log;
   readonly requestTimes?: RequestTimes;
+  /** Opens the drivers of the worker's agents. */
+  readonly openDrivers?: typeof openDrivers;
 }
 
 /** A complete Switchyard: every part is built once, in the order of the diagram in docs/architecture.md. */
@@ -76,7 +79,7 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
   const store = parts.store ?? (await openStore({ ...databaseOf(config), log: storeLog }));
   try {
     const requestTimes = parts.requestTimes ?? defaultRequestTimes;
-    return await assemble(config, { store, log, profiles, trusted, requestTimes });
+    return await assemble(config, { ...parts, store, log, profiles, trusted, requestTimes });
   } catch (error) {
     await store.close();
     throw error;
@@ -89,7 +92,7 @@ function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
 }
 
 /** The parts that are loaded, or opened, before the app is built. */
-interface AssembledParts {
+interface AssembledParts extends Pick<AppParts, 'openDrivers'> {
   readonly store: Store;
   readonly log: Log;
   readonly profiles: LoadedProfiles;
@@ -108,7 +111,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const rest = createRest(services, watches);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
-  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation) : null;
+  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation, parts.openDrivers) : null;
   const jobs = createJobs(config, services);
   const readiness = createReadiness({
     isMaintenance: () => maintenance.mode() !== null,

@@ -1,3 +1,7 @@
+import type { Sandbox } from './sandbox/driver.ts';
+import type { AgentPaths, SandboxSettings } from './sandbox/settings.ts';
+import type { Workspaces } from './sandbox/workspaces.ts';
+
 /** The settings of one kind of agent. Read from AGENTS_CONFIG; `demo` is built in. */
 export interface AgentProfile {
   readonly id: string;
@@ -47,28 +51,6 @@ export interface AgentProfile {
   readonly maxTurnMs: number | null;
 }
 
-/** The isolation of an agent from its host. */
-export interface SandboxSettings {
-  readonly driver: 'none' | 'bwrap' | 'command';
-  /**
-   * The command before the agent's own command, with the driver `command`; may contain placeholders. Otherwise empty.
-   */
-  readonly command: readonly string[];
-  /** `gateway`: the agent can reach only the provider, through the gateway; nothing at all if there is no gateway. */
-  readonly network: 'shared' | 'gateway';
-  /** Absolute paths of the host that the agent may read in the sandbox. */
-  readonly readOnly: readonly string[];
-  /** The maximum size of each directory for temporary files with the driver `bwrap`, in MiB. */
-  readonly tmpMb: number;
-  /** The agent's paths to its directories with the driver `command`; null: the paths on the host. */
-  readonly paths: AgentPaths | null;
-  /**
-   * The command to run after an agent of the driver `command` has ended or was killed, with the same placeholders. May
-   * be empty.
-   */
-  readonly stopCommand: readonly string[];
-}
-
 /** The provider of the model that an agent calls. */
 export interface ProviderSettings {
   /** The variables that hold its keys. Secrets of a session or an organization cannot override them. */
@@ -108,13 +90,6 @@ export interface McpServer {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-}
-
-/** The agent's paths to its directories; inside a sandbox they differ from those on the host. */
-export interface AgentPaths {
-  readonly workspace: string;
-  readonly home: string;
-  readonly runtime: string;
 }
 
 /**
@@ -228,23 +203,15 @@ export interface AgentExchange {
 /** The settings of a process. */
 export interface AgentLaunch {
   readonly profile: AgentProfile;
-  readonly workspaceDir: string;
-  /** HOME of the process; agents keep their sessions there. */
-  readonly homeDir: string;
-  /**
-   * The directory of this run's unix sockets. Its path is short (a socket's path has at most 107 bytes); mode 0700,
-   * removed at the end.
-   */
-  readonly runtimeDir: string;
+  /** The agent runs in it. The caller closes it after {@link AgentProcess.stop}. */
+  readonly sandbox: Sandbox;
   /** Secrets for the child's environment only. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Variables that hold the paths of files in the runtime directory, by file name; the files may be written later. The
-   * profile's `env` and {@link AgentLaunch.env} take precedence.
+   * Variables that hold the paths of files of {@link Sandbox.writeRunFile}, by file name; the files may be written
+   * later. The profile's `env` and {@link AgentLaunch.env} take precedence.
    */
   readonly runtimeFiles?: Readonly<Record<string, string>>;
-  /** The session's id, part of the mark by which left-over processes are found. */
-  readonly runId: string;
   /** Called after each request to the agent; used by the agent check. Must not throw. */
   onExchange?(exchange: AgentExchange): void;
   /** Called with the tools that each model call offers, if the gateway sees it. Must not throw. */
@@ -270,7 +237,6 @@ export interface AgentLaunch {
 
 /** A running agent with at most one session and one prompt in progress. */
 export interface AgentProcess {
-  readonly pid: number;
   readonly paths: AgentPaths;
   /** Resolves with a description of its end, also between turns; never rejects. */
   readonly exited: Promise<string>;
@@ -301,8 +267,20 @@ export interface AgentProcess {
   kill(): Promise<void>;
 }
 
+/** The session whose sandbox is opened, and the profile of its agent. */
+export interface SandboxOpening {
+  readonly profile: Pick<AgentProfile, 'id' | 'sandbox'>;
+  readonly sessionId: string;
+  /** True if the session starts with an empty workspace and home. */
+  readonly isNew: boolean;
+}
+
 /** Starts agents. */
 export interface Agents {
+  /** The workspaces of sessions on all machines where these agents run. */
+  readonly workspaces: readonly Workspaces[];
+  /** Opens the sandbox for one run of a session, with the driver of the profile. Rejects with {@link AgentCrash}. */
+  openSandbox(opening: SandboxOpening): Promise<Sandbox>;
   /** Spawns and initializes an agent. Rejects with {@link AgentCrash}; no process is left then. */
   launch(launch: AgentLaunch): Promise<AgentProcess>;
 }

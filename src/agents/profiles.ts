@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { AgentProfile } from './agent.ts';
 import { expandEntry, readProfilesFile } from './profiles/load-file.ts';
 import { type ProfileDraft, profileSchema, wantsGateway } from './profiles/schema.ts';
+import { describeDriver } from './sandbox/descriptions.ts';
 
 /** The profiles of this process, and the default one. */
 export interface AgentProfiles {
@@ -45,7 +46,7 @@ export function readyProfile(id: string, readVariable: ReadVariable = noVariable
 async function finish(draft: ProfileDraft, directory: string, readVariable: ReadVariable): Promise<AgentProfile> {
   const { sandbox } = draft;
   const [program = '', ...args] = draft.command;
-  const isOnHost = sandbox?.driver !== 'command' && program.includes('/');
+  const isOnHost = describeDriver(sandbox).runsHostPrograms && program.includes('/');
   const readOnly = sandbox?.readOnly.map((path) => resolve(directory, path)) ?? [];
   return {
     ...draft,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createAgents } from '../agents/acp/agents.ts';
 import { unchosenModels } from '../agents/profiles/model-choice.ts';
 import { missingPrograms } from '../agents/profiles/programs.ts';
-import { createSandbox } from '../agents/sandbox/sandbox.ts';
+import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
 import type { Config } from '../config/config.ts';
@@ -18,33 +18,34 @@ import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 const queuePollMs = 2_000;
 
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
-export async function openWorker(config: Config, services: Services, installation: Installation): Promise<Worker> {
+export async function openWorker(
+  config: Config,
+  services: Services,
+  installation: Installation,
+  open: typeof openDrivers = openDrivers,
+): Promise<Worker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
   for (const warning of [...missing, ...unchosen]) services.log.warn({}, warning);
   const workerId = await identifyWorker(config, services, installation);
   const { agentBaseEnv: baseEnv, dataDir } = config;
-  const sandbox = await createSandbox({
+  const drivers = await open({
     choice: config.sandbox,
-    directory: join(dataDir, 'sandbox'),
+    dataDir,
+    workerId,
+    baseEnv,
     path: baseEnv.PATH ?? '',
     hidden: [dataDir, config.attachmentsDir, ...(config.agentsConfig === null ? [] : [config.agentsConfig])],
     log: services.log,
   });
-  const agents = await createAgents({
-    baseEnv,
-    sandbox: sandbox,
-    log: services.log,
-    workerId,
-    spoolDir: join(dataDir, 'agents'),
-  });
+  const agents = createAgents({ drivers });
   const viewer = systemViewer(installation.enterpriseId, [...enterprisePermissions, ...organizationPermissions]);
   const context: Context = Object.create(services, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
   const { leaseMs, affinityMs } = config;
-  const options = { workerId, agents, dataDir, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
+  const options = { workerId, agents, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
   return createWorker(context, { ...options, ...capacityOf(config) });
 }
 

@@ -1,5 +1,4 @@
 // npm run agents, switchyard agents: lists the agents of this host, or checks what one of them can do.
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createAgents } from '../agents/acp/agents.ts';
 import type { AgentProfile } from '../agents/agent.ts';
@@ -8,7 +7,7 @@ import { printReport } from '../agents/check/print-report.ts';
 import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
 import { type AgentProfiles, loadProfiles, readyProfile } from '../agents/profiles.ts';
-import { createSandbox } from '../agents/sandbox/sandbox.ts';
+import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { toolList } from '../domain/execution/reports/tool-list.ts';
 
@@ -40,24 +39,17 @@ async function findProfile(config: Config, { profiles }: AgentProfiles, id: stri
 
 async function check(config: Config, profile: AgentProfile, prompt: string | null, isJson: boolean): Promise<void> {
   const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
-  const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
+  const log = { info: () => undefined, warn: () => undefined };
   const hidden = [dataDir, attachmentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
   const report = await checkAgent({
     profile,
     prompt,
     tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
     async open(directory) {
+      const workerId = `check-${process.pid}`;
       const path = baseEnv.PATH ?? '';
-      const sandbox = await createSandbox({ choice, directory: join(directory, 'sandbox'), path, hidden, log });
-      const spoolDir = join(directory, 'agents');
-      const agents = await createAgents({
-        baseEnv,
-        sandbox: sandbox,
-        workerId: `check-${process.pid}`,
-        spoolDir,
-        log,
-      });
-      return { agents, driver: sandbox.driver };
+      const drivers = await openDrivers({ choice, dataDir: directory, workerId, baseEnv, path, hidden, log });
+      return { agents: createAgents({ drivers }), driver: drivers.defaultName };
     },
   });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));

@@ -1,11 +1,12 @@
 // npm run workspaces, switchyard workspaces: lists and deletes the workspaces in a worker's data directory.
 import { parseArgs } from 'node:util';
+import { createLocalWorkspaces } from '../agents/sandbox/local/local-workspaces.ts';
 import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
 import { requestDeletionSeen } from '../domain/execution/workspaces/request-deletion.ts';
-import { discardDue, emptyDeleted } from '../domain/execution/workspaces/sweep.ts';
+import { deleteDiscarded, discardDue } from '../domain/execution/workspaces/sweep.ts';
 import { parseId, prefixedId } from '../domain/ids.ts';
 import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { asSystem } from '../domain/sessions/as-system.ts';
@@ -39,7 +40,7 @@ async function contextOn(store: Store, config: Config) {
 async function list(config: Config): Promise<string> {
   const store = await openDatabaseForCommand(config);
   try {
-    const found = await listWorkspaces({ store }, config.dataDir);
+    const found = await listWorkspaces({ store }, createLocalWorkspaces(config.dataDir));
     const lines = found.map(({ sessionId, bytes, status, isOver }) => {
       const size = (bytes / 1_048_576).toFixed(1).padStart(10);
       return `${size}  ${prefixedId('session', sessionId)}  ${status ?? 'unknown'}${isOver ? ', over' : ''}`;
@@ -53,10 +54,11 @@ async function list(config: Config): Promise<string> {
 
 async function remove(config: Config, idTexts: readonly string[], isOver: boolean): Promise<string> {
   const store = await openDatabaseForCommand(config);
+  const workspaces = createLocalWorkspaces(config.dataDir);
   try {
     const { notifier, context } = await contextOn(store, config);
     const ids = isOver
-      ? (await listWorkspaces({ store }, config.dataDir)).filter((each) => each.isOver).map((each) => each.sessionId)
+      ? (await listWorkspaces({ store }, workspaces)).filter((each) => each.isOver).map((each) => each.sessionId)
       : idTexts.map((text) => {
           const id = parseId('session', text);
           if (id === null) throw new UsageError(`"${text}" is not the id of a session.\n\n${usage}`);
@@ -72,9 +74,9 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
     if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;
     const { id: workerId } = await readWorkerIdentity(config.dataDir);
     const times = { workspaceRetentionMs: null, workspaceInactiveMs: null };
-    const options = { dataDir: config.dataDir, workerId, ...times, isLeased: () => false };
+    const options = { workspaces: [workspaces], workerId, ...times, isLeased: () => false };
     const count = await discardDue(context, options, ids);
-    await emptyDeleted(context, config.dataDir, () => false);
+    await deleteDiscarded(context, [workspaces], () => false);
     return `${count} workspaces were deleted.`;
   } finally {
     await store.close();

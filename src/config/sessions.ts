@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { sandboxChoices } from '../agents/sandbox/sandbox.ts';
+import { sandboxChoices } from '../agents/sandbox/drivers.ts';
 import type { ConcurrencyLimits } from '../domain/context.ts';
 import type { MeteringRates } from '../domain/metering-rates.ts';
 import { integer, number, text } from './forms.ts';

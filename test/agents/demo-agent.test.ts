@@ -145,7 +145,7 @@ it.each([
   const first = await launchAgent({}, { dirs });
   const { agentSessionId } = await first.agent.open(null);
   await first.agent.prompt(text('say before'));
-  process.kill(first.agent.pid, 'SIGKILL');
+  process.kill(first.pid, 'SIGKILL');
   await first.agent.stop();
   const second = await launchAgent({ resumeOrder }, { dirs });
   const opened = await second.agent.open(agentSessionId);

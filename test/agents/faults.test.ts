@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { descendantsOf, findInDirectories } from '../../src/agents/orphan-processes.ts';
-import { processStart } from '../../src/agents/process-identity.ts';
+import { descendantsOf, findInDirectories } from '../../src/agents/sandbox/local/orphan-processes.ts';
+import { processStart } from '../../src/agents/sandbox/local/process-identity.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, text } from '../support/agents.ts';
 
 const end = { result: { stopReason: 'end_turn' } };
@@ -249,11 +249,11 @@ it.each([
       if (method === 'session/prompt') spawn('sh', ['-c', ${JSON.stringify(words)}], { stdio: 'ignore' }).on('spawn', () =>
         setTimeout(() => put({ stopReason: 'end_turn' }), 300));
     });`;
-  const { agent, workspaceDir } = await launchAgent({ command: [process.execPath, '-e', program] });
+  const { agent, pid: agentPid, workspaceDir } = await launchAgent({ command: [process.execPath, '-e', program] });
   await agent.open(null);
   await agent.prompt(text('go'));
-  const inside = findInDirectories([workspaceDir], '0').filter(({ pid }) => pid !== agent.pid);
-  const started = [...inside, ...descendantsOf(agent.pid)];
+  const inside = findInDirectories([workspaceDir], '0').filter(({ pid }) => pid !== agentPid);
+  const started = [...inside, ...descendantsOf(agentPid)];
   expect(started.length).toBeGreaterThan(0);
   await agent.stop();
   for (const { pid } of started) expect(processStart(pid)).toBeNull();

@@ -8,12 +8,11 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentCrash } from '../../src/agents/agent.ts';
-import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
-import { createProcessSpool } from '../../src/agents/process-spool.ts';
-import { createSandbox } from '../../src/agents/sandbox/sandbox.ts';
-import { makeDirs } from '../support/agents.ts';
+import { findByEnvironment, processStart } from '../../src/agents/sandbox/local/process-identity.ts';
+import { createProcessSpool } from '../../src/agents/sandbox/local/process-spool.ts';
+import { makeDirs, openTestDrivers } from '../support/agents.ts';
 import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
-import { launchProbe, openIsolation, sandbox, whyNoSandbox } from '../support/sandbox.ts';
+import { launchProbe, sandbox, whyNoSandbox } from '../support/sandbox.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null) {
@@ -42,7 +41,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
       const { username, homedir, uid } = require('os').userInfo();
       return [process.cwd(), readFileSync('given', 'utf8'), username, homedir, uid === 0]`);
     expect(seen).toEqual(['/workspace', 'by the host', 'agent', '/home/agent', false]);
-    for (const directory of [dirs.workspaceDir, dirs.homeDir, dirs.runtimeDir]) {
+    for (const directory of [dirs.workspaceDir, dirs.homeDir]) {
       expect(readFileSync(join(directory, 'made'), 'utf8')).toBe('inside');
     }
   });
@@ -125,10 +124,10 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   });
 
   it('its variables are not in its command line, which everybody on the host may read', async () => {
-    const { agent, inspect: evaluate } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
+    const { pid, inspect: evaluate } = await launchProbe({}, { env: { TOKEN: 'c4n4ry-value' } });
     expect(await evaluate('return process.env.TOKEN')).toBe('c4n4ry-value');
-    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain('probe-agent.mjs');
-    expect(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
+    expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('probe-agent.mjs');
+    expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain('c4n4ry');
   });
 
   it('with a shared network it reaches what the host reaches', async () => {
@@ -189,11 +188,11 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   it.each(['shared', 'gateway'] as const)('a kill ends the complete process tree (network %s)', async (network) => {
     const mark = { PROBE: randomUUID() };
     const provider = behindGateway('http://127.0.0.1:9');
-    const { agent, inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
+    const { pid, inspect: evaluate } = await launchProbe({ sandbox: sandbox({ network }), provider }, { env: mark });
     await evaluate(runAway);
     const names = findByEnvironment(mark).map((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim());
     expect(names).toEqual(expect.arrayContaining(['bwrap', 'node', 'sleep']));
-    process.kill(agent.pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     await vi.waitFor(() => expect(findByEnvironment(mark)).toEqual([]), { timeout: 5_000 });
   });
 
@@ -208,13 +207,13 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
   });
 
   it('its end is reported like without a sandbox', async () => {
-    const { agent, inspect: evaluate } = await launchProbe();
+    const { pid, inspect: evaluate } = await launchProbe();
     const crash = await evaluate(`process.kill(process.pid, 'SIGKILL'); await new Promise(() => undefined)`).catch(
       (e) => e,
     );
     expect(crash).toBeInstanceOf(AgentCrash);
     expect(crash.message).toBe('The agent process ended unexpectedly (signal SIGKILL).');
-    expect(processStart(agent.pid)).toBeNull();
+    expect(processStart(pid)).toBeNull();
   });
 
   it('a missing program is reported like without a sandbox', async () => {
@@ -253,7 +252,6 @@ it('an agent without a sandbox has a gateway too', async () => {
     workspaceDir,
   } = await launchProbe(
     { sandbox: sandbox({ driver: 'none' }), provider: behindGateway(provider.url), env: { MODEL_KEY: providerKey } },
-    { isolation: await openIsolation() },
   );
   expect(agent.paths.workspace).toBe(workspaceDir);
   const status = await evaluate(`
@@ -287,15 +285,15 @@ it('the operator’s command starts an agent with its directories and variables,
 it('without bubblewrap, agents run without a sandbox and the log has a warning, unless one is required', async () => {
   const warned: object[] = [];
   const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
-  const options = { directory: makeDirs().spoolDir, path: '/nowhere', hidden: [], log };
-  expect(await createSandbox({ ...options, choice: 'auto' })).toMatchObject({ driver: 'none' });
+  const options = { path: '/nowhere', log, dirs: makeDirs() };
+  expect(await openTestDrivers({ ...options, choice: 'auto' })).toMatchObject({ defaultName: 'none' });
   const cause = 'there is no program "bwrap" in PATH (install bubblewrap, on Linux)';
   expect(warned).toEqual([{ problem: cause }]);
-  await expect(createSandbox({ ...options, choice: 'bwrap' })).rejects.toThrow(
+  await expect(openTestDrivers({ ...options, choice: 'bwrap' })).rejects.toThrow(
     `SANDBOX is "bwrap", and that does not work: ${cause}`,
   );
-  const isolation = await createSandbox({ ...options, choice: 'auto' });
-  const crash = await launchProbe({ id: 'walled' }, { isolation }).catch((error) => error);
+  const drivers = await openTestDrivers({ ...options, choice: 'auto' });
+  const crash = await launchProbe({ id: 'walled' }, { drivers }).catch((error) => error);
   expect(crash).toMatchObject({ reason: 'program' });
   expect(crash.message).toBe(
     `The agent "walled" cannot be started: its sandbox needs bubblewrap, which does not work: ${cause}.`,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findByEnvironment, processStart } from '../../src/agents/process-identity.ts';
-import { createProcessSpool, runtimePrefix } from '../../src/agents/process-spool.ts';
+import { findByEnvironment, processStart } from '../../src/agents/sandbox/local/process-identity.ts';
+import { createProcessSpool, runtimePrefix } from '../../src/agents/sandbox/local/process-spool.ts';
 import { crashOf, launchAgent, makeDirs, text } from '../support/agents.ts';
 
 it("reports a crash inside a turn, with the agent's earlier output", async () => {
@@ -35,24 +35,24 @@ it('ends a turn by a cancellation', async () => {
 });
 
 it('detects and stops an agent that hangs and ignores every signal but SIGKILL', async () => {
-  const { agent } = await launchAgent({ inactivityMs: 300 });
+  const { agent, pid } = await launchAgent({ inactivityMs: 300 });
   await agent.open(null);
   const error = await crashOf(agent.prompt(text('hang')));
   expect(error.message).toBe('The agent gave no sign of life for 0.3 s.');
-  expect(processStart(agent.pid)).not.toBeNull();
+  expect(processStart(pid)).not.toBeNull();
   await agent.stop();
-  expect(processStart(agent.pid)).toBeNull();
+  expect(processStart(pid)).toBeNull();
 });
 
 it('stops an agent in the middle of a turn and leaves nothing in the spool', async () => {
   const dirs = makeDirs();
-  const { agent } = await launchAgent({}, { dirs });
+  const { agent, pid } = await launchAgent({}, { dirs });
   await agent.open(null);
   const turn = agent.prompt(text('sleep 60')).catch(() => undefined);
-  expect(readdirSync(dirs.spoolDir)).toEqual([`${agent.pid}.json`]);
+  expect(readdirSync(dirs.spoolDir)).toEqual([`${pid}.json`]);
   await Promise.all([agent.stop(), agent.stop()]);
   await turn;
-  expect(processStart(agent.pid)).toBeNull();
+  expect(processStart(pid)).toBeNull();
   expect(readdirSync(dirs.spoolDir)).toEqual([]);
 });
 

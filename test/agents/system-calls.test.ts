@@ -3,11 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { SandboxDrivers } from '../../src/agents/sandbox/drivers.ts';
 import { findProgram } from '../../src/agents/sandbox/program-files.ts';
-import { createSandbox, type Sandbox } from '../../src/agents/sandbox/sandbox.ts';
+
 import { errnos } from '../../src/agents/sandbox/seccomp/denied-arguments.ts';
 import { deniedGroups } from '../../src/agents/sandbox/seccomp/denied-calls.ts';
 import { compileFilter } from '../../src/agents/sandbox/seccomp/filter.ts';
+import { makeDirs, openTestDrivers, type TestDirs } from '../support/agents.ts';
 import { launchProbe, type Probe, sandbox, whyNoSandbox } from '../support/sandbox.ts';
 
 const path = process.env.PATH ?? '';
@@ -129,9 +131,9 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
 
   it('the kernel limits what it may create even without the filter', async () => {
     const { program, dir } = oldBwrap('--seccomp');
-    const { isolation } = await openWith(dir);
+    const { drivers, dirs } = await openWith(dir);
     expect(program).toContain(dir);
-    const probe = await launchProbe({}, { isolation });
+    const probe = await launchProbe({}, { drivers, dirs });
     expect(await errnosOf(probe, [call('ioctl', 0, 0x5412, 0)])).not.toEqual([EPERM]);
     const namespace = await runIn(probe, 'unshare', '-U', 'true');
     expect(namespace.status).not.toBe(0);
@@ -144,19 +146,19 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
     ['--size', 'a size of directories for temporary files'],
   ])('a bubblewrap without %s is used, and the log names the missing protection', async (option, words) => {
     const { dir } = oldBwrap(option);
-    const { isolation, warned } = await openWith(dir);
-    expect(isolation.driver).toBe('bwrap');
+    const { drivers, dirs, warned } = await openWith(dir);
+    expect(drivers.defaultName).toBe('bwrap');
     expect(warned).toHaveLength(1);
     expect(warned[0]).toEqual({ missing: [expect.stringContaining(words)] });
-    const probe = await launchProbe({}, { isolation });
+    const probe = await launchProbe({}, { drivers, dirs });
     expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
   it('a filter that the kernel refuses is omitted, and the log reports it', async () => {
     const { dir } = oldBwrap('--seccomp', 'offered');
-    const { isolation, warned } = await openWith(dir);
+    const { drivers, dirs, warned } = await openWith(dir);
     expect(warned).toEqual([{ missing: [expect.stringContaining('a filter of system calls')] }]);
-    const probe = await launchProbe({}, { isolation });
+    const probe = await launchProbe({}, { drivers, dirs });
     expect(await probe.inspect('return process.cwd()')).toBe('/workspace');
   });
 
@@ -241,11 +243,9 @@ function oldBwrap(option: string, help: 'silent' | 'offered' = 'silent'): { prog
   return { program, dir };
 }
 
-async function openWith(bwrapDir: string): Promise<{ isolation: Sandbox; warned: object[] }> {
-  const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+async function openWith(bwrapDir: string): Promise<{ drivers: SandboxDrivers; dirs: TestDirs; warned: object[] }> {
+  const dirs = makeDirs();
   const warned: object[] = [];
   const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
-  const isolation = await createSandbox({ choice: 'auto', directory, path: bwrapDir, hidden: [], log });
-  return { isolation, warned };
+  return { drivers: await openTestDrivers({ choice: 'auto', path: bwrapDir, dirs, log }), dirs, warned };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { processStart } from '../../src/agents/process-identity.ts';
+import { processStart } from '../../src/agents/sandbox/local/process-identity.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, makeDirs, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 
@@ -88,14 +88,14 @@ it('waits for the last output of an agent that is stopped, and closes its sessio
 
 it('kills at once, also during a stop', async () => {
   const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000 };
-  const { agent } = await launchAgent({ stopGraces: graces });
+  const { agent, pid } = await launchAgent({ stopGraces: graces });
   await agent.open(null);
   const turn = crashOf(agent.prompt(text('hang')));
   const stopped = agent.stop();
   await agent.kill();
   await stopped;
   await turn;
-  expect(processStart(agent.pid)).toBeNull();
+  expect(processStart(pid)).toBeNull();
 });
 
 it.each([

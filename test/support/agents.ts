@@ -13,13 +13,18 @@ import {
   type AgentUpdate,
 } from '../../src/agents/agent.ts';
 import { loadProfiles } from '../../src/agents/profiles.ts';
-import type { Sandbox } from '../../src/agents/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/agents/sandbox/driver.ts';
+import { type DriversOptions, openDrivers, type SandboxDrivers } from '../../src/agents/sandbox/drivers.ts';
+import { homeIn, sessionIn, workspaceIn } from '../../src/agents/sandbox/local/session-directories.ts';
 import { scriptedCommand } from './programs.ts';
 import type { Script } from './scripted-agent.ts';
 
 /** A launched agent and all updates that it reported. */
 export interface LaunchedAgent {
   readonly agent: AgentProcess;
+  /** The id of its process on this machine; 0: it runs elsewhere. */
+  readonly pid: number;
+  readonly sandbox: Sandbox;
   readonly agents: Agents;
   readonly updates: AgentUpdate[];
   readonly workspaceDir: string;
@@ -31,34 +36,61 @@ export interface LaunchedAgent {
   next<T extends AgentUpdate['type']>(type: T): Promise<Extract<AgentUpdate, { type: T }>>;
 }
 
+/** The directories of an agent on this machine. */
+export interface TestDirs {
+  readonly dataDir: string;
+  readonly sessionId: string;
+  readonly workspaceDir: string;
+  readonly homeDir: string;
+  /** The records of processes. */
+  readonly spoolDir: string;
+  /** A short path for sockets. */
+  readonly runtimeDir: string;
+}
+
 /** Creates the directories of an agent for one test. They survive a relaunch, so that sessions can be resumed. */
-export function makeDirs(): { workspaceDir: string; homeDir: string; runtimeDir: string; spoolDir: string } {
+export function makeDirs(): TestDirs {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-agents-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const inRoot = (name: string) => join(root, name);
+  const sessionId = randomUUID().replaceAll('-', '');
+  const session = sessionIn(root, sessionId);
   const dirs = {
-    workspaceDir: inRoot('ws'),
-    homeDir: inRoot('home'),
-    runtimeDir: inRoot('run'),
-    spoolDir: inRoot('spool'),
+    workspaceDir: workspaceIn(session),
+    homeDir: homeIn(session),
+    spoolDir: join(root, 'agents'),
+    runtimeDir: join(root, 'run'),
   };
-  for (const dir of Object.values(dirs)) mkdirSync(dir);
-  return dirs;
+  for (const dir of Object.values(dirs)) mkdirSync(dir, { recursive: true });
+  return { dataDir: root, sessionId, ...dirs };
 }
 
 /** Options of a launch. */
 export interface LaunchOptions {
-  readonly dirs?: ReturnType<typeof makeDirs>;
+  readonly dirs?: TestDirs;
   readonly env?: Record<string, string>;
   readonly timeouts?: NonNullable<AgentsOptions['timeouts']>;
-  /** Default: no sandbox. */
-  readonly isolation?: Sandbox;
+  /** Default: those of this machine, without bubblewrap. */
+  readonly drivers?: SandboxDrivers;
   readonly safeLength?: (text: string) => number;
   /** The agents of an earlier launch. */
   readonly agents?: Agents;
   /** Delays the handling of every update until it resolves. */
   readonly gate?: Promise<unknown>;
 }
+
+/** Opens the drivers of this machine as a worker does. */
+export function openTestDrivers({ dirs, ...options }: TestDrivers): Promise<SandboxDrivers> {
+  const { dataDir } = dirs ?? makeDirs();
+  const log = { info: () => undefined, warn: () => undefined };
+  // A separate id: an agent of an earlier launch in this test is not an orphan.
+  const workerId = `test-${randomUUID()}`;
+  const path = process.env.PATH ?? '';
+  return openDrivers({ dataDir, workerId, baseEnv: { PATH: path }, path, hidden: [], log, ...options });
+}
+
+/** Options of {@link openTestDrivers}. */
+export type TestDrivers = Pick<DriversOptions, 'choice'> &
+  Partial<Pick<DriversOptions, 'baseEnv' | 'path' | 'hidden' | 'log'>> & { readonly dirs?: TestDirs };
 
 /** Launches the demo agent, or a profile derived from it, as a real child process; the test's end stops it. */
 export async function launchAgent(
@@ -69,28 +101,31 @@ export async function launchAgent(
   const dirs = options.dirs ?? makeDirs();
   const graces = { cancelMs: 2_000, stdinMs: 1_000, termMs: 300 };
   const demo = { ...(profiles.get('demo') as AgentProfile), stopGraces: graces, ...profile };
-  const log = { info: () => undefined, debug: () => undefined, warn: () => undefined };
-  const baseEnv = { PATH: process.env.PATH ?? '' };
   const agents =
     options.agents ??
-    (await createAgents({
-      baseEnv,
-      // A separate id: an agent of an earlier launch in this test is not an orphan.
-      workerId: `test-${randomUUID()}`,
-      spoolDir: dirs.spoolDir,
+    createAgents({
+      drivers: options.drivers ?? (await openTestDrivers({ choice: 'none', path: '', dirs })),
       timeouts: options.timeouts ?? {},
-      ...(options.isolation && { sandbox: options.isolation }),
-      log,
-    }));
+    });
+  const sandbox = await agents.openSandbox({ profile: demo, sessionId: dirs.sessionId, isNew: false });
+  onTestFinished(() => sandbox.close());
+  let pid = 0;
+  const observed: Sandbox = {
+    ...sandbox,
+    async start(launch) {
+      const process = await sandbox.start(launch);
+      pid = 'pid' in process ? Number(process.pid) : 0;
+      return process;
+    },
+  };
   const updates: AgentUpdate[] = [];
   const waiting = new Set<() => void>();
   let isBusy = false;
   let overlaps = 0;
   const agent = await agents.launch({
-    ...dirs,
+    sandbox: observed,
     profile: demo,
     env: options.env ?? {},
-    runId: randomUUID(),
     ...(options.safeLength && { safeLength: options.safeLength }),
     onUpdate: async (update) => {
       if (isBusy) overlaps++;
@@ -104,6 +139,8 @@ export async function launchAgent(
   onTestFinished(() => agent.stop());
   return {
     agent,
+    pid,
+    sandbox,
     agents,
     updates,
     workspaceDir: dirs.workspaceDir,

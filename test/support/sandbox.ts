@@ -1,30 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import type { AgentProfile, SandboxSettings } from '../../src/agents/agent.ts';
-import { createSandbox, type Sandbox } from '../../src/agents/sandbox/sandbox.ts';
-import { type LaunchedAgent, type LaunchOptions, launchAgent, makeDirs, text } from './agents.ts';
+import type { AgentProfile } from '../../src/agents/agent.ts';
+import { openBwrap } from '../../src/agents/sandbox/open-bwrap.ts';
+import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
+import { type LaunchedAgent, type LaunchOptions, launchAgent, makeDirs, openTestDrivers, text } from './agents.ts';
 import { builtProgram } from './programs.ts';
-
-const quiet = { info: () => undefined, warn: () => undefined };
-
-/** A sandbox as a worker opens it, with its own directory. */
-export async function openIsolation(hidden: readonly string[] = []): Promise<Sandbox> {
-  const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return createSandbox({ choice: 'auto', directory, path: process.env.PATH ?? '', hidden, log: quiet });
-}
 
 /** The reason why there is no sandbox on this machine; null: there is one. */
 export async function whyNoSandbox(): Promise<string | null> {
   const directory = mkdtempSync(join(tmpdir(), 'switchyard-sandbox-'));
   try {
-    const options = { directory, path: process.env.PATH ?? '', hidden: [], log: quiet };
-    await createSandbox({ choice: 'bwrap', ...options });
+    await openBwrap({ directory, path: process.env.PATH ?? '', hidden: [] });
     return null;
   } catch (error) {
-    return (error as Error).message;
+    return `SANDBOX is "bwrap", and that does not work: ${(error as Error).message}`;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -56,10 +46,11 @@ export async function launchProbe(
   { hidden = [], ...options }: LaunchOptions & { hidden?: readonly string[] } = {},
 ): Promise<Probe> {
   const command = [process.execPath, builtProgram('probe-agent')];
-  const isolation = options.isolation ?? (await openIsolation(hidden));
+  const dirs = options.dirs ?? makeDirs();
+  const drivers = options.drivers ?? (await openTestDrivers({ choice: 'auto', dirs, hidden }));
   const launched = await launchAgent(
     { command, sandbox: sandbox(), stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000 }, ...profile },
-    { dirs: makeDirs(), isolation, ...options },
+    { ...options, dirs, drivers },
   );
   await launched.agent.open(null);
   return {

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { sessionsIn } from '../../src/domain/execution/workspaces/session-directories.ts';
-import { emptyDeleted, type SweepOptions, sweepWorkspaces } from '../../src/domain/execution/workspaces/sweep.ts';
+import { createLocalWorkspaces } from '../../src/agents/sandbox/local/local-workspaces.ts';
+import { sessionIn } from '../../src/agents/sandbox/local/session-directories.ts';
+import { deleteDiscarded, type SweepOptions, sweepWorkspaces } from '../../src/domain/execution/workspaces/sweep.ts';
 import { asSystem } from '../../src/domain/sessions/as-system.ts';
 import { graphql, type TestApp } from './app.ts';
 
@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const never = () => false;
 
 /** Returns the directory of a session's workspace and home, by the unprefixed id. */
-export const directoryOf = (test: TestApp, id: string) => join(sessionsIn(test.dataDir), id);
+export const directoryOf = (test: TestApp, id: string) => sessionIn(test.dataDir, id);
 
 /** Returns the id of the worker that last ran a session. */
 export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
@@ -24,9 +24,9 @@ export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
 export async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
   const context = asSystem(test.app.services, test.app.installation.enterpriseId);
   const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
-  const isLeased = never;
-  const count = await sweepWorkspaces(context, { dataDir: test.dataDir, ...times, isLeased, ...options }, never);
-  await emptyDeleted(context, test.dataDir, never);
+  const workspaces = [createLocalWorkspaces(test.dataDir)];
+  const count = await sweepWorkspaces(context, { workspaces, ...times, isLeased: never, ...options }, never);
+  await deleteDiscarded(context, workspaces, never);
   return count;
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { gitConfigOf, writeGitConfig } from '../../src/domain/execution/runs/git-identity.ts';
+import { makeDirs, openTestDrivers } from '../support/agents.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
@@ -105,12 +106,16 @@ it.each([
 });
 
 it('replaces an agent’s link at the path of the file, and does not follow it', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'switchyard-git-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const victim = join(dir, 'secret.key');
+  const dirs = makeDirs();
+  const { dataDir, sessionId } = dirs;
+  const { driverFor } = await openTestDrivers({ choice: 'none', path: '', dirs });
+  const sandbox = await driverFor(null).open({ sessionId, settings: null, isNew: false });
+  onTestFinished(() => sandbox.close());
+  const dir = sandbox.paths.runtime;
+  const victim = join(dataDir, 'secret.key');
   writeFileSync(victim, 'kept');
   symlinkSync(victim, join(dir, 'gitconfig'));
-  await writeGitConfig(dir, { name: 'Ada', email: 'ada@example.test' });
+  await writeGitConfig(sandbox, { name: 'Ada', email: 'ada@example.test' });
   expect(readFileSync(victim, 'utf8')).toBe('kept');
   expect(lstatSync(join(dir, 'gitconfig')).isFile()).toBe(true);
   expect(readFileSync(join(dir, 'gitconfig'), 'utf8')).toContain('ada@example.test');

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { deletedIn, sessionsIn } from '../../src/domain/execution/workspaces/session-directories.ts';
+import { deletedIn, sessionsIn } from '../../src/agents/sandbox/local/session-directories.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { mutationDocument } from '../support/mutations.ts';

@@ -5,10 +5,10 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from '@agentclientprotocol/sdk';
+import { within } from '../../common/within.ts';
 import {
   AgentCrash,
   type AgentLaunch,
-  type AgentPaths,
   type AgentProcess,
   type AgentUpdate,
   type McpServer,
@@ -16,8 +16,8 @@ import {
   type QuestionReply,
   type TurnEnd,
 } from '../agent.ts';
-import { signalProcess } from '../process-identity.ts';
-import { type Child, within } from './child.ts';
+import type { AgentPaths } from '../sandbox/settings.ts';
+import type { Child } from './child.ts';
 import { toContent, toServer } from './content.ts';
 import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } from './open-session.ts';
 import { createPauses } from './pauses.ts';
@@ -51,7 +51,6 @@ const longMs = 60_000;
 
 /** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
-  readonly pid: number;
   readonly paths: AgentPaths;
   readonly exited: Promise<string>;
   readonly questions: Questions;
@@ -78,8 +77,7 @@ export class AcpProcess implements AgentProcess {
   #stopped: Promise<void> | null = null;
 
   constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts, failedMethods: FailedMethods) {
-    this.pid = child.pid;
-    this.paths = child.paths;
+    this.paths = launch.sandbox.paths;
     this.exited = child.exited;
     this.#launch = launch;
     this.#child = child;
@@ -273,7 +271,7 @@ export class AcpProcess implements AgentProcess {
   }
 
   kill(): Promise<void> {
-    signalProcess(-this.pid, 'SIGKILL');
+    this.#child.kill();
     return this.stop();
   }
 
@@ -286,7 +284,7 @@ export class AcpProcess implements AgentProcess {
       await within(this.#requests.send('session/close', { sessionId: this.#sessionId }), closeTimeoutMs);
     }
     this.questions.cancelAll();
-    await this.#child.kill();
+    await this.#child.stop();
     this.#connection?.close();
   }
 

@@ -1,7 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type ClientConnection, RequestError } from '@agentclientprotocol/sdk';
+import { within } from '../../common/within.ts';
 import { AgentCrash, type AgentLaunch, type CrashCause } from '../agent.ts';
-import { type Child, within } from './child.ts';
+import type { Child } from './child.ts';
 
 /** The time to wait for the last output of a process that ended: its children may hold its stdout open. */
 const drainStepMs = 1_000;

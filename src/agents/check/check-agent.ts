@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentCrash, type AgentExchange, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
@@ -6,6 +6,7 @@ import type { ShownTool } from '../gateway/tool-reader.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
+import type { Sandbox } from '../sandbox/driver.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeSelf, type Outcome } from './report.ts';
 import { compareTools, missingTools } from './tool-check.ts';
@@ -23,12 +24,8 @@ export interface CheckOptions {
   readonly tools: readonly Tool[];
 }
 
-/** The directories of one check. */
-interface RunDirectories {
-  readonly workspaceDir: string;
-  readonly homeDir: string;
-  readonly runtimeDir: string;
-}
+/** The session of a check; it has a new data directory. */
+const sessionId = '0'.repeat(32);
 
 /**
  * Starts the agent in an empty directory as a session would, and reports its self-description and its working features.
@@ -36,12 +33,9 @@ interface RunDirectories {
  */
 export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   const root = await mkdtemp(join(tmpdir(), 'sy-check-'));
-  const at = (name: string) => join(root, name);
-  const directories = { workspaceDir: at('ws'), homeDir: at('home'), runtimeDir: at('run') };
   try {
-    for (const dir of Object.values(directories)) await mkdir(dir, { mode: 0o700 });
     const { agents, driver } = await options.open(root);
-    const report = await check(options, agents, directories);
+    const report = await check(options, agents);
     return { ...report, sandbox: options.profile.sandbox?.driver ?? driver };
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 3 });
@@ -51,7 +45,6 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
 async function check(
   { profile, prompt, tools }: CheckOptions,
   agents: Agents,
-  directories: RunDirectories,
 ): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
   const messages: string[] = [];
@@ -60,14 +53,15 @@ async function check(
   const launchedAt = performance.now();
   let readyMs: number | null = null;
   let failure: string | null = null;
-  let agent: AgentProcess | null = null;
+  let run: CheckRun | null = null;
   let probe: McpProbe | null = null;
   let agentSessionId: string | null = null;
   let mcp: Outcome = { state: profile.mcp ? 'not tried' : 'switched off' };
   try {
-    agent = await launch(agents, profile, directories, exchanges, messages, onTools);
-    probe = await openMcpProbe(directories.runtimeDir, tools);
-    ({ agentSessionId } = await agent.open(null, [probe.serverFor(agent.paths.runtime)]));
+    run = await launch(agents, profile, exchanges, messages, onTools);
+    const { agent } = run;
+    probe = await openMcpProbe(run.sandbox, tools);
+    ({ agentSessionId } = await agent.open(null, [probe.server]));
     readyMs = performance.now() - launchedAt;
     const turn = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
     turn?.catch(() => undefined);
@@ -77,14 +71,15 @@ async function check(
     failure = sentenceOf(error);
     if (error instanceof AgentCrash && error.reason === 'program') failure += howToInstall(programOf(profile));
   }
-  await agent?.stop();
+  await run?.agent.stop();
   await probe?.close();
+  await run?.sandbox.close();
   const self = describeSelf(exchanges);
   const tryResume = async (method: 'resume' | 'load'): Promise<Outcome> => {
     if (!self.offers.includes(method)) return { state: 'not offered' };
     return agentSessionId === null
       ? { state: 'not tried' }
-      : resumeSession(agents, profile, directories, agentSessionId, method);
+      : resumeSession(agents, profile, agentSessionId, method);
   };
   // A call without tools creates a title or the like.
   const toolCheck = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
@@ -107,43 +102,53 @@ async function check(
 async function resumeSession(
   agents: Agents,
   profile: AgentProfile,
-  directories: RunDirectories,
   agentSessionId: string,
   method: 'resume' | 'load',
 ): Promise<Outcome> {
   const exchanges: AgentExchange[] = [];
-  let agent: AgentProcess | null = null;
+  let run: CheckRun | null = null;
   try {
-    agent = await launch(agents, { ...profile, resumeOrder: [method, 'new'] }, directories, exchanges, []);
-    await agent.open(agentSessionId);
+    run = await launch(agents, { ...profile, resumeOrder: [method, 'new'] }, exchanges, []);
+    await run.agent.open(agentSessionId);
   } catch (error) {
     if (outcomeOf(exchanges, `session/${method}`).state === 'not tried')
       return { state: 'failed', reason: sentenceOf(error) };
   } finally {
-    await agent?.stop();
+    await run?.agent.stop();
+    await run?.sandbox.close();
   }
   return outcomeOf(exchanges, `session/${method}`);
 }
 
-function launch(
+interface CheckRun {
+  readonly sandbox: Sandbox;
+  readonly agent: AgentProcess;
+}
+
+async function launch(
   agents: Agents,
   profile: AgentProfile,
-  directories: RunDirectories,
   exchanges: AgentExchange[],
   messages: string[],
   onTools?: (tools: readonly ShownTool[]) => void,
-): Promise<AgentProcess> {
-  return agents.launch({
-    ...directories,
-    profile,
-    env: {},
-    runId: `check-${process.pid}`,
-    onUpdate: async (update) => {
-      if (update.type === 'message') messages.push(update.text);
-    },
-    onExchange: (exchange) => exchanges.push(exchange),
-    ...(onTools && { onTools }),
-  });
+): Promise<CheckRun> {
+  const sandbox = await agents.openSandbox({ profile, sessionId, isNew: false });
+  try {
+    const agent = await agents.launch({
+      sandbox,
+      profile,
+      env: {},
+      onUpdate: async (update) => {
+        if (update.type === 'message') messages.push(update.text);
+      },
+      onExchange: (exchange) => exchanges.push(exchange),
+      ...(onTools && { onTools }),
+    });
+    return { sandbox, agent };
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
 }
 
 function outcomeOf(exchanges: readonly AgentExchange[], method: string): Outcome {

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { McpServer } from '../agent.ts';
-import { pipeCommand } from '../reporting/pipe.ts';
-import { serveTools, type Tool, type ToolService } from '../reporting/serve-tools.ts';
+import { reachTools, type Tool, type ToolService } from '../reporting/serve-tools.ts';
+import type { Sandbox } from '../sandbox/driver.ts';
 import type { Outcome } from './report.ts';
 
 /** The time, after the session's start, in which an agent must connect to its MCP server. */
@@ -9,15 +8,15 @@ const connectMs = 10_000;
 
 /** An MCP server that only records if an agent connects to it. */
 export interface McpProbe {
-  /** The server's settings for an agent that sees the socket's directory at this path. */
-  serverFor(runtimeDir: string): McpServer;
+  /** The server's settings for the agent. */
+  readonly server: McpServer;
   /** The result: waits until the end of the turn or, without a turn, for a while. */
   outcome(turn: Promise<unknown> | null): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-/** Creates a probe with a socket in this directory, and with tools that do nothing. */
-export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): Promise<McpProbe> {
+/** Creates a probe for the agent in a sandbox, with tools that do nothing. */
+export async function openMcpProbe(sandbox: Sandbox, tools: readonly Tool[]): Promise<McpProbe> {
   const openedAt = performance.now();
   let markConnected: (tookMs: number) => void = () => undefined;
   const connected = new Promise<number>((resolve) => {
@@ -31,9 +30,9 @@ export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): 
     },
     call: async () => ({ text: 'This is only a check: nothing was done.' }),
   };
-  const server = await serveTools(join(runtimeDir, 'mcp.sock'), service);
+  const reached = await reachTools(sandbox, service);
   return {
-    serverFor: (dir) => ({ name: 'switchyard', ...pipeCommand(join(dir, 'mcp.sock')), env: {} }),
+    server: reached.serverNamed('switchyard'),
     outcome: async (turn) => {
       const late = new AbortController();
       const timeout = new Promise<null>((resolve) => {
@@ -53,6 +52,6 @@ export async function openMcpProbe(runtimeDir: string, tools: readonly Tool[]): 
       // Some agents connect only during a turn, so nothing is known without one.
       return turn === null ? { state: 'not tried' } : { state: 'failed', reason: 'The agent did not connect to it.' };
     },
-    close: () => server.close(),
+    close: () => reached.close(),
   };
 }

@@ -12,7 +12,8 @@ export type Outcome =
 export interface AgentReport extends AgentDescription {
   readonly id: string;
   readonly command: readonly string[];
-  readonly sandbox: 'none' | 'bwrap' | 'command';
+  /** The name of its driver. */
+  readonly sandbox: string;
   /** The reason why the agent cannot be used, as a sentence; null: it can. */
   readonly failure: string | null;
   /** Likely problems of its profile, as sentences. */

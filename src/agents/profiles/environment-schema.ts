@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import type { SandboxSettings } from '../agent.ts';
 import { defaultTmpMb } from '../sandbox/bwrap.ts';
+import { driverNames } from '../sandbox/descriptions.ts';
+import type { SandboxSettings } from '../sandbox/settings.ts';
 
 /** Environment variables by name. */
 export const variables = z.record(z.string().regex(/^[^=\0]+$/, 'must be a name without "="'), z.string());
-
-const drivers = ['none', 'bwrap', 'command'] as const;
 
 const inside = z.string().startsWith('/', 'must be an absolute path');
 
 const sandboxFields = z
   .strictObject({
-    driver: z.enum(drivers).optional(),
+    driver: z.enum(driverNames).optional(),
     command: z.array(z.string().min(1)).default([]),
     network: z.enum(['shared', 'gateway']).default('shared'),
     'read_only': z.array(z.string().min(1)).default([]),

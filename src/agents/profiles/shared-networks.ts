@@ -1,4 +1,5 @@
 import type { AgentProfile } from '../agent.ts';
+import { strictnessOf } from '../sandbox/descriptions.ts';
 
 /**
  * The warning for an operator whose agents share the network of their host, which is so without a sandbox and with the
@@ -16,5 +17,4 @@ export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string |
   );
 }
 
-const sharesNetwork = ({ sandbox }: AgentProfile) =>
-  sandbox === null || sandbox.driver === 'none' || sandbox.network === 'shared';
+const sharesNetwork = ({ sandbox }: AgentProfile) => strictnessOf(sandbox).weakest.network === 'host';

@@ -9,7 +9,7 @@ const program = [
   "socket.on('close', () => process.exit(0));",
 ].join('\n');
 
-/** The command that connects to a socket; the path is as the agent sees it. */
-export function pipeCommand(socketPath: string): { command: string; args: readonly string[] } {
-  return { command: process.execPath, args: ['-e', program, socketPath] };
+/** The command that connects to a socket; both paths are as the agent sees them. */
+export function pipeCommand(nodeProgram: string, socketPath: string): { command: string; args: readonly string[] } {
+  return { command: nodeProgram, args: ['-e', program, socketPath] };
 }

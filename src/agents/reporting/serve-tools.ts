@@ -1,6 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { McpServer } from '../agent.ts';
+import type { Listening, Sandbox } from '../sandbox/driver.ts';
+import { pipeCommand } from './pipe.ts';
 import { createSlots, type Slots, SocketTransport } from './socket-transport.ts';
 
 /** The result of a tool call; with `isError`, the agent should correct its call. */
@@ -24,6 +27,13 @@ export interface ToolService {
   call(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer>;
 }
 
+/** Tools that an agent can reach. */
+export interface ReachedTools {
+  /** The MCP server for the agent to start. */
+  serverNamed(name: string): McpServer;
+  close(): Promise<void>;
+}
+
 /**
  * The maximum number of concurrent calls of one agent; more wait in its pipe, so that it cannot fill the worker's
  * memory.
@@ -32,8 +42,24 @@ const maxConcurrentCalls = 16;
 /** An agent needs one connection; more are for an agent that restarts its server while the old one ends. */
 const maxConnections = 8;
 
+/** The name under which a sandbox reaches {@link serveTools}. */
+const serviceName = 'mcp';
+
+/** Makes tools reachable in a sandbox. Rejects if that fails. */
+export async function reachTools(sandbox: Sandbox, service: ToolService): Promise<ReachedTools> {
+  const { address, listening } = await sandbox.reach({
+    name: serviceName,
+    protocol: 'stream',
+    listen: (socketPath) => serveTools(socketPath, service),
+  });
+  return {
+    serverNamed: (name) => ({ name, ...pipeCommand(sandbox.nodeProgram, address), env: {} }),
+    close: () => listening.close(),
+  };
+}
+
 /** Speaks MCP to every client of a unix socket. Rejects if the socket cannot be created. */
-export async function serveTools(socketPath: string, service: ToolService): Promise<{ close(): Promise<void> }> {
+export async function serveTools(socketPath: string, service: ToolService): Promise<Listening> {
   const sockets = new Set<Socket>();
   const slots = createSlots(maxConcurrentCalls);
   const listener = createServer((socket) => {
@@ -52,6 +78,7 @@ export async function serveTools(socketPath: string, service: ToolService): Prom
   });
   listener.on('error', () => undefined);
   return {
+    port: null,
     close: () =>
       new Promise((resolve) => {
         listener.close(() => resolve());

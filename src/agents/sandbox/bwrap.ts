@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { DriverDescription } from './driver.ts';
 import type { Hardening } from './hardening.ts';
+import type { SandboxCommand, WrapRequest } from './local/sandbox-command.ts';
 import { loaderCache, ownParts, ownProgram, ownRoot } from './own-code.ts';
 import { filesOfCommand, findProgram, isInside } from './program-files.ts';
-import { gatewayPort, gatewaySocketIn, type SandboxCommand, type SandboxRequest } from './sandbox-command.ts';
 import { systemArguments, systemDirectories } from './system-files.ts';
 
 /**
@@ -26,24 +27,38 @@ export interface BwrapOptions {
 /** The default size of each directory for temporary files, in MiB. */
 export const defaultTmpMb = 1_024;
 
+/** The driver `bwrap`: namespaces of bubblewrap. */
+export const bwrapDescription: DriverDescription = {
+  name: 'bwrap',
+  strictness: (settings) => ({
+    files: 'isolated',
+    processes: 'isolated',
+    network: settings?.network === 'gateway' ? 'services' : 'host',
+    // Where bubblewrap is too old for it, the log says so (hardening.ts).
+    limits: ['temporary files'],
+    shownPaths: settings?.readOnly ?? [],
+    command: null,
+  }),
+  hostProgram: ([program = '']) => program,
+  runsHostPrograms: true,
+};
+
 /** The user id in the sandbox. Agents refuse to run as root, and a worker may be root. */
 export function sandboxUid(): number {
   return process.getuid?.() || 1_000;
 }
 
 /** A sandbox of namespaces: the agent sees its three directories, the system's programs, and only its own processes. */
-export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): SandboxCommand {
-  const { launch, gatewaySocket } = request;
+export function wrapWithBwrap(options: BwrapOptions, request: WrapRequest): SandboxCommand {
+  const { settings: sandbox, directories } = request;
   const { filter, isUsernsDisabled, isTmpBounded } = options.hardening;
-  const { profile } = launch;
-  const sandbox = profile.sandbox;
   const path = searchPath(request.env.PATH ?? '');
-  const [name = '', ...rest] = profile.command;
+  const [name = '', ...rest] = request.command;
   const program = findProgram(name, path);
   if (program === null) throw programNotFound(name);
   const command = [program, ...rest];
-  const shim =
-    gatewaySocket === null ? [] : [...ownProgram('shim'), String(gatewayPort), gatewaySocketIn(sandboxPaths.runtime)];
+  const forwards = request.forwards.map(({ port, socketName }) => `${port}=${sandboxPaths.runtime}/${socketName}`);
+  const shim = forwards.length === 0 ? [] : [...ownProgram('shim'), ...forwards, '--'];
   const uid = sandboxUid();
   const temporaryDirectory = temporaryDirectories(isTmpBounded ? (sandbox?.tmpMb ?? defaultTmpMb) : null);
   const args = [
@@ -62,9 +77,9 @@ export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): S
     ...[...temporaryDirectory('/tmp'), ...temporaryDirectory('/var/tmp'), '--dir', '/run'],
     ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
     ...cacheArguments(uid),
-    ...['--bind', launch.workspaceDir, sandboxPaths.workspace],
-    ...['--bind', launch.homeDir, sandboxPaths.home],
-    ...['--bind', launch.runtimeDir, sandboxPaths.runtime],
+    ...['--bind', directories.workspace, sandboxPaths.workspace],
+    ...['--bind', directories.home, sandboxPaths.home],
+    ...['--bind', directories.runtime, sandboxPaths.runtime],
     ...['--chdir', sandboxPaths.workspace],
     ...['--remount-ro', '/', '--', ...shim, ...command],
   ];
@@ -74,7 +89,6 @@ export function wrapWithBwrap(options: BwrapOptions, request: SandboxRequest): S
     args,
     inputs: filter === null ? [] : [filter],
     env: { PATH: seenPath(path, [...command, process.execPath], sandbox?.readOnly ?? []), ...temporary },
-    paths: sandboxPaths,
     isWrapped: true,
     stopCommand: [],
   };

@@ -1,6 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { SandboxSettings } from '../agent.ts';
-import { hostPaths, type SandboxCommand, type SandboxRequest } from './sandbox-command.ts';
+import type { DriverDescription } from './driver.ts';
+import type { SandboxCommand, WrapRequest } from './local/sandbox-command.ts';
+
+/** The driver `command`: a command of the operator, such as `docker run`, starts the agent. */
+export const commandDescription: DriverDescription = {
+  name: 'command',
+  strictness: (settings) => ({
+    files: 'unknown',
+    processes: 'unknown',
+    network: settings?.network === 'gateway' ? 'services' : 'host',
+    limits: [],
+    shownPaths: settings?.readOnly ?? [],
+    command: settings?.command ?? [],
+  }),
+  hostProgram: (_, settings) => settings?.command[0] ?? '',
+  runsHostPrograms: false,
+};
 
 /** Variables that make no sense outside the host. */
 const hostVariables = new Set(['PATH', 'TMPDIR']);
@@ -11,10 +26,9 @@ const hostVariables = new Set(['PATH', 'TMPDIR']);
  * is repeated for the name of each variable. The values of the variables are in the command's own environment, not in
  * its arguments, which every user of the host can read.
  */
-export function wrapWithCommand(settings: SandboxSettings, request: SandboxRequest): SandboxCommand {
-  const { launch, env } = request;
-  const id = `switchyard-${launch.runId}-${randomBytes(4).toString('hex')}`.toLowerCase().replace(/[^a-z0-9-]/g, '-');
-  const host = hostPaths(launch);
+export function wrapWithCommand({ settings, sessionId, ...request }: WrapRequest): SandboxCommand {
+  const { env, directories: host } = request;
+  const id = `switchyard-${sessionId}-${randomBytes(4).toString('hex')}`.toLowerCase().replace(/[^a-z0-9-]/g, '-');
   const names = Object.keys(env).filter((name) => !hostVariables.has(name));
   const placeholders: Record<string, string> = {
     '{workspace}': host.workspace,
@@ -28,14 +42,13 @@ export function wrapWithCommand(settings: SandboxSettings, request: SandboxReque
     command.flatMap((word) =>
       word.includes('{env}') ? names.map((name) => fill(word).replaceAll('{env}', name)) : [fill(word)],
     );
-  const [program = '', ...args] = expand(settings.command);
+  const [program = '', ...args] = expand(settings?.command ?? []);
   return {
     program,
-    args: [...args, ...launch.profile.command],
+    args: [...args, ...request.command],
     env: {},
     inputs: [],
-    paths: settings.paths ?? host,
     isWrapped: false,
-    stopCommand: expand(settings.stopCommand),
+    stopCommand: expand(settings?.stopCommand ?? []),
   };
 }

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { AgentProfile, SandboxSettings } from '../../agents/agent.ts';
-import { isInside } from '../../agents/sandbox/program-files.ts';
+import type { AgentProfile } from '../../agents/agent.ts';
+import { strictnessOf } from '../../agents/sandbox/descriptions.ts';
+import { findWeakness } from '../../agents/sandbox/strictness.ts';
 import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
 
@@ -28,20 +28,5 @@ function lessStrictReason(parent: AgentProfile, child: AgentProfile): string | n
   if (permissionLevels[child.permission] > permissionLevels[parent.permission]) {
     return `its permission is "${child.permission}", not "${parent.permission}"`;
   }
-  const { sandbox: own } = parent;
-  const { sandbox: chosen } = child;
-  if (own?.driver === 'none') return null;
-  if (!isDriverAsStrict(own, chosen)) return 'its sandbox has another driver, or none';
-  if (own?.network === 'gateway' && chosen?.network !== 'gateway') return 'the network of its sandbox is not "gateway"';
-  const shown = own?.readOnly ?? [];
-  const isMoreShown = (chosen?.readOnly ?? []).some((path) => !shown.some((each) => isInside(path, each)));
-  return isMoreShown ? 'its sandbox shows more of the host' : null;
-}
-
-// Without settings the worker chooses, and another worker may choose differently: so the parent's driver may be none,
-// and the child's may be bubblewrap. An operator's command is only known to be as strict as the same command.
-function isDriverAsStrict(own: SandboxSettings | null, chosen: SandboxSettings | null): boolean {
-  if (own === null) return chosen === null || chosen.driver === 'bwrap';
-  if (own.driver === 'bwrap') return chosen?.driver === 'bwrap';
-  return chosen?.driver === 'command' && isDeepStrictEqual(own.command, chosen.command);
+  return findWeakness(strictnessOf(parent.sandbox), strictnessOf(child.sandbox));
 }

@@ -33,7 +33,7 @@ vi.doMock('node:fs/promises', async (original) => {
 });
 // Other test files of the process may have loaded the module with the real one.
 vi.resetModules();
-const { emptyDirectory, listBelow } = await import('../../../src/agents/safe-directory.ts');
+const { emptyDirectory, listBelow } = await import('../../../src/agents/sandbox/local/safe-directory.ts');
 beforeEach(() => {
   read.count = 0;
 });

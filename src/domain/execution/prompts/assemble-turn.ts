@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AgentPaths, PromptBlock } from '../../../agents/agent.ts';
+import type { PromptBlock } from '../../../agents/agent.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 import { expandMacros } from '../../library/expand-macros.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
@@ -26,8 +27,8 @@ export interface TurnInput {
   readonly messages: readonly Pick<InboxMessage, 'body'>[];
   /** True if the agent's own session is new: then the prompt contains all instructions. */
   readonly isFirst: boolean;
-  /** The directories as the agent sees them. */
-  readonly paths: AgentPaths;
+  /** The agent runs in it. */
+  readonly sandbox: Sandbox;
   /** The names of the agent's reporting tools; empty: none. */
   readonly tools: readonly string[];
 }
@@ -38,10 +39,10 @@ export interface TurnInput {
  */
 export async function assembleTurn(context: Context, input: TurnInput): Promise<PromptBlock[]> {
   const facts = await readSessionFacts(context, input.sessionId);
-  await createSessionDirectory(input.plan);
+  await createSessionDirectory(input.sandbox.files);
   // Written in every turn: an agent that resumes its session finds none, because they are deleted when its process
   // ends.
-  const secretFiles = await writeSecretFiles(input.plan);
+  const secretFiles = await writeSecretFiles(input.sandbox.files, input.plan.secretFiles);
   const texts = input.messages.map(({ body }) => body);
   const macros = await expandMacros(context, facts, texts);
   const called = macros.map(
@@ -65,13 +66,13 @@ async function introduction(
   facts: SessionFacts,
   secretFiles: FilePaths,
 ): Promise<(string | null)[]> {
-  const { plan, tools, messages } = input;
+  const { plan, sandbox, tools, messages } = input;
   const notes = await listSessionNotes(context, facts);
-  const files = await writeNotes(context, plan, facts, notes);
+  const files = await writeNotes(context, sandbox.files, facts, notes);
   const userText = messages.map(({ body }) => body).join('\n');
   const { playbook, structuredOutputSchema } = facts;
   return [
-    preambleOf({ workspace: input.paths.workspace, tools, plan, secretFiles }),
+    preambleOf({ workspace: sandbox.paths.workspace, tools, plan, secretFiles }),
     playbook && `# Playbook: ${playbook.title}\n\nWork by this playbook.\n\n${playbook.body}`,
     await knowledgeText(context, { facts, notes, files, userText, hasTool: tools.includes('read_knowledge') }),
     structuredOutputSchema && schemaText(structuredOutputSchema, tools.includes('set_structured_output')),
@@ -88,10 +89,10 @@ function schemaText(schema: object, hasTool: boolean): string {
 // Files that the agent may open, and links to them for agents that read links themselves.
 async function attachmentBlocks(
   context: Context,
-  { sessionId, plan, messages, paths }: TurnInput,
+  { sessionId, sandbox, messages }: TurnInput,
 ): Promise<PromptBlock[]> {
   const attachments = await attachmentsOfTurn(context, sessionId, messages);
-  const filePaths = await writeAttachments(context, plan, attachments);
+  const filePaths = await writeAttachments(context, sandbox.files, attachments);
   const files = attachments.flatMap((attachment) => {
     const path = filePaths.get(attachment.id);
     return path === undefined ? [] : [{ ...attachment, path }];
@@ -103,7 +104,7 @@ async function attachmentBlocks(
     ...files.map(
       ({ path, name, contentType }): PromptBlock => ({
         type: 'link',
-        uri: pathToFileURL(posix.join(paths.workspace, path)).href,
+        uri: pathToFileURL(posix.join(sandbox.paths.workspace, path)).href,
         name,
         mimeType: contentType,
       }),

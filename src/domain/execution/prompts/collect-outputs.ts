@@ -1,13 +1,10 @@
-import type { Stats } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
-import { type FoundFile, listBelow, openInside } from '../../../agents/safe-directory.ts';
+import { posix } from 'node:path';
+import type { FoundFile, WorkspaceFiles } from '../../../agents/sandbox/workspaces.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { AlreadyStoredError, storeAgentFile } from '../../sessions/attachments/store-agent-file.ts';
 import { appendEntries, FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
-import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { outputsDirectory, sessionDirectory } from './session-files.ts';
 
@@ -18,7 +15,14 @@ const maxDepth = 5;
 /** Maximum number of names that are read: an agent may leave a very large tree there. */
 const maxNames = 5_000;
 
-/** The collected files: the state of each by its path. Stored beside the workspace, where the agent has no access. */
+/** The workspace whose outputs are collected. */
+export interface OutputsInput {
+  readonly organizationId: string;
+  readonly workspace: WorkspaceFiles;
+  readonly mask: Mask;
+}
+
+/** The collected files: the state of each by its path. */
 type Collected = Record<string, string>;
 
 /**
@@ -26,21 +30,24 @@ type Collected = Record<string, string>;
  * not collected again. Call it after a turn has ended, before its end is written. Throws FencedError if the run is
  * lost; any other error with a file becomes a notice in the log. Returns the number of attachments.
  */
-export async function collectOutputs(context: Context, run: ClaimedRun, plan: LaunchPlan, mask: Mask): Promise<number> {
-  const { workspaceDir, organizationId } = plan;
-  const collected = await readCollected(plan);
+export async function collectOutputs(
+  context: Context,
+  run: ClaimedRun,
+  { organizationId, workspace, mask }: OutputsInput,
+): Promise<number> {
+  const collected = await readCollected(workspace);
   let count = 0;
-  const { files, isCut } = await listBelow(workspaceDir, [sessionDirectory, outputsDirectory], { maxDepth, maxNames });
+  const { files, isCut } = await workspace.list([sessionDirectory, outputsDirectory], { maxDepth, maxNames });
   if (isCut) {
     const message = `\`${root}\` has more than ${maxNames} files and folders. The service reads no more of them: the others were left out.`;
     await appendNotice(context, run, message);
   }
-  for (const { path, state } of await changedFiles(workspaceDir, files, collected)) {
+  for (const { path, state } of await changedFiles(workspace, files, collected)) {
     const name = mask(posix.relative(root, path).replaceAll('/', '-'));
     // A worker that dies before it has recorded a stored file does not store it twice.
     const idempotencyKey = context.keyring.hashToken(`output:${run.sessionId}:${path}:${state}`);
     try {
-      await storeAgentFile(context, run, { organizationId, workspaceDir, path, name, idempotencyKey: idempotencyKey });
+      await storeAgentFile(context, run, { organizationId, workspace, path, name, idempotencyKey });
       count++;
     } catch (error) {
       if (error instanceof FencedError) throw error;
@@ -51,7 +58,7 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
       }
     }
     collected[path] = state;
-    await writeCollected(plan, collected);
+    await workspace.writeRecord(recordName, JSON.stringify(collected));
   }
   return count;
 }
@@ -59,7 +66,7 @@ export async function collectOutputs(context: Context, run: ClaimedRun, plan: La
 const root = `${sessionDirectory}/${outputsDirectory}`;
 
 async function changedFiles(
-  workspaceDir: string,
+  workspace: WorkspaceFiles,
   files: readonly FoundFile[],
   collected: Collected,
 ): Promise<readonly { readonly path: string; readonly state: string }[]> {
@@ -67,23 +74,11 @@ async function changedFiles(
   for (const file of files) {
     if (changed.length >= maxFiles) break;
     const path = `${root}/${file.path}`;
-    const { ino, size, mtimeMs } = (file.isLink ? await behindLink(workspaceDir, path) : null) ?? file;
-    const state = `${ino} ${size} ${mtimeMs}`;
+    // Null for a link out of the workspace: the state does not reveal whether a file exists outside.
+    const { version: state } = (file.isLink ? await workspace.stat(path) : null) ?? file;
     if (collected[path] !== state) changed.push({ path, state });
   }
   return changed;
-}
-
-// Returns null for a link out of the workspace, and for a broken one: the result does not reveal whether a file exists
-// outside.
-async function behindLink(workspaceDir: string, path: string): Promise<Stats | null> {
-  const handle = await openInside(workspaceDir, path);
-  if (handle === null) return null;
-  try {
-    return await handle.stat();
-  } finally {
-    await handle.close();
-  }
 }
 
 function reasonOf(context: Context, error: unknown): string {
@@ -101,21 +96,14 @@ async function appendNotice(context: Context, { sessionId, generation }: Claimed
   context.notifier.notify(`session:${sessionId}`);
 }
 
-const fileOf = ({ workspaceDir }: LaunchPlan) => join(dirname(workspaceDir), 'outputs.json');
+const recordName = 'outputs.json';
 
-async function readCollected(plan: LaunchPlan): Promise<Collected> {
+async function readCollected(workspace: WorkspaceFiles): Promise<Collected> {
   const collected: Collected = Object.create(null);
   try {
-    return Object.assign(collected, JSON.parse(await readFile(fileOf(plan), 'utf8')));
+    return Object.assign(collected, JSON.parse((await workspace.readRecord(recordName)) ?? '{}'));
   } catch {
-    // There is no record yet, or a crash of the host has left half of it. The idempotency keys still prevent a second
-    // attachment of a recent file.
+    // A crash of the host has left half of it. The idempotency keys still prevent a second attachment of a recent file.
     return collected;
   }
-}
-
-async function writeCollected(plan: LaunchPlan, collected: Collected): Promise<void> {
-  const draft = `${fileOf(plan)}.draft`;
-  await writeFile(draft, JSON.stringify(collected), { mode: 0o600 });
-  await rename(draft, fileOf(plan));
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { inDirectory } from '../../../agents/safe-directory.ts';
+import type { WorkspaceFiles } from '../../../agents/sandbox/workspaces.ts';
 import type { Context } from '../../context.ts';
 import type { AttachmentRecord } from '../../sessions/attachments/attachments.ts';
-import type { LaunchPlan } from '../runs/launch.ts';
+import type { RunSecrets } from '../runs/run-secrets.ts';
 import { readNoteBodies, type SessionNote } from './knowledge.ts';
 import type { SessionFacts } from './session-facts.ts';
 
@@ -30,18 +30,21 @@ export type StoredAttachment = Pick<AttachmentRecord, 'id' | 'name' | 'contentTy
 export type FilePaths = ReadonlyMap<string, string>;
 
 /** Creates the service's directory with its fixed files. The agent's repositories never include it. */
-export async function createSessionDirectory({ workspaceDir }: LaunchPlan): Promise<void> {
-  await inDirectory(workspaceDir, [sessionDirectory], (directory) => directory.write('.gitignore', '*\n', 0o644));
-  await inDirectory(workspaceDir, [sessionDirectory, outputsDirectory], async () => undefined);
+export async function createSessionDirectory(workspace: WorkspaceFiles): Promise<void> {
+  await workspace.inDirectory([sessionDirectory], (directory) => directory.write('.gitignore', '*\n', 0o644));
+  await workspace.inDirectory([sessionDirectory, outputsDirectory], async () => undefined);
 }
 
 /**
  * Writes the cookies of a run to `.session/secrets`, each to a file that only its owner can read, and removes earlier
  * files there. Returns their paths by key.
  */
-export function writeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Promise<FilePaths> {
+export function writeSecretFiles(
+  workspace: WorkspaceFiles,
+  secretFiles: RunSecrets['secretFiles'],
+): Promise<FilePaths> {
   const paths = new Map<string, string>();
-  return inDirectory(workspaceDir, [sessionDirectory, secretsDirectory], async (directory) => {
+  return workspace.inDirectory([sessionDirectory, secretsDirectory], async (directory) => {
     for await (const name of directory.names()) await directory.remove(name);
     for (const { key, content } of secretFiles) {
       // The keys of two secrets may differ only in characters that a file name cannot have, or in case.
@@ -55,14 +58,14 @@ export function writeSecretFiles({ workspaceDir, secretFiles }: LaunchPlan): Pro
 }
 
 /** Removes the secrets from the workspace. Call it when the agent has stopped. Never rejects. */
-export async function clearSecretFiles(plan: LaunchPlan): Promise<void> {
-  await writeSecretFiles({ ...plan, secretFiles: [] }).catch(() => undefined);
+export async function clearSecretFiles(workspace: WorkspaceFiles): Promise<void> {
+  await writeSecretFiles(workspace, []).catch(() => undefined);
 }
 
 /** Writes notes to `.session/knowledge`, for agents without a tool to read them, and removes other files there. */
 export async function writeNotes(
   context: Context,
-  plan: LaunchPlan,
+  workspace: WorkspaceFiles,
   facts: SessionFacts,
   notes: readonly SessionNote[],
 ): Promise<FilePaths> {
@@ -72,7 +75,7 @@ export async function writeNotes(
     return bytes <= maxKnowledgeBytes;
   });
   const names = new Map(includedNotes.map(({ id, name }) => [id, `${slugOf(name)}-${id.slice(-6)}.md`]));
-  await inDirectory(plan.workspaceDir, [sessionDirectory, 'knowledge'], async (directory) => {
+  await workspace.inDirectory([sessionDirectory, 'knowledge'], async (directory) => {
     const wanted = new Set(names.values());
     for await (const name of directory.names()) if (!wanted.has(name)) await directory.remove(name);
     for (let from = 0; from < includedNotes.length; from += noteBatch) {
@@ -99,12 +102,12 @@ export async function writeNotes(
  */
 export async function writeAttachments(
   context: Pick<Context, 'files'>,
-  plan: LaunchPlan,
+  workspace: WorkspaceFiles,
   attachments: readonly StoredAttachment[],
 ): Promise<FilePaths> {
   const paths = new Map<string, string>();
   if (attachments.length === 0) return paths;
-  await inDirectory(plan.workspaceDir, [sessionDirectory, 'attachments'], async (directory) => {
+  await workspace.inDirectory([sessionDirectory, 'attachments'], async (directory) => {
     for (const { id, name: originalName, storageKey, isNameShared } of attachments) {
       const name = fileName(isNameShared ? withMark(originalName, storageKey.slice(-6)) : originalName);
       if (!(await directory.hasFile(name))) {

@@ -1,7 +1,6 @@
-import { join, posix } from 'node:path';
-import type { AgentPaths, AgentUpdate, McpServer } from '../../../agents/agent.ts';
-import { pipeCommand } from '../../../agents/reporting/pipe.ts';
-import { serveTools, type ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
+import type { AgentUpdate, McpServer } from '../../../agents/agent.ts';
+import { reachTools, type ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
@@ -35,10 +34,10 @@ export interface TurnOutcome {
   readonly isFinished: boolean;
 }
 
-/** The socket of one run. */
+/** The tools of one run, which its agent can reach. */
 export interface ServedReports {
-  /** The MCP server for {@link AgentProcess.open}; `paths` as the agent sees them. */
-  serverFor(paths: AgentPaths): McpServer;
+  /** The MCP server for {@link AgentProcess.open}. */
+  readonly server: McpServer;
   close(): Promise<void>;
 }
 
@@ -46,7 +45,7 @@ export interface ServedReports {
 export interface Reports {
   /** The names of the agent's tools; empty without MCP. */
   readonly tools: readonly string[];
-  /** Serves a socket in the run's directory; null without MCP. */
+  /** Makes the tools reachable in the sandbox; null without MCP. */
   serve(): Promise<ServedReports | null>;
   /**
    * Inspects a recorded update: pull requests in the output of the agent's tools. Throws FencedError if the run is
@@ -66,11 +65,10 @@ export interface Reports {
   settle(finalMessage: string | null): Promise<string | null>;
 }
 
-type Plan = Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'runtimeDir' | 'totpKeys'>;
+type Plan = Pick<LaunchPlan, 'organizationId' | 'totpKeys'> & { readonly sandbox: Sandbox };
 
 /** The server's name for agents; most put it before the tools' names. */
 const serverName = 'session';
-const socketName = 'mcp.sock';
 /** Maximum number of calls in one turn: a model in a loop must not fill the log. */
 const maxCalls = 1_000;
 
@@ -96,7 +94,6 @@ export async function createReports(
   const turn: ToolContext['turn'] = { isWaiting: false, questionId: null, isFinished: false };
   const started = new Map<string, number>();
   let calls = 0;
-  let agentWorkspace = plan.workspaceDir;
   const toolContext: ToolContext = {
     context,
     run,
@@ -105,7 +102,6 @@ export async function createReports(
     output,
     turn,
     started,
-    agentWorkspace: () => agentWorkspace,
   };
 
   const answer = async (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolAnswer> => {
@@ -133,14 +129,8 @@ export async function createReports(
     tools: tools.map((tool) => tool.name),
     async serve() {
       if (!mcp) return null;
-      const { close } = await serveTools(join(plan.runtimeDir, socketName), { tools, call });
-      return {
-        serverFor(paths) {
-          agentWorkspace = paths.workspace;
-          return { name: serverName, ...pipeCommand(posix.join(paths.runtime, socketName)), env: {} };
-        },
-        close,
-      };
+      const reached = await reachTools(plan.sandbox, { tools, call });
+      return { server: reached.serverNamed(serverName), close: () => reached.close() };
     },
     async observe(update) {
       if (update.type !== 'toolCall' || update.status !== 'completed' || update.output === null) return;

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { parseInput, text } from '../../input.ts';
@@ -28,15 +29,13 @@ import type { ToolName } from './tool-list.ts';
 export interface ToolContext {
   readonly context: Context;
   readonly run: ClaimedRun;
-  readonly plan: Pick<LaunchPlan, 'organizationId' | 'workspaceDir' | 'totpKeys'>;
+  readonly plan: Pick<LaunchPlan, 'organizationId' | 'totpKeys'> & { readonly sandbox: Sandbox };
   readonly mask: Mask;
   readonly output: OutputState;
   /** The end of the turn, as far as the agent has reported it. */
   readonly turn: { isWaiting: boolean; questionId: string | null; isFinished: boolean };
   /** The number of child sessions started in this turn, by their input. */
   readonly started: Map<string, number>;
-  /** The workspace as the agent sees it. */
-  readonly agentWorkspace: () => string;
 }
 
 type Call = (toolContext: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<string | ToolAnswer>;
@@ -113,12 +112,17 @@ export const toolCalls = {
     if (!found) throw refuse(['id'], `"id" must be the id or the name of a note, but there is none of ${quoted(id)}.`);
     return `# ${found.name}\n\n${found.body}`;
   },
-  'upload_attachment': async ({ context, run, plan, mask, agentWorkspace }, args) => {
+  'upload_attachment': async ({ context, run, plan, mask }, args) => {
     const { path, name } = parseInput(file, args);
-    const workspace = { organizationId: plan.organizationId, workspaceDir: plan.workspaceDir };
-    const relative = posix.isAbsolute(path) ? posix.relative(agentWorkspace(), path) : path;
+    const { organizationId, sandbox } = plan;
+    const relative = posix.isAbsolute(path) ? posix.relative(sandbox.paths.workspace, path) : path;
     const attachmentName = mask(name ?? posix.basename(path));
-    const attachment = await storeAgentFile(context, run, { ...workspace, path: relative, name: attachmentName });
+    const attachment = await storeAgentFile(context, run, {
+      organizationId,
+      workspace: sandbox.files,
+      path: relative,
+      name: attachmentName,
+    });
     return `The user has it as ${quoted(attachment.name)}: ${context.baseUrl}${attachmentPath(attachment)}`;
   },
   'report_pull_request': async ({ context, run, mask }, args) => {

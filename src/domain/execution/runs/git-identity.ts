@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 
 /** A name and an email address for Git. */
@@ -12,7 +10,7 @@ export interface GitIdentity {
 const fileName = 'gitconfig';
 
 /**
- * The variables that make Git read the file of {@link writeGitConfig}, by its name in the runtime directory. It is
+ * The variables that make Git read the file of {@link writeGitConfig}, by its name. It is
  * Git's system configuration, which all others override: the agent's own `git config --global` and each repository's.
  */
 export const gitVariables: Readonly<Record<string, string>> = { GIT_CONFIG_SYSTEM: fileName };
@@ -52,14 +50,11 @@ export async function readGitIdentity(context: Context, sessionId: string, seq: 
 }
 
 /**
- * Writes an identity into the runtime directory of a run, as Git's system configuration. It includes the host's own one
- * after the identity. Rejects if the file cannot be written.
+ * Writes an identity into a sandbox, as Git's system configuration. It includes that of the machine after the identity.
+ * Rejects if the file cannot be written.
  */
-export async function writeGitConfig(runtimeDir: string, identity: GitIdentity): Promise<void> {
-  // The agent may write in this directory too: the rename replaces a link at this path and does not follow it.
-  const draft = join(runtimeDir, `.gitconfig-${randomUUID()}`);
-  await writeFile(draft, gitConfigOf(identity), { flag: 'wx', mode: 0o644 });
-  await rename(draft, join(runtimeDir, fileName));
+export function writeGitConfig(sandbox: Sandbox, identity: GitIdentity): Promise<void> {
+  return sandbox.writeRunFile(fileName, gitConfigOf(identity));
 }
 
 /** Returns the configuration that sets an identity, made from names that users chose. */

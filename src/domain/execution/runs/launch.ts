@@ -1,24 +1,13 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
-import { runtimePrefix } from '../../../agents/process-spool.ts';
+import type { AgentProfile } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
-import { discardDirectory, sessionsIn } from '../workspaces/session-directories.ts';
 import type { ClaimedRun } from './claims.ts';
+import { MissingProfile } from './failures.ts';
 import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
 /** The launch data of a session's agent. It contains secrets: never log it. */
 export interface LaunchPlan extends RunSecrets {
   readonly organizationId: string;
-  readonly agent: string;
-  readonly workspaceDir: string;
-  readonly homeDir: string;
-  /** For the unix sockets of this run, which removes it. */
-  readonly runtimeDir: string;
-}
-
-/** Returns the agent's working directory in the directory of its session. */
-export function workspaceIn(sessionDir: string): string {
-  return join(sessionDir, 'ws');
+  readonly profile: AgentProfile;
 }
 
 interface PlanRow {
@@ -29,14 +18,10 @@ interface PlanRow {
   secrets: SessionSecretRow[];
 }
 
-/**
- * Reads the launch data of a session, and creates its directories: the workspace, the agent's home, which persists with
- * it, and one for this run alone.
- */
+/** Reads the launch data of a session. Throws MissingProfile. */
 export async function planLaunch(
   context: Context,
-  { sessionId, workerId, isWorkspaceDeleted }: Pick<ClaimedRun, 'sessionId' | 'workerId' | 'isWorkspaceDeleted'>,
-  dataDir: string,
+  { sessionId }: Pick<ClaimedRun, 'sessionId'>,
 ): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
     `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
@@ -46,26 +31,15 @@ export async function planLaunch(
     [sessionId],
   );
   if (!row) throw new Error(`Session ${sessionId} has no row.`);
-  const root = join(sessionsIn(dataDir), sessionId);
-  if (isWorkspaceDeleted) discardDirectory(dataDir, sessionId);
-  const workspaceDir = workspaceIn(root);
-  const homeDir = join(root, 'home');
-  await mkdir(workspaceDir, { recursive: true, mode: 0o700 });
-  await mkdir(homeDir, { recursive: true, mode: 0o700 });
   const agent = row.agent ?? context.defaultAgent;
+  const profile = context.agentProfiles.get(agent);
+  if (!profile) throw new MissingProfile(agent);
   const secrets = await readRunSecrets(context, {
     sessionId,
     organizationId: row.organizationId,
     secretIds: row.secretIds,
     own: row.secrets,
-    profile: context.agentProfiles.get(agent) ?? null,
+    profile,
   });
-  return {
-    organizationId: row.organizationId,
-    agent,
-    workspaceDir,
-    homeDir,
-    runtimeDir: await mkdtemp(runtimePrefix(workerId)),
-    ...secrets,
-  };
+  return { organizationId: row.organizationId, profile, ...secrets };
 }

@@ -1,9 +1,5 @@
-import { opendir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { emptyDirectory } from '../../../agents/safe-directory.ts';
+import type { Workspaces } from '../../../agents/sandbox/workspaces.ts';
 import { secretsDirectory, sessionDirectory } from '../prompts/session-files.ts';
-import { sessionsIn } from '../workspaces/session-directories.ts';
-import { workspaceIn } from './launch.ts';
 
 /** Minimum age of a file that is removed while its session may just have been claimed. */
 const freshMs = 60_000;
@@ -17,21 +13,18 @@ export interface LeftSecretsOptions {
 }
 
 /**
- * Removes the files of secrets (cookies) that killed runs have left in the workspaces of a data directory. Returns
- * their number. Rejects if a directory cannot be read.
+ * Removes the files of secrets (cookies) that killed runs have left in workspaces. Returns their number. Rejects if a
+ * directory cannot be read.
  */
-export async function clearLeftSecrets(dataDir: string, { isLeased, isClaiming }: LeftSecretsOptions): Promise<number> {
-  const root = sessionsIn(dataDir);
-  const sessions = await opendir(root).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+export async function clearLeftSecrets(
+  workspaces: Workspaces,
+  { isLeased, isClaiming }: LeftSecretsOptions,
+): Promise<number> {
   let taken = 0;
-  for await (const { name } of sessions) {
+  for await (const sessionId of workspaces.ids()) {
     const beforeMs = isClaiming ? Date.now() - freshMs : Number.POSITIVE_INFINITY;
-    // Beside the sessions are directories that are being deleted, and the file that names the owner.
-    if (name.startsWith('.') || isLeased(name)) continue;
-    taken += await emptyDirectory(workspaceIn(join(root, name)), [sessionDirectory, secretsDirectory], beforeMs);
+    if (isLeased(sessionId)) continue;
+    taken += await workspaces.files(sessionId).empty([sessionDirectory, secretsDirectory], beforeMs);
   }
   return taken;
 }

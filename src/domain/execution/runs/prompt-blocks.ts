@@ -1,4 +1,5 @@
-import type { AgentPaths, PromptBlock } from '../../../agents/agent.ts';
+import type { PromptBlock } from '../../../agents/agent.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { assembleTurn } from '../prompts/assemble-turn.ts';
 import { transcriptDigest } from '../prompts/transcript-digest.ts';
 import type { LaunchPlan } from './launch.ts';
@@ -17,7 +18,7 @@ export interface PromptInput {
   readonly isForgetful: boolean;
   /** The user stopped the turn before this one by suspending the session. */
   readonly isAfterSuspension: boolean;
-  readonly paths: AgentPaths;
+  readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
 
@@ -29,9 +30,9 @@ const suspendedText =
 
 /** Builds the blocks of a turn: the instructions, then the user's text. */
 export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Promise<PromptBlock[]> {
-  const { plan, messages, isFirst, paths, tools } = input;
+  const { plan, messages, isFirst, sandbox, tools } = input;
   const { sessionId } = leasedRun.run;
-  const turn = { sessionId, plan, messages, isFirst, paths, tools };
+  const turn = { sessionId, plan, messages, isFirst, sandbox, tools };
   const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
   const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../../agents/agent.ts';
-import { removeTree } from '../../../store/delete-tree.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { UsageUpdate } from '../metering/counter.ts';
@@ -12,7 +12,7 @@ import { clearSecretFiles } from '../prompts/session-files.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { failureOf, MissingProfile } from './failures.ts';
+import { failureOf } from './failures.ts';
 import { gitVariables } from './git-identity.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
@@ -40,7 +40,6 @@ export interface ActiveRun extends ClaimedRun {
 /** The options of {@link runSession}. */
 export interface RunOptions {
   readonly agents: Agents;
-  readonly dataDir: string;
   /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
@@ -81,6 +80,7 @@ const defaultRetryDelaysMs = [5_000, 15_000, 60_000];
 /** The parts of a run that are built from its launch plan. */
 interface Parts {
   readonly profile: AgentProfile;
+  readonly sandbox: Sandbox;
   readonly mask: Mask;
   /** See {@link createSafeLength}. */
   readonly safeLength: (text: string) => number;
@@ -112,10 +112,12 @@ class SessionRun {
     // Run in reverse order, after the agent has stopped.
     const cleanups: (() => unknown)[] = [];
     try {
-      const plan = await planLaunch(context, run, this.#options.dataDir);
-      cleanups.push(() => removeTree(plan.runtimeDir));
-      cleanups.push(() => clearSecretFiles(plan));
-      const parts = await this.#prepare(plan);
+      const plan = await planLaunch(context, run);
+      const { sessionId, isWorkspaceDeleted: isNew } = run;
+      const sandbox = await this.#options.agents.openSandbox({ profile: plan.profile, sessionId, isNew });
+      cleanups.push(() => sandbox.close());
+      cleanups.push(() => clearSecretFiles(sandbox.files));
+      const parts = await this.#prepare(plan, sandbox);
       await this.#work(plan, parts, cleanups);
     } catch (error) {
       await this.#fail(error);
@@ -139,10 +141,9 @@ class SessionRun {
     }
   }
 
-  async #prepare(plan: LaunchPlan): Promise<Parts> {
+  async #prepare(plan: LaunchPlan, sandbox: Sandbox): Promise<Parts> {
     const { context, run } = this.#leasedRun;
-    const profile = context.agentProfiles.get(plan.agent);
-    if (!profile) throw new MissingProfile(plan.agent);
+    const { profile, organizationId, totpKeys } = plan;
     const findSpans = createSpanFinder(plan.secretValues);
     this.#mask = createMask(plan.secretValues, findSpans);
     const mask = this.#mask;
@@ -152,12 +153,14 @@ class SessionRun {
     };
     const onLost = (error: FencedError) => this.#leasedRun.lose(error);
     const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
+    const { mcp, askTool } = profile;
     this.#parts = {
       profile,
+      sandbox,
       mask,
       safeLength: createSafeLength(plan.secretValues, findSpans),
-      recorder: createRecorder(context, run, plan.organizationId, mask, poll),
-      reports: await createReports(context, run, plan, { mask, mcp: profile.mcp, askTool: profile.askTool }),
+      recorder: createRecorder(context, run, organizationId, mask, poll),
+      reports: await createReports(context, run, { organizationId, totpKeys, sandbox }, { mask, mcp, askTool }),
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
     };
     return this.#parts;
@@ -166,21 +169,17 @@ class SessionRun {
   async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
-    const { profile, safeLength, reports, meter } = parts;
+    const { profile, sandbox, safeLength, reports, meter } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     const served = await reports.serve();
     if (served) cleanups.push(() => served.close());
     if (leasedRun.isOver) return;
-    const { workspaceDir, homeDir, runtimeDir, env } = plan;
     const agent = await this.#options.agents.launch({
       profile,
-      workspaceDir,
-      homeDir,
-      runtimeDir,
-      env,
+      sandbox,
+      env: plan.env,
       runtimeFiles: gitVariables,
-      runId: run.sessionId,
       onUpdate: (update) => this.#take(parts, update),
       safeLength,
       maskOf: createMask,
@@ -188,7 +187,7 @@ class SessionRun {
     });
     leasedRun.agent = agent;
     if (leasedRun.isOver) return;
-    const opened = await agent.open(run.agentSessionId, served ? [served.serverFor(agent.paths)] : []);
+    const opened = await agent.open(run.agentSessionId, served ? [served.server] : []);
     // An id that contains a secret is not stored: the agent starts without its memory next time.
     const hasSecret = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
     await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);

@@ -1,4 +1,5 @@
 import type { AgentProcess, AgentProfile, PromptBlock } from '../../../agents/agent.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
@@ -18,6 +19,7 @@ import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessag
 /** The parts of a run that its turns use. */
 export interface TurnParts {
   readonly plan: LaunchPlan;
+  readonly sandbox: Sandbox;
   readonly profile: AgentProfile;
   readonly mask: Mask;
   readonly recorder: Recorder;
@@ -32,7 +34,7 @@ export interface TurnParts {
 /** Runs the turns of a session, until the agent was idle for long or the run is over. Rejects with AgentCrash. */
 export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<void> {
   const { context, run } = leasedRun;
-  const { plan, agent, reports, meter, profile } = parts;
+  const { plan, sandbox, reports, meter, profile } = parts;
   let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
   let isForgetful = isFirst && run.agentSessionId !== null;
@@ -52,10 +54,9 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
-    const { paths } = agent;
     const flags = { isInterrupted, isFirst, isForgetful, isAfterSuspension: isAfter };
-    const blocks = await promptBlocks(leasedRun, { plan, messages, paths, tools: reports.tools, ...flags });
-    await setGitIdentity(leasedRun, plan, messages.at(-1)?.seq ?? null);
+    const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
+    await setGitIdentity(leasedRun, sandbox, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
     await startTurn(context, run, { messages: inbox, isAfterSuspension: isAfter });
     const stopReason = await runTurn(leasedRun, parts, blocks);
@@ -70,10 +71,10 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
 
 // The author of a turn's commits is the author of its message. Without an identity the agent can still do everything
 // else.
-async function setGitIdentity({ context, run }: LeasedRun, plan: LaunchPlan, seq: number | null): Promise<void> {
+async function setGitIdentity({ context, run }: LeasedRun, sandbox: Sandbox, seq: number | null): Promise<void> {
   const { sessionId } = run;
   const identity = await readGitIdentity(context, sessionId, seq);
-  await writeGitConfig(plan.runtimeDir, identity).catch((err: unknown) => {
+  await writeGitConfig(sandbox, identity).catch((err: unknown) => {
     context.log.warn({ err, sessionId }, 'An agent has no identity for Git: its configuration could not be written.');
   });
 }
@@ -81,7 +82,7 @@ async function setGitIdentity({ context, run }: LeasedRun, plan: LaunchPlan, seq
 // Runs one turn, until its end is written. Returns its stop reason. Null: the run was over before.
 async function runTurn(leasedRun: LeasedRun, parts: TurnParts, blocks: readonly PromptBlock[]): Promise<string | null> {
   const { context, run } = leasedRun;
-  const { plan, profile, reports, meter, commands } = parts;
+  const { plan, sandbox, profile, reports, meter, commands, mask } = parts;
   reports.resetTurn();
   meter.turnStarted();
   let stopReason: string;
@@ -93,7 +94,8 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, blocks: readonly 
   }
   await commands.settled();
   if (leasedRun.isOver) return null;
-  await collectOutputs(context, run, plan, parts.mask);
+  const { organizationId } = plan;
+  await collectOutputs(context, run, { organizationId, workspace: sandbox.files, mask });
   const { entries, change } = outcomeOf(stopReason, reports.outcome(), profile);
   await endTurn(context, run, stopReason, entries, change);
   return stopReason;

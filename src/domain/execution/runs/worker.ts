@@ -11,7 +11,6 @@ export interface WorkerOptions {
   /** Stored in the worker's locked data directory. */
   readonly workerId: string;
   readonly agents: Agents;
-  readonly dataDir: string;
   /** Number of concurrent sessions with an agent process, including warm ones. */
   readonly slots: number;
   /** Memory for all their agents, by their profiles. */
@@ -56,9 +55,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   let lastRenewedAt = performance.now();
   let isRenewing = false;
 
-  const { dataDir, workerId, workspaceTimes } = options;
+  const { agents, workerId, workspaceTimes } = options;
+  const { workspaces } = agents;
   const sweeper = createSweeper(context, {
-    dataDir,
+    workspaces,
     workerId,
     ...workspaceTimes,
     isLeased: (id) => runs.has(id),
@@ -147,7 +147,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
 
   const sweep = async (isClaiming: boolean) => {
     try {
-      const taken = await clearLeftSecrets(options.dataDir, { isLeased: (id) => runs.has(id), isClaiming });
+      const leftSecrets = { isLeased: (id: string) => runs.has(id), isClaiming };
+      let taken = 0;
+      for (const each of workspaces) taken += await clearLeftSecrets(each, leftSecrets);
       if (taken > 0) log.info({ files: taken }, 'Files of secrets that runs had left were taken away.');
     } catch (error) {
       log.warn({ err: error }, 'Secrets that runs may have left could not be looked for.');

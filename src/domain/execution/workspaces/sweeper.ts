@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { listRequestedWorkspaces } from './deletable.ts';
-import { discardDue, emptyDeleted, type SweepOptions, sweepWorkspaces } from './sweep.ts';
+import { deleteDiscarded, discardDue, type SweepOptions, sweepWorkspaces } from './sweep.ts';
 
-/** Interval of the sweeps of the data directory. */
+/** Interval of the sweeps of all workspaces. */
 const sweepMs = 10 * 60_000;
 
 /** Deletes workspaces while a worker runs. */
@@ -14,7 +14,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Creates the sweeper of a worker's data directory: one deletion at a time. */
+/** Creates the sweeper of a worker's workspaces: one deletion at a time. */
 export function createSweeper(context: Context, options: SweepOptions): Sweeper {
   const { log, notifier } = context;
   let isStopped = false;
@@ -34,7 +34,7 @@ export function createSweeper(context: Context, options: SweepOptions): Sweeper 
         ? await sweepWorkspaces(context, options, isOver)
         : await discardDue(context, options, await listRequestedWorkspaces(context, options.workerId));
       if (count > 0) log.info({ count }, 'Workspaces of sessions were deleted.');
-      if (isWhole || count > 0) await emptyDeleted(context, options.dataDir, isOver);
+      if (isWhole || count > 0) await deleteDiscarded(context, options.workspaces, isOver);
     }
   };
   const run = (isWhole: boolean) => {

@@ -1,4 +1,4 @@
-import { openInside } from '../../../agents/safe-directory.ts';
+import type { WorkspaceFiles } from '../../../agents/sandbox/workspaces.ts';
 import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { claimIdempotencyKey } from '../../idempotency.ts';
@@ -11,8 +11,7 @@ import { storeFile } from './store-file.ts';
 /** A file in a session's workspace. */
 export interface AgentFile {
   readonly organizationId: string;
-  /** The path on this host. */
-  readonly workspaceDir: string;
+  readonly workspace: WorkspaceFiles;
   /** Relative to the workspace. */
   readonly path: string;
   /** The attachment's name; if omitted: the name on disk. */
@@ -30,8 +29,8 @@ export class AlreadyStoredError extends Error {}
  * nothing behind then.
  */
 export async function storeAgentFile(context: Context, run: ParentRun, file: AgentFile): Promise<AttachmentRecord> {
-  const handle = file.path.includes('\u0000') ? null : await openInside(file.workspaceDir, file.path);
-  if (handle === null) {
+  const content = await file.workspace.read(file.path);
+  if (content === null) {
     const named = JSON.stringify(file.path.slice(0, 200));
     throw refuse(['path'], `"path" must name a file in the workspace, but there is none at ${named}.`);
   }
@@ -39,7 +38,6 @@ export async function storeAgentFile(context: Context, run: ParentRun, file: Age
   const { sessionId } = run;
   const name = file.name ?? file.path;
   try {
-    const content = handle.createReadStream({ autoClose: false });
     return await storeFile(
       context,
       { organizationId, sessionId, source: 'agent', name, content },
@@ -47,7 +45,7 @@ export async function storeAgentFile(context: Context, run: ParentRun, file: Age
       (attachment, storageKey) => insert(context, run, { attachment, storageKey, idempotencyKey }),
     );
   } finally {
-    await handle.close();
+    content.destroy();
   }
 }
 

@@ -4,23 +4,9 @@ import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, renam
 import { join, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { FileState, FoundFile, FoundFiles, ListLimits, SafeDirectory } from '../workspaces.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
-
-/**
- * An open directory in a workspace. An agent owns its workspace and may replace any part of it with a link at any time,
- * even during these operations; they never write outside the directory.
- */
-export interface SafeDirectory {
-  /** The names in it, read one by one: an agent may leave very many. */
-  names(): AsyncIterable<string>;
-  /** Tells if there is an ordinary file with this name; a link does not count. */
-  hasFile(name: string): Promise<boolean>;
-  /** Writes a file completely or not at all, and replaces an entry with its name. */
-  write(name: string, content: string | Readable, mode?: number): Promise<void>;
-  /** Removes a file or a link, but not a directory. */
-  remove(name: string): Promise<void>;
-}
 
 /**
  * Runs work in a directory of a workspace. Creates the directory if it is missing, and replaces a link or a file with
@@ -89,23 +75,6 @@ export async function emptyDirectory(
   return taken;
 }
 
-/** A file or a link below a directory, and its own status when it was read. */
-export interface FoundFile {
-  /** Relative to the directory, with `/`. */
-  readonly path: string;
-  readonly isLink: boolean;
-  readonly ino: number;
-  readonly size: number;
-  readonly mtimeMs: number;
-}
-
-/** The files that {@link listBelow} found. */
-export interface FoundFiles {
-  readonly files: readonly FoundFile[];
-  /** True if some names were not read, because there are more than `maxNames`. */
-  readonly isCut: boolean;
-}
-
 /**
  * Lists the ordinary files and the links below a directory of a workspace, by name, down to `maxDepth`. Reads at most
  * `maxNames` names in all, in the order of the file system. Follows no link, not even the directory itself: its target
@@ -114,7 +83,7 @@ export interface FoundFiles {
 export async function listBelow(
   workspaceDir: string,
   names: readonly string[],
-  { maxDepth, maxNames }: { readonly maxDepth: number; readonly maxNames: number },
+  { maxDepth, maxNames }: ListLimits,
 ): Promise<FoundFiles> {
   const files: FoundFile[] = [];
   let left = maxNames;
@@ -130,7 +99,7 @@ export async function listBelow(
     for (const name of read.sort()) {
       const status = await lstat(join(directory, name)).catch(() => null);
       const isLink = status?.isSymbolicLink() ?? false;
-      if (status !== null && (status.isFile() || isLink)) files.push({ path: prefix + name, isLink, ...pick(status) });
+      if (status !== null && (status.isFile() || isLink)) files.push({ path: prefix + name, isLink, ...stateOf(status) });
       else if (status?.isDirectory() && depth < maxDepth) {
         await within(directory, [name], (inner) => visit(inner, `${prefix}${name}/`, depth + 1));
       }
@@ -145,8 +114,14 @@ async function* namesIn(directory: string): AsyncGenerator<string> {
   for await (const { name } of await opendir(directory)) yield name;
 }
 
-function pick({ ino, size, mtimeMs }: Stats): Omit<FoundFile, 'path' | 'isLink'> {
-  return { ino, size, mtimeMs };
+/** Returns the state of a file. */
+export function stateOf(status: Stats): FileState {
+  return { size: status.size, version: versionOf(status) };
+}
+
+// It is stored, so its form must not change.
+function versionOf({ ino, size, mtimeMs }: Stats): string {
+  return `${ino} ${size} ${mtimeMs}`;
 }
 
 // Like inDirectory, but creates nothing: if the directory is missing or not readable, it does nothing.
@@ -210,6 +185,7 @@ function unless(...codes: string[]): (error: NodeJS.ErrnoException) => void {
  * workspace. Null for anything else at the path. The caller closes the file.
  */
 export async function openInside(workspaceDir: string, path: string): Promise<FileHandle | null> {
+  if (path.includes('\0')) return null;
   const root = (await realpath(workspaceDir)) + sep;
   const full = join(workspaceDir, path);
   const target = await realpath(full).catch(() => null);

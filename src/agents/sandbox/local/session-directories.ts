@@ -9,6 +9,21 @@ export function sessionsIn(dataDir: string): string {
   return join(dataDir, 'sessions');
 }
 
+/** Returns the directory of a session: its workspace, its agent's home, and records that the agent does not see. */
+export function sessionIn(dataDir: string, sessionId: string): string {
+  return join(sessionsIn(dataDir), sessionId);
+}
+
+/** Returns the workspace in the directory of a session. */
+export function workspaceIn(sessionDir: string): string {
+  return join(sessionDir, 'ws');
+}
+
+/** Returns the agent's home in the directory of a session. */
+export function homeIn(sessionDir: string): string {
+  return join(sessionDir, 'home');
+}
+
 /** Returns true if a name in {@link sessionsIn} is the directory of a session. */
 export function isSessionDirectory(name: string): boolean {
   return /^[0-9a-f]{32}$/.test(name);
@@ -30,7 +45,7 @@ export function discardDirectory(dataDir: string, sessionId: string): boolean {
   const target = deletedIn(dataDir);
   mkdirSync(target, { recursive: true, mode: 0o700 });
   try {
-    renameSync(join(sessionsIn(dataDir), sessionId), join(target, `${sessionId}-${randomBytes(6).toString('hex')}`));
+    renameSync(sessionIn(dataDir, sessionId), join(target, `${sessionId}-${randomBytes(6).toString('hex')}`));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

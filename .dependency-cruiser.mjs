@@ -107,6 +107,22 @@ export default {
       to: { path: '^src/api/graphql/execution/', pathNot: '/index\\.ts$' },
     },
     {
+      name: 'domain-runs-on-any-machine',
+      comment:
+        'An agent may run on another machine: the domain starts no process and opens no file or socket of this one. Use the sandbox of the run (src/agents/sandbox/driver.ts) and its files (workspaces.ts).',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { path: '^(?:node:)?(?:child_process|fs|fs/promises|http|https|cluster)$' },
+    },
+    {
+      name: 'drivers-are-chosen-in-one-file',
+      comment:
+        'Only src/agents/sandbox/drivers.ts and commands for the operator know the drivers of this machine. Use the interfaces in driver.ts, workspaces.ts and descriptions.ts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/agents/sandbox/', '^src/cli/'] },
+      to: { path: '^src/agents/sandbox/local/' },
+    },
+    {
       name: 'no-development-packages',
       comment: 'The service runs from `dependencies`: move the package there, or keep it out of src/.',
       severity: 'error',

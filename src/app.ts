@@ -111,7 +111,9 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const rest = createRest(services, watches);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
-  const worker = config.roles.includes('worker') ? await openWorker(config, services, installation, parts.openDrivers) : null;
+  const worker = config.roles.includes('worker')
+    ? await openWorker(config, services, installation, parts.openDrivers)
+    : null;
   const jobs = createJobs(config, services);
   const readiness = createReadiness({
     isMaintenance: () => maintenance.mode() !== null,

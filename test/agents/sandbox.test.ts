@@ -250,9 +250,11 @@ it('an agent without a sandbox has a gateway too', async () => {
     next,
     agent,
     workspaceDir,
-  } = await launchProbe(
-    { sandbox: sandbox({ driver: 'none' }), provider: behindGateway(provider.url), env: { MODEL_KEY: providerKey } },
-  );
+  } = await launchProbe({
+    sandbox: sandbox({ driver: 'none' }),
+    provider: behindGateway(provider.url),
+    env: { MODEL_KEY: providerKey },
+  });
   expect(agent.paths.workspace).toBe(workspaceDir);
   const status = await evaluate(`
     const { url, key } = JSON.parse(process.env.MODEL_CONFIG);

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 export const programsDir = resolve('node_modules/.cache/switchyard/programs');
 
 /** The tests' own programs, by the names of their sources in this folder. */
-export const programs = ['scripted-agent', 'probe-agent', 'moved-clock'] as const;
+export const programs = ['scripted-agent', 'probe-agent', 'moved-clock', 'remote-machine'] as const;
 
 /** Returns the path of a program that `node` runs directly: the loader for sources costs more than the program itself. */
 export function builtProgram(name: (typeof programs)[number]): string {

@@ -42,10 +42,7 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   }
 }
 
-async function check(
-  { profile, prompt, tools }: CheckOptions,
-  agents: Agents,
-): Promise<Omit<AgentReport, 'sandbox'>> {
+async function check({ profile, prompt, tools }: CheckOptions, agents: Agents): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
   const messages: string[] = [];
   const shown: ShownTool[] = [];
@@ -77,9 +74,7 @@ async function check(
   const self = describeSelf(exchanges);
   const tryResume = async (method: 'resume' | 'load'): Promise<Outcome> => {
     if (!self.offers.includes(method)) return { state: 'not offered' };
-    return agentSessionId === null
-      ? { state: 'not tried' }
-      : resumeSession(agents, profile, agentSessionId, method);
+    return agentSessionId === null ? { state: 'not tried' } : resumeSession(agents, profile, agentSessionId, method);
   };
   // A call without tools creates a title or the like.
   const toolCheck = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;

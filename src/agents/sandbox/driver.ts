@@ -119,7 +119,7 @@ export interface ProcessExit {
   readonly code: number | null;
   /** The name of the signal that ended it, even if the sandbox reports it as a code; null: none. */
   readonly signal: string | null;
-  /** What ended it besides the process itself, such as a limit or a lost connection; null: nothing that is known. */
+  /** The cause outside of the process, such as a limit or a lost connection; null: none is known. */
   readonly reason: string | null;
 }
 

@@ -7,7 +7,7 @@ import { isInside } from './program-files.ts';
  */
 type Isolation = 'isolated' | 'host' | 'unknown';
 
-/** What a driver isolates an agent from. The conformance tests check each claim against a running agent. */
+/** The isolation of agents by a driver. The conformance tests check each claim against a running agent. */
 export interface Strictness {
   /** `isolated`: the agent sees its three directories, programs of the system, and {@link Strictness.shownPaths}. */
   readonly files: Isolation;
@@ -15,7 +15,7 @@ export interface Strictness {
   readonly processes: Isolation;
   /** `services`: it reaches only the services that were made reachable. `host`: everything that its machine reaches. */
   readonly network: 'services' | 'host';
-  /** What it cannot use up. */
+  /** Resources of the machine that it cannot use up. */
   readonly limits: readonly ('temporary files' | 'memory' | 'processes' | 'disk')[];
   /** Paths of the host that it may read besides. */
   readonly shownPaths: readonly string[];

@@ -19,7 +19,12 @@ const makeDataDir = () => {
     left: (id: string) => readdirSync(join(sessionDir(id), 'secrets')),
   };
 };
-const [held, over, linked, without] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(32)) as [string, string, string, string];
+const [held, over, linked, without] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(32)) as [
+  string,
+  string,
+  string,
+  string,
+];
 const isLeased = (id: string) => id === held;
 
 it('deletes the secrets of every session that is not leased, including drafts and links, and follows no link', async () => {

@@ -3,7 +3,7 @@ import type { Workspaces } from '../workspaces.ts';
 import { createLocalWorkspaces } from './local-workspaces.ts';
 import { createProcessSpool, type ProcessSpool } from './process-spool.ts';
 
-/** What the drivers of this machine share: its workspaces, and the records of its processes. */
+/** The parts that the drivers of this machine share: its workspaces, and the records of its processes. */
 export interface LocalMachine {
   readonly dataDir: string;
   readonly workerId: string;

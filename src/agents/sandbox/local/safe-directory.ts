@@ -99,7 +99,8 @@ export async function listBelow(
     for (const name of read.sort()) {
       const status = await lstat(join(directory, name)).catch(() => null);
       const isLink = status?.isSymbolicLink() ?? false;
-      if (status !== null && (status.isFile() || isLink)) files.push({ path: prefix + name, isLink, ...stateOf(status) });
+      if (status !== null && (status.isFile() || isLink))
+        files.push({ path: prefix + name, isLink, ...stateOf(status) });
       else if (status?.isDirectory() && depth < maxDepth) {
         await within(directory, [name], (inner) => visit(inner, `${prefix}${name}/`, depth + 1));
       }

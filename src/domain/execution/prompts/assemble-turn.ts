@@ -87,10 +87,7 @@ function schemaText(schema: object, hasTool: boolean): string {
 }
 
 // Files that the agent may open, and links to them for agents that read links themselves.
-async function attachmentBlocks(
-  context: Context,
-  { sessionId, sandbox, messages }: TurnInput,
-): Promise<PromptBlock[]> {
+async function attachmentBlocks(context: Context, { sessionId, sandbox, messages }: TurnInput): Promise<PromptBlock[]> {
   const attachments = await attachmentsOfTurn(context, sessionId, messages);
   const filePaths = await writeAttachments(context, sandbox.files, attachments);
   const files = attachments.flatMap((attachment) => {

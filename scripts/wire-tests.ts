@@ -13,7 +13,13 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
   'src/agents/gateway/': ['agents/gateway*', 'system/gateway-revocation'],
   'src/agents/profiles': ['agents/profiles', 'agents/ready-profiles', 'agents/shared-networks'],
   'src/agents/reporting/': ['agents/report-channel', 'system/reports'],
-  'src/agents/sandbox/': ['agents/sandbox', 'agents/system-calls', 'system/sandboxed-sessions'],
+  'src/agents/sandbox/': [
+    'agents/driver-conformance',
+    'agents/sandbox',
+    'agents/system-calls',
+    'system/remote-sandbox',
+    'system/sandboxed-sessions',
+  ],
   'src/api/console/': ['auth/console-keys', 'console/served', 'console/sign-in'],
   'src/api/graphql/': [
     'graphql/queries',

@@ -221,7 +221,7 @@ export function describeDriver(name: string, { settings, open }: TestedDriver): 
         ['broken', 'good', 'passwd', 'private'].map((each) => [each, true]),
       );
       expect(await files.empty(['home'], Number.MAX_SAFE_INTEGER)).toBe(0);
-      // Links at the place of a directory and of a file are replaced.
+      // Links with the names of a directory and of a file are replaced.
       await files.inDirectory(['.session'], (directory) => directory.write('private', 'service'));
       await files.inDirectory(['out'], (directory) => directory.write('private', 'service'));
       for (const wrong of ['..', '.', '', 'a/b', 'a\0b'])

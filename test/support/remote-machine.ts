@@ -23,7 +23,7 @@ let ids = 0;
 const sandboxes = new Map<number, Sandbox>();
 const processes = new Map<number, SandboxProcess>();
 /** Connections of agents that wait for the driver to take them. */
-const arrivals = new Map<number, Socket>();
+const incoming = new Map<number, Socket>();
 
 function find<T>(all: ReadonlyMap<number, T>, id: number): T {
   const found = all.get(id);
@@ -119,7 +119,7 @@ async function stream(request: RemoteRequest, socket: Socket): Promise<boolean> 
   } else if (request.op === 'stderr') {
     find(processes, id).stderr.pipe(socket);
   } else if (request.op === 'accept') {
-    const agent = find(arrivals, id);
+    const agent = find(incoming, id);
     agent.pipe(socket).pipe(agent);
   } else if (request.op === 'read') {
     const content = await workspaces.files(request.sessionId ?? '').read(request.path ?? '');
@@ -140,7 +140,7 @@ async function reach({ id, name = '', protocol = 'http' }: RemoteRequest, socket
       open.add(agent);
       agent.on('error', () => agent.destroy());
       agent.on('close', () => open.delete(agent));
-      socket.write(`${JSON.stringify({ connection: keep(arrivals, agent) })}\n`);
+      socket.write(`${JSON.stringify({ connection: keep(incoming, agent) })}\n`);
     });
     await new Promise<void>((resolve) =>
       socketPath === null ? server.listen(0, '127.0.0.1', resolve) : server.listen(socketPath, resolve),

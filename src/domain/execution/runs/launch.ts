@@ -19,10 +19,7 @@ interface PlanRow {
 }
 
 /** Reads the launch data of a session. Throws MissingProfile. */
-export async function planLaunch(
-  context: Context,
-  { sessionId }: Pick<ClaimedRun, 'sessionId'>,
-): Promise<LaunchPlan> {
+export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRun, 'sessionId'>): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
     `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
             (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)

@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { FailedFiles } from './test/support/failed-files.ts';
+import { makeMemoryDirectory } from './test/support/memory-directory.ts';
 import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 
@@ -11,6 +12,10 @@ const unit = ['test/unit/**/*.test.ts'];
 
 /** Other tests that open no store: they run once. All others run on both databases. */
 const storeless = ['rules', 'agents', 'automations', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
+
+// For this process, the processes of test files, and what they start.
+const memoryDirectory = process.env.TMPDIR ? null : makeMemoryDirectory();
+if (memoryDirectory !== null) process.env.TMPDIR = memoryDirectory;
 
 const everywhere = {
   testTimeout: 60_000,

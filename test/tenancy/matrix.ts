@@ -90,7 +90,12 @@ export class Matrix {
     }
     if (open.length > 1) await this.runTogether(principal, operation, open);
     for (const name of operation.texts) {
-      await this.runText(principal, operation, name, this.bases(principal, operation, own.isDone).slice(0, 2));
+      await this.runText(
+        principal,
+        operation,
+        name,
+        this.bases(principal, operation, own.isDone).slice(0, principal.isRepeated ? 1 : 2),
+      );
     }
   }
 
@@ -204,21 +209,23 @@ export class Matrix {
     }
   }
 
-  // The shapes around an id under test: every kind of input, with and without optional ones; for a principal without
-  // permission, the simplest.
+  // The shapes around an id under test: every kind of input, with and without optional ones; the simplest for a principal
+  // without permission, and for one whose rights another one has.
   private bases(principal: Principal, operation: Operation, isAble: boolean, slot?: Slot): Fill[] {
     const bases: Fill[] = [];
     if (!isAble) bases.push(this.fill(principal, operation, 0, false));
-    for (let variant = 0; isAble && variant < operation.variants; variant++) {
+    const variants = principal.isRepeated ? Math.min(operation.variants, 1) : operation.variants;
+    const isWide = operation.isWrite && !principal.isRepeated;
+    for (let variant = 0; isAble && variant < variants; variant++) {
       bases.push(this.fill(principal, operation, variant, false));
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);
-      if (operation.isWrite && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
+      if (isWide && others.length > 0) bases.push(this.fill(principal, operation, variant, true));
     }
     // A principal without a bound organization finds nothing unless one is named.
     const organizationSlot = operation.slots.find(
       (each) => each !== slot && !each.isRequired && each.kinds.includes('organization'),
     );
-    for (let variant = 0; isAble && operation.isWrite && organizationSlot && variant < operation.variants; variant++)
+    for (let variant = 0; isAble && isWide && organizationSlot && variant < variants; variant++)
       bases.push(this.fill(principal, operation, variant, false, organizationSlot.name));
     const won = this.won.get(operation.name);
     // If one of several inputs is required, nothing is looked up without it.

@@ -10,6 +10,8 @@ export interface Principal {
   /** False: no data of such a row may reach it, and its id must be treated as unknown. */
   readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
   readonly mayChange: readonly TenantName[];
+  /** True if a principal with the same rights came before it: the matrix tries only the simplest inputs with it. */
+  readonly isRepeated: boolean;
   /** The tenants in which its own objects are looked up, in order. */
   readonly home: readonly TenantName[];
   /** Strings that would reveal hidden data. */
@@ -55,6 +57,16 @@ const goneWithOrganization = new Set([
   'automation_run',
   'webhook_endpoint',
   'webhook_delivery',
+]);
+
+/** Kinds of keys whose rights are those of a kind above them. */
+const repeated: ReadonlySet<string> = new Set([
+  'an account_admin’s personal key',
+  'a service key of the enterprise',
+  'a service user of the enterprise',
+  'a member’s personal key',
+  'a service key',
+  'a service user',
 ]);
 
 /** Every kind of live principal of A and its enterprise. */
@@ -121,7 +133,7 @@ function principal(
     for (const string of strings) into.add(string);
   }
   for (const string of seen) hidden.delete(string);
-  return { name, token, principalId, maySee, mayChange, home, hidden };
+  return { name, token, principalId, maySee, mayChange, isRepeated: repeated.has(name), home, hidden };
 }
 
 interface TellingRow {

@@ -16,7 +16,8 @@ const patienceMs = 600_000;
 /** Sleeps for long and creates a file when it starts: a shell that has just forked does not sleep yet. */
 const sleepAndSignal = 'sleep 600 & until grep -q sleep /proc/$!/comm; do true; done; touch begun; wait;';
 
-const walls = ['no sandbox', 'bubblewrap', 'bubblewrap without a network'] as const;
+// test/system/sandboxed-sessions.test.ts has the sandbox with a network.
+const walls = ['no sandbox', 'bubblewrap without a network'] as const;
 type Wall = (typeof walls)[number];
 
 const schema = { type: 'object', required: ['files'], properties: { files: { type: 'integer' } } };
@@ -38,7 +39,6 @@ export function describeRealAgent(agent: RealAgent): void {
       const gateway = { driver: 'bwrap', network: 'gateway' };
       const agentsConfig = writeRealProfiles(agent, [
         { ...direct, id: 'no-sandbox', sandbox: 'none' },
-        { ...direct, id: 'bubblewrap', sandbox: 'bwrap' },
         { ...agent.behindGateway(llm.url, keyFile), id: 'bubblewrap-without-a-network', sandbox: gateway },
         { ...agent.profile(llm.url, 'another-key-c4n4ry'), id: 'refused', sandbox: 'none' },
       ]);

@@ -9,19 +9,16 @@ import { prefixedId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { nestedConnection } from '../connections.ts';
 import { toInt } from '../whole-number.ts';
+import { listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnection } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary, needs } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 
 const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
   description: 'The maximum number of ACUs that an organization may use in a cycle, which is a calendar month in UTC.',
   fields: (t) => ({
-    organizationId: t.string({
-      description: 'REST id of the organization, which begins with `org-`.',
-      resolve: ({ id }) => prefixedId('organization', id),
-    }),
+    organizationId: restIdField(t, 'organization', 'REST id of the organization, which begins with `org-`.'),
     organization: t.field({
       type: Organization,
       description: 'Organization to which the ACU limit applies.',
@@ -35,10 +32,7 @@ const AcuLimit = builder.objectRef<OrganizationRecord>('AcuLimit').implement({
   }),
 });
 
-const AcuLimitConnection = countedConnection(AcuLimit, 'AcuLimit', {
-  page: 'A page of a list of ACU limits.',
-  edge: 'An ACU limit in a page, with its cursor.',
-});
+const AcuLimitList = listTypes(AcuLimit, 'AcuLimit');
 
 builder.objectField(Enterprise, 'acuLimits', (t) =>
   t.connection(
@@ -49,7 +43,7 @@ builder.objectField(Enterprise, 'acuLimits', (t) =>
       resolve: async (_enterprise, page, context) =>
         nestedConnection(context, organizationsOf(context.domain, 'limited'), page),
     },
-    AcuLimitConnection,
+    AcuLimitList.connection,
   ),
 );
 

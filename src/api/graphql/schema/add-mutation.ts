@@ -6,6 +6,7 @@ import { builder, type SchemaTypes } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { toUserErrors } from '../errors.ts';
 import { type Condition, needs } from './needs.ts';
+import { nounOf, upperFirst } from './nouns.ts';
 import { createOptionsOf, type PayloadBase, UserErrorType } from './payloads.ts';
 
 /** The builder of the fields of an input. */
@@ -105,13 +106,11 @@ export function addMutation<
   return payloadType;
 }
 
-const upper = (name: string) => `${name[0]?.toUpperCase()}${name.slice(1)}`;
-
 const clientMutationIdDescription =
   'Identifier that the client may choose for the mutation. The payload returns it unchanged; null if none was sent.';
 
 function addInput(name: string, takes: Taken | undefined, fields: ((t: InputFields) => InputFieldMap) | undefined) {
-  return builder.inputType(`${upper(name)}Input`, {
+  return builder.inputType(`${upperFirst(name)}Input`, {
     description: `Input of the mutation \`${name}\`.${name.startsWith('update') ? ' Omitted fields keep their values.' : ''}`,
     fields: (t) => ({
       ...(fields?.(t) as Record<never, never>),
@@ -133,7 +132,7 @@ function addInput(name: string, takes: Taken | undefined, fields: ((t: InputFiel
 }
 
 function addPayload<Results extends ResultFields>(name: string, takes: Taken | undefined, results: Results) {
-  return builder.objectRef<Result<Results> & PayloadBase>(`${upper(name)}Payload`).implement({
+  return builder.objectRef<Result<Results> & PayloadBase>(`${upperFirst(name)}Payload`).implement({
     description: `Result of the mutation \`${name}\`.`,
     fields: (t) => ({
       ...Object.fromEntries(
@@ -171,14 +170,10 @@ const isDescribed = (result: ResultField): result is Described => typeof result 
 /** The description of the field `webhookEndpoint` or `deletedWebhookEndpointId` of a mutation's payload. */
 function describe(mutation: string, field: string): string {
   const deleted = /^deleted(.+)Id$/.exec(field)?.[1];
-  const words = (deleted ?? field)
-    .replaceAll(/(?=[A-Z])/g, ' ')
-    .trim()
-    .toLowerCase();
-  const noun = words.replace(/^(?:api|acu)\b/, (word) => word.toUpperCase());
+  const noun = nounOf(deleted ?? field).singular;
   if (deleted) return `Global ID of the deleted ${noun}. Null if there are user errors.`;
   const state = mutation.startsWith('create') ? 'that was created' : 'after the change';
-  return `${upper(noun)} ${state}. Null if there are user errors.`;
+  return `${upperFirst(noun)} ${state}. Null if there are user errors.`;
 }
 
 /** Null for each field. */

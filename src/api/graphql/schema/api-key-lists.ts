@@ -1,24 +1,18 @@
 import { type KeyListScope, keysOf } from '../../../domain/identity/keys/list-api-keys.ts';
-import type { PageRequest } from '../../../domain/pages.ts';
 import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
+import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { ApiKey } from './api-keys.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
-import { createdBounds, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
-import { boundary } from './needs.ts';
+import { createdBounds, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { Organization } from './organization-ref.ts';
 import { ServiceUser } from './people.ts';
 import { ViewerType } from './viewer.ts';
 
-/** ApiKeyConnection and ApiKeyEdge. */
-export const { connection: ApiKeyConnection, edge: ApiKeyEdge } = countedConnectionAndEdge(ApiKey, 'ApiKey', {
-  page: 'A page of a list of API keys.',
-  edge: 'An API key in a page, with its cursor.',
-});
+/** The types of lists of ApiKey. */
+export const ApiKeyList = listTypes(ApiKey, 'ApiKey');
 
 const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
   description:
@@ -38,73 +32,45 @@ const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
 
 const ApiKeyOrderInput = orderInput('ApiKey', 'Time when the key was created.');
 
-interface KeyListArgs extends PageRequest {
-  readonly filter?: typeof ApiKeyFilterInput.$inferInput | null | undefined;
-  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
-}
+type KeyListArgs = ListArgs<typeof ApiKeyFilterInput.$inferInput, ListOrder<'createdAt'>>;
 
-async function keyConnection(context: GraphqlContext, scope: KeyListScope, args: KeyListArgs) {
-  const { status, kind, userId, serviceUserId } = args.filter ?? {};
+function listKeys({ domain }: GraphqlContext, scope: KeyListScope, args: KeyListArgs) {
   const filter = {
     ...parseListFilter(args.filter),
-    status: status ?? undefined,
-    kinds: kind ?? undefined,
-    userId: readId('user', userId),
-    serviceUserId: readId('serviceUser', serviceUserId),
+    kinds: args.filter?.kind ?? undefined,
+    userId: readId('user', args.filter?.userId),
+    serviceUserId: readId('serviceUser', args.filter?.serviceUserId),
   };
-  return nestedConnection(context, keysOf(context.domain, scope, filter, args.orderBy), args);
+  return keysOf(domain, scope, filter, args.orderBy);
 }
 
-builder.objectFields(Organization, (t) => ({
-  apiKeys: t.connection(
-    {
-      type: ApiKey,
-      ...boundary('manageOrganizationKeys'),
-      description:
-        'Service keys of the organization and keys of its service users. Newest first unless `orderBy` says otherwise. Viewers who manage users also get the keys of users that are bound to the organization.',
-      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
-      resolve: async ({ id }, args, context) => keyConnection(context, { of: 'organization', id }, args),
-    },
-    ApiKeyConnection,
-  ),
-}));
+const keys = { types: ApiKeyList, filter: ApiKeyFilterInput, order: ApiKeyOrderInput };
 
-builder.objectFields(Enterprise, (t) => ({
-  apiKeys: t.connection(
-    {
-      type: ApiKey,
-      ...boundary(['manageEnterpriseServiceKeys', 'manageUserKeys']),
-      description:
-        'API keys of the whole enterprise. Newest first unless `orderBy` says otherwise. Includes service keys and keys of service users with `MANAGE_ACCOUNT_SERVICE_USERS`, and keys of users with `MANAGE_ACCOUNT_MEMBERSHIP`.',
-      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
-      resolve: async (_enterprise, args, context) => keyConnection(context, { of: 'enterprise' }, args),
-    },
-    ApiKeyConnection,
-  ),
-}));
+addList(Organization, 'apiKeys', {
+  ...keys,
+  description:
+    'Service keys of the organization and keys of its service users. Viewers who manage users also get the keys of users that are bound to the organization.',
+  needs: 'manageOrganizationKeys',
+  read: ({ id }, args, context) => listKeys(context, { of: 'organization', id }, args),
+});
 
-builder.objectFields(ServiceUser, (t) => ({
-  apiKeys: t.connection(
-    {
-      type: ApiKey,
-      description:
-        'API keys of the service user. Newest first unless `orderBy` says otherwise. Empty unless the viewer is the service user or manages it.',
-      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
-      resolve: async ({ id }, args, context) => keyConnection(context, { of: 'serviceUser', id }, args),
-    },
-    ApiKeyConnection,
-  ),
-}));
+addList(Enterprise, 'apiKeys', {
+  ...keys,
+  description:
+    'API keys of the whole enterprise. Includes service keys and keys of service users with `MANAGE_ACCOUNT_SERVICE_USERS`, and keys of users with `MANAGE_ACCOUNT_MEMBERSHIP`.',
+  needs: ['manageEnterpriseServiceKeys', 'manageUserKeys'],
+  read: (_enterprise, args, context) => listKeys(context, { of: 'enterprise' }, args),
+});
 
-builder.objectFields(ViewerType, (t) => ({
-  apiKeys: t.connection(
-    {
-      type: ApiKey,
-      description:
-        'API keys of the viewer. Newest first unless `orderBy` says otherwise. If the viewer uses a key that acts in one organization, only keys for that organization.',
-      args: listArgs(t.arg, ApiKeyFilterInput, ApiKeyOrderInput),
-      resolve: async (_viewer, args, context) => keyConnection(context, { of: 'viewer' }, args),
-    },
-    ApiKeyConnection,
-  ),
-}));
+addList(ServiceUser, 'apiKeys', {
+  ...keys,
+  description: 'API keys of the service user. Empty unless the viewer is the service user or manages it.',
+  read: ({ id }, args, context) => listKeys(context, { of: 'serviceUser', id }, args),
+});
+
+addList(ViewerType, 'apiKeys', {
+  ...keys,
+  description:
+    'API keys of the viewer. If the viewer uses a key that acts in one organization, only keys for that organization.',
+  read: (_viewer, args, context) => listKeys(context, { of: 'viewer' }, args),
+});

@@ -2,12 +2,11 @@ import { createApiKey } from '../../../domain/identity/keys/api-keys.ts';
 import { type ApiKeyRecord, isActive } from '../../../domain/identity/keys/key-record.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../../domain/identity/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../../domain/identity/keys/rotate-api-key.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
 import { ApiKeyKindEnum } from './enums.ts';
 import { exceptOwn } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { organizationField, restIdField } from './organization-ref.ts';
 import { shownOnceDescription } from './payloads.ts';
 import { Role } from './people.ts';
 import { loadPrincipal, Principal, ServiceKey } from './principals.ts';
@@ -18,24 +17,17 @@ builder.node(ApiKey, {
   description: 'An API key. The token of a key is returned only once, when the key is created.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the API key.' },
   fields: (t) => ({
-    apiKeyId: t.string({
-      description: 'REST id of the API key, which begins with `key-`.',
-      resolve: ({ id }) => prefixedId('apiKey', id),
-    }),
+    apiKeyId: restIdField(t, 'apiKey', 'REST id of the API key, which begins with `key-`.'),
     kind: t.expose('kind', {
       type: ApiKeyKindEnum,
       description: 'Kind of the API key, which determines its owner and purpose.',
     }),
     name: t.exposeString('name', { description: 'Name of the API key, chosen when the key was created.' }),
     display: t.exposeString('display', { description: 'First characters of the token, for recognizing the key.' }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description:
-        'Organization in which the key acts, or to which its service user belongs. Null if there is no single organization.',
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(
+      t,
+      'Organization in which the key acts, or to which its service user belongs. Null if there is no single organization.',
+    ),
     owner: t.field({
       type: Principal,
       nullable: true,

@@ -1,31 +1,24 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import { type AttachmentRecord, attachmentsOf } from '../../../domain/sessions/attachments/attachments.ts';
 import { attachmentLink } from '../../../domain/sessions/attachments/links.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
-import { countedConnection } from './counted-connection.ts';
+import { addList, listTypes } from './add-list.ts';
 import { AttachmentSourceEnum } from './enums.ts';
-import { createdBounds, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
-import { boundary, viewsSession } from './needs.ts';
+import { createdBounds, orderInput, parseListFilter } from './list-inputs.ts';
+import { viewsSession } from './needs.ts';
+import { restIdField } from './organization-ref.ts';
 import { Session } from './sessions.ts';
 
 export const Attachment = builder.objectRef<AttachmentRecord>('Attachment');
 
-const AttachmentConnection = countedConnection(Attachment, 'Attachment', {
-  page: 'A page of a list of attachments.',
-  edge: 'An attachment in a page, with its cursor.',
-});
+const AttachmentList = listTypes(Attachment, 'Attachment');
 
 builder.node(Attachment, {
   description:
     'A file that a user gave to a session or that an agent created. Upload files to the URL of `createAttachmentUpload`, or with REST (`POST /v3/organizations/{org_id}/attachments`). `attachmentIds` accepts the id or the URL that the upload returns.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the attachment.' },
   fields: (t) => ({
-    attachmentId: t.string({
-      description: 'REST id of the attachment, which begins with `attachment-`.',
-      resolve: ({ id }) => prefixedId('attachment', id),
-    }),
+    attachmentId: restIdField(t, 'attachment', 'REST id of the attachment, which begins with `attachment-`.'),
     name: t.exposeString('name', { description: 'Name of the file without a path. Maximum 255 characters.' }),
     contentType: t.exposeString('contentType', {
       description:
@@ -56,19 +49,16 @@ const AttachmentFilterInput = builder.inputType('AttachmentFilter', {
 
 const AttachmentOrderInput = orderInput('Attachment', 'Time when the attachment was created.');
 
-builder.objectFields(Session, (t) => ({
-  attachments: t.connection(
-    {
-      type: Attachment,
-      ...boundary(viewsSession),
-      description: 'Files attached to the session. Oldest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, AttachmentFilterInput, AttachmentOrderInput, 'oldest first'),
-      resolve: async (session, args, context) => {
-        const filter = { ...parseListFilter(args.filter), source: args.filter?.source ?? undefined };
-        const list = attachmentsOf(ofAnySession(context.domain, 'view'), session, filter, args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    AttachmentConnection,
-  ),
-}));
+addList(Session, 'attachments', {
+  types: AttachmentList,
+  description: 'Files attached to the session.',
+  needs: viewsSession,
+  filter: AttachmentFilterInput,
+  order: AttachmentOrderInput,
+  defaultOrder: 'oldest first',
+  read: (session, args, { domain }) => {
+    const filter = parseListFilter(args.filter);
+    const list = attachmentsOf(ofAnySession(domain, 'view'), session, filter, args.orderBy);
+    return list;
+  },
+});

@@ -7,23 +7,16 @@ import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
 import { countable } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
-import { countedConnection } from './counted-connection.ts';
+import { listTypes } from './add-list.ts';
+import { defineEnum, meaningsOf } from './define-enum.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { listArgs, orderInput, requireShortLists } from './list-inputs.ts';
 import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { Organization, organizationField, restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
-const AuditActionEnum = builder.enumType('AuditAction', {
-  description: 'Actions that the audit log records.',
-  values: Object.fromEntries(
-    Object.entries(auditActions).map(([value, { meaning }]) => [
-      value.toUpperCase(),
-      { value: value as AuditAction, description: meaning },
-    ]),
-  ),
-});
+const AuditActionEnum = defineEnum('AuditAction', 'Actions that the audit log records.', meaningsOf(auditActions));
 
 // An entry holds the key of every caller; the actor is the user or the service user, if there is one.
 const actorOf = ({ userId, serviceUserId, apiKeyId }: AuditEntryRecord) => {
@@ -39,10 +32,7 @@ builder.node(AuditLogEntry, {
     'A record of an action: which principal performed it, when, from which address and on which resource. An entry never contains the value of a secret or the text of a message.',
   id: { resolve: (entry) => entry.id, description: 'Global ID of the audit log entry.' },
   fields: (t) => ({
-    auditLogId: t.string({
-      description: 'REST id of the audit log entry, which begins with `audit_log-`.',
-      resolve: (entry) => prefixedId('auditEntry', entry.id),
-    }),
+    auditLogId: restIdField(t, 'auditEntry', 'REST id of the audit log entry, which begins with `audit_log-`.'),
     action: t.field({
       type: AuditActionEnum,
       nullable: true,
@@ -74,14 +64,10 @@ builder.node(AuditLogEntry, {
       nullable: true,
       description: 'Network address from which the action was performed. Null if no address was recorded.',
     }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description:
-        'Organization in which the action was performed. Null if the action was performed on the enterprise itself or the organization has been deleted.',
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(
+      t,
+      'Organization in which the action was performed. Null if the action was performed on the enterprise itself or the organization has been deleted.',
+    ),
     organizationId: t.string({
       nullable: true,
       description:
@@ -154,10 +140,7 @@ function toRequest(args: Args): AuditLogRequest {
   };
 }
 
-const AuditLogEntryConnection = countedConnection(AuditLogEntry, 'AuditLogEntry', {
-  page: 'A page of audit log entries.',
-  edge: 'An audit log entry in a page, with its cursor.',
-});
+const AuditLogEntryList = listTypes(AuditLogEntry, 'AuditLogEntry');
 
 builder.objectField(Organization, 'auditLog', (t) =>
   t.connection(
@@ -172,7 +155,7 @@ builder.objectField(Organization, 'auditLog', (t) =>
         return countable(context, list, await context.loaders.auditLogPage(id, request));
       },
     },
-    AuditLogEntryConnection,
+    AuditLogEntryList.connection,
   ),
 );
 
@@ -190,6 +173,6 @@ builder.objectField(Enterprise, 'auditLog', (t) =>
         return countable(context, list, await listAuditLog(context.domain, request, pageLimits));
       },
     },
-    AuditLogEntryConnection,
+    AuditLogEntryList.connection,
   ),
 );

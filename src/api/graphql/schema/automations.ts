@@ -1,9 +1,9 @@
 import { refuse } from '../../../common/errors.ts';
 import { type AutomationRecord, automationsOf, runsOf } from '../../../domain/automations/model/automations.ts';
 import { upcomingOccurrences } from '../../../domain/automations/schedule/upcoming-occurrences.ts';
-import { parseId, prefixedId } from '../../../domain/ids.ts';
+import { parseId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
+import { addList, listTypes } from './add-list.ts';
 import { AutomationAction } from './automation-actions.ts';
 import { automationDescriptions as descriptions } from './automation-descriptions.ts';
 import { AutomationMissedRunsEnum, AutomationRunAsTypeEnum } from './automation-enums.ts';
@@ -23,10 +23,8 @@ import {
 } from './automation-options.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { AutomationTrigger } from './automation-triggers.ts';
-import { countedConnection, countedConnectionAndEdge } from './counted-connection.ts';
-import { listArgs, parseListFilter } from './list-inputs.ts';
-import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { parseListFilter } from './list-inputs.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 import { User } from './people.ts';
 import { authorshipFields } from './principals.ts';
 import { Session } from './sessions.ts';
@@ -47,20 +45,10 @@ const RunAs = builder.objectRef<Pick<AutomationRecord, 'runAs' | 'runAsUserId'>>
   }),
 });
 
-const RunConnection = countedConnection(AutomationRunType, 'AutomationRun', {
-  page: 'A page of runs of an automation.',
-  edge: 'A run of an automation in a page, with its cursor.',
-});
+const RunList = listTypes(AutomationRunType, 'AutomationRun');
 
-/** AutomationConnection and AutomationEdge. */
-export const { connection: AutomationConnection, edge: AutomationEdge } = countedConnectionAndEdge(
-  Automation,
-  'Automation',
-  {
-    page: 'A page of a list of automations.',
-    edge: 'An automation in a page, with its cursor.',
-  },
-);
+/** The types of lists of Automation. */
+export const AutomationList = listTypes(Automation, 'Automation');
 
 /** The maximum number of next occurrences in a response. */
 const maxNextRuns = 20;
@@ -70,10 +58,7 @@ builder.node(Automation, {
     'A set of triggers and actions. When a trigger fires, the automation starts a session or sends a message to a session.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the automation.' },
   fields: (t) => ({
-    automationId: t.string({
-      description: 'REST id of the automation, which begins with `automation-`.',
-      resolve: ({ id }) => prefixedId('automation', id),
-    }),
+    automationId: restIdField(t, 'automation', 'REST id of the automation, which begins with `automation-`.'),
     organization: t.field({
       type: Organization,
       description: 'Organization that the automation belongs to.',
@@ -203,42 +188,25 @@ builder.node(Automation, {
       description:
         'Time when the automation was deleted. A deleted automation is no longer listed but remains visible on the sessions that it started. Null if the automation is not deleted.',
     }),
-    runs: t.connection(
-      {
-        type: AutomationRunType,
-        description:
-          'Runs of the automation, including skipped and failed ones. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, AutomationRunFilterInput, AutomationRunOrderInput),
-        resolve: async (automation, args, context) => {
-          const filter = { ...parseListFilter(args.filter), status: args.filter?.status ?? undefined };
-          return nestedConnection(context, runsOf(context.domain, automation, filter, args.orderBy), args);
-        },
-      },
-      RunConnection,
-    ),
   }),
 });
 
-builder.objectField(Organization, 'automations', (t) =>
-  t.connection(
-    {
-      type: Automation,
-      ...boundary(['viewAutomations', 'changeAutomations']),
-      description: 'Automations of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, AutomationFilterInput, AutomationOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const { isEnabled, isFailing } = args.filter ?? {};
-        const filter = {
-          ...parseListFilter(args.filter),
-          isEnabled: isEnabled ?? undefined,
-          isFailing: isFailing ?? undefined,
-        };
-        return nestedConnection(context, automationsOf(context.domain, id, filter, args.orderBy), args);
-      },
-    },
-    AutomationConnection,
-  ),
-);
+addList(Automation, 'runs', {
+  types: RunList,
+  description: 'Runs of the automation, including skipped and failed ones.',
+  filter: AutomationRunFilterInput,
+  order: AutomationRunOrderInput,
+  read: (automation, args, { domain }) => runsOf(domain, automation, parseListFilter(args.filter), args.orderBy),
+});
+
+addList(Organization, 'automations', {
+  types: AutomationList,
+  description: 'Automations of the organization.',
+  needs: ['viewAutomations', 'changeAutomations'],
+  filter: AutomationFilterInput,
+  order: AutomationOrderInput,
+  read: ({ id }, args, { domain }) => automationsOf(domain, id, parseListFilter(args.filter), args.orderBy),
+});
 
 builder.objectField(AutomationRunType, 'automation', (t) =>
   t.field({

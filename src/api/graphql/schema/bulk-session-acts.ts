@@ -16,6 +16,7 @@ import type { TagMode } from '../../../domain/sessions/tags.ts';
 import { builder } from '../builder.ts';
 import { toItemErrors } from '../errors.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
+import { defineEnum } from './define-enum.ts';
 import { managesSession } from './needs.ts';
 import { UserErrorType } from './payloads.ts';
 import { organizationIdDescription } from './scope-input.ts';
@@ -50,22 +51,10 @@ const BulkSessionResult = builder.objectRef<BulkResult>('BulkSessionResult').imp
   }),
 });
 
-const TagModeEnum = builder.enumType('TagMode', {
-  description: 'Way in which the given tags change the tags of a session.',
-  values: {
-    ADD: {
-      value: 'add',
-      description: 'The given tags are added to the tags of the session, as `addSessionTags` does.',
-    },
-    REMOVE: {
-      value: 'remove',
-      description: 'The given tags are removed from the session, as `removeSessionTags` does.',
-    },
-    REPLACE: {
-      value: 'replace',
-      description: 'The given tags replace the tags of the session, as `replaceSessionTags` does.',
-    },
-  } as const satisfies Record<Uppercase<TagMode>, { value: TagMode; description: string }>,
+const TagModeEnum = defineEnum<TagMode>('TagMode', 'Way in which the given tags change the tags of a session.', {
+  add: 'The given tags are added to the tags of the session, as `addSessionTags` does.',
+  remove: 'The given tags are removed from the session, as `removeSessionTags` does.',
+  replace: 'The given tags replace the tags of the session, as `replaceSessionTags` does.',
 });
 
 const SessionSelection = builder.inputType('SessionSelection', {

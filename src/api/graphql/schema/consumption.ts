@@ -6,10 +6,10 @@ import type { ConsumptionSums } from '../../../domain/usage/consumption/sums.ts'
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
-import { countedConnection } from './counted-connection.ts';
+import { listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 import { Playbook } from './playbooks.ts';
 import { PrincipalInput, readPrincipal } from './principal-input.ts';
 import { loadPrincipal, Principal } from './principals.ts';
@@ -51,10 +51,7 @@ const acusDescription = 'Number of ACUs consumed in the requested period.';
 const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumption').implement({
   description: 'The number of ACUs that a session consumed in the requested period.',
   fields: (t) => ({
-    sessionId: t.string({
-      description: 'REST id of the session, which begins with `devin-`.',
-      resolve: ({ id }) => prefixedId('session', id),
-    }),
+    sessionId: restIdField(t, 'session', 'REST id of the session, which begins with `devin-`.'),
     title: t.exposeString('title', {
       nullable: true,
       description: 'Title of the session. Null if the session has no title.',
@@ -91,10 +88,7 @@ const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption')
 const OrganizationConsumption = builder.objectRef<ConsumptionShare>('OrganizationConsumption').implement({
   description: 'The number of ACUs that the sessions of an organization consumed in the requested period.',
   fields: (t) => ({
-    organizationId: t.string({
-      description: 'REST id of the organization, which begins with `org-`.',
-      resolve: ({ id }) => prefixedId('organization', id),
-    }),
+    organizationId: restIdField(t, 'organization', 'REST id of the organization, which begins with `org-`.'),
     organization: t.field({
       type: Organization,
       nullable: true,
@@ -125,22 +119,22 @@ const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsump
   }),
 });
 
-const SessionConsumptionConnection = countedConnection(SessionConsumption, 'SessionConsumption', {
+const SessionConsumptionList = listTypes(SessionConsumption, 'SessionConsumption', {
   page: 'A page of ACU consumption by session.',
   edge: 'ACU consumption of a session in a page, with its cursor.',
 });
 
-const ActorConsumptionConnection = countedConnection(ActorConsumption, 'ActorConsumption', {
+const ActorConsumptionList = listTypes(ActorConsumption, 'ActorConsumption', {
   page: 'A page of ACU consumption by principal.',
   edge: 'ACU consumption of a principal in a page, with its cursor.',
 });
 
-const OrganizationConsumptionConnection = countedConnection(OrganizationConsumption, 'OrganizationConsumption', {
+const OrganizationConsumptionList = listTypes(OrganizationConsumption, 'OrganizationConsumption', {
   page: 'A page of ACU consumption by organization.',
   edge: 'ACU consumption of an organization in a page, with its cursor.',
 });
 
-const PlaybookConsumptionConnection = countedConnection(PlaybookConsumption, 'PlaybookConsumption', {
+const PlaybookConsumptionList = listTypes(PlaybookConsumption, 'PlaybookConsumption', {
   page: 'A page of ACU consumption by playbook.',
   edge: 'ACU consumption with a playbook in a page, with its cursor.',
 });
@@ -180,7 +174,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
         description: 'ACUs by session, newest session first. Sessions without consumption are left out.',
         resolve: (ledger, page, context) => sharesConnection(context, 'session', ledger, page),
       },
-      SessionConsumptionConnection,
+      SessionConsumptionList.connection,
     ),
     actors: t.connection(
       {
@@ -189,7 +183,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
           'ACUs by the principal that started the sessions, newest principal first. The service itself comes last.',
         resolve: (ledger, page, context) => sharesConnection(context, 'actor', ledger, page),
       },
-      ActorConsumptionConnection,
+      ActorConsumptionList.connection,
     ),
     organizations: t.connection(
       {
@@ -198,7 +192,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
           'ACUs by organization, newest organization first. The consumption of a single organization has only this organization.',
         resolve: (ledger, page, context) => sharesConnection(context, 'organization', ledger, page),
       },
-      OrganizationConsumptionConnection,
+      OrganizationConsumptionList.connection,
     ),
     playbooks: t.connection(
       {
@@ -206,7 +200,7 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
         description: 'ACUs by playbook, newest playbook first. The sum of sessions without a playbook comes last.',
         resolve: (ledger, page, context) => sharesConnection(context, 'playbook', ledger, page),
       },
-      PlaybookConsumptionConnection,
+      PlaybookConsumptionList.connection,
     ),
   }),
 });

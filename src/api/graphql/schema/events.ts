@@ -1,10 +1,10 @@
 import type { FieldMap } from '@pothos/core';
-import { prefixedId } from '../../../domain/ids.ts';
 import type { LogEntry, MessageEntry } from '../../../domain/sessions/log.ts';
 import { optionsOf, type QuestionOption } from '../../../domain/sessions/questions.ts';
 import { sessionEnds } from '../../../domain/sessions/status.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { listTypes } from './add-list.ts';
+import { readerOf } from './define-enum.ts';
 import {
   SessionEndReasonEnum,
   SessionEventKindEnum,
@@ -17,7 +17,6 @@ import {
   planEntryPriority,
   planEntryStatus,
   questionReason,
-  readerOf,
   sessionRequest,
   toolCallStatus,
   toolKind,
@@ -25,6 +24,7 @@ import {
   turnStopReason,
 } from './event-enums.ts';
 import { eventTypeOf } from './event-types.ts';
+import { restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { QuestionOptionType } from './question-options.ts';
 
@@ -50,10 +50,7 @@ builder.node(SessionMessage, {
   interfaces: [SessionEvent],
   id: { resolve: (entry) => entry.id, description: 'Global ID of the message, unique across all types.' },
   fields: (t) => ({
-    eventId: t.string({
-      description: 'REST id of the message, as REST v1 and v3 return it (`event-…`).',
-      resolve: (entry) => prefixedId('message', entry.id),
-    }),
+    eventId: restIdField(t, 'message', 'REST id of the message, as REST v1 and v3 return it (`event-…`).'),
     type: t.field({
       type: SessionMessageTypeEnum,
       description:
@@ -262,10 +259,7 @@ export const QuestionEvent = eventType(
   'QuestionEvent',
   'A question from the agent to the user. The question is open while it is the `pendingQuestion` of the session. Answer it with `answerQuestion`.',
   (t) => ({
-    questionId: t.string({
-      description: 'Id of the question, for the input of `answerQuestion`.',
-      resolve: (entry) => prefixedId('event', entry.id),
-    }),
+    questionId: restIdField(t, 'event', 'Id of the question, for the input of `answerQuestion`.'),
     body: t.string({ description: 'Text of the question to the user.', resolve: (entry) => entry.body ?? '' }),
     reason: t.field({
       type: questionReason.type,
@@ -307,20 +301,14 @@ export const PermissionEvent = eventType(
   }),
 );
 
-export const { connection: SessionMessageConnection, edge: SessionMessageEdge } = countedConnectionAndEdge(
-  SessionMessage,
-  'SessionMessage',
-  {
-    page: 'A page of the messages of a session, oldest first.',
-    edge: 'A message in the log of a session, with its cursor.',
-  },
-);
+/** The types of lists of SessionMessage. */
+export const SessionMessageList = listTypes(SessionMessage, 'SessionMessage', {
+  page: 'A page of the messages of a session, oldest first.',
+  edge: 'A message in the log of a session, with its cursor.',
+});
 
-export const { connection: SessionEventConnection, edge: SessionEventEdge } = countedConnectionAndEdge(
-  SessionEvent,
-  'SessionEvent',
-  {
-    page: 'A page of the log of a session, oldest entry first.',
-    edge: 'An entry in the log of a session, with its cursor.',
-  },
-);
+/** The types of lists of SessionEvent. */
+export const SessionEventList = listTypes(SessionEvent, 'SessionEvent', {
+  page: 'A page of the log of a session, oldest entry first.',
+  edge: 'An entry in the log of a session, with its cursor.',
+});

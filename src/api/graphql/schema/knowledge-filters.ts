@@ -1,5 +1,4 @@
 import type { FolderFilter } from '../../../domain/library/knowledge/folders.ts';
-import type { NoteListFilter } from '../../../domain/library/knowledge/notes.ts';
 import { builder } from '../builder.ts';
 import { AccessTypeEnum } from './enums.ts';
 import { createdBounds, createdMembers, orderInput, parseListFilter, readId } from './list-inputs.ts';
@@ -31,21 +30,6 @@ export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'Time when th
   name: 'The first 64 characters of the name, regardless of case.',
 });
 
-/** Converts a filter of notes to the domain's form. */
-export function parseNoteFilter(
-  filter: typeof KnowledgeNoteFilterInput.$inferInput | null | undefined,
-): NoteListFilter {
-  const { folderId, folderPath, pinnedRepo, accessType, isEnabled } = filter ?? {};
-  return {
-    ...parseListFilter(filter),
-    folderId,
-    folderPath,
-    pinnedRepo,
-    accessType,
-    isEnabled: isEnabled ?? undefined,
-  };
-}
-
 /** The input KnowledgeFolderFilter, which all lists of folders take. */
 export const KnowledgeFolderFilterInput = builder.inputType('KnowledgeFolderFilter', {
   description: 'Conditions for a list of folders. An item must meet every condition that is given.',
@@ -67,10 +51,5 @@ export const KnowledgeFolderOrderInput = orderInput('KnowledgeFolder', 'Time whe
 export function parseFolderFilter(
   filter: typeof KnowledgeFolderFilterInput.$inferInput | null | undefined,
 ): FolderFilter {
-  return {
-    ...parseListFilter(filter),
-    parentId: readId('folder', filter?.parentId),
-    hasParent: filter?.hasParent ?? undefined,
-    accessType: filter?.accessType ?? undefined,
-  };
+  return { ...parseListFilter(filter), parentId: readId('folder', filter?.parentId) };
 }

@@ -1,9 +1,7 @@
-import { prefixedId } from '../../../domain/ids.ts';
 import { type FolderRecord, foldersIn, foldersOf } from '../../../domain/library/knowledge/folders.ts';
 import { type NoteRecord, notesIn, notesOf } from '../../../domain/library/knowledge/notes.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { addList, listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import {
   KnowledgeFolderFilterInput,
@@ -11,44 +9,25 @@ import {
   KnowledgeNoteFilterInput,
   KnowledgeNoteOrderInput,
   parseFolderFilter,
-  parseNoteFilter,
 } from './knowledge-filters.ts';
-import { listArgs } from './list-inputs.ts';
-import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { parseListFilter } from './list-inputs.ts';
+import { Organization, organizationField, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { ownerDescription } from './scope-input.ts';
 
 export const KnowledgeNote = builder.objectRef<NoteRecord>('KnowledgeNote');
 export const KnowledgeFolder = builder.objectRef<FolderRecord>('KnowledgeFolder');
 
-/** KnowledgeNoteConnection and KnowledgeNoteEdge. */
-export const { connection: KnowledgeNoteConnection, edge: KnowledgeNoteEdge } = countedConnectionAndEdge(
-  KnowledgeNote,
-  'KnowledgeNote',
-  {
-    page: 'A page of knowledge notes.',
-    edge: 'A knowledge note in a list, with its cursor.',
-  },
-);
-/** KnowledgeFolderConnection and KnowledgeFolderEdge. */
-export const { connection: KnowledgeFolderConnection, edge: KnowledgeFolderEdge } = countedConnectionAndEdge(
-  KnowledgeFolder,
-  'KnowledgeFolder',
-  {
-    page: 'A page of knowledge folders.',
-    edge: 'A knowledge folder in a list, with its cursor.',
-  },
-);
+/** The types of lists of KnowledgeNote. */
+export const KnowledgeNoteList = listTypes(KnowledgeNote, 'KnowledgeNote');
+/** The types of lists of KnowledgeFolder. */
+export const KnowledgeFolderList = listTypes(KnowledgeFolder, 'KnowledgeFolder');
 
 builder.node(KnowledgeNote, {
   description: 'A note with knowledge for agents, and the situation in which an agent should read the note.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the note, unique across all types.' },
   fields: (t) => ({
-    knowledgeNoteId: t.string({
-      description: 'REST id of the note (`note-…`).',
-      resolve: ({ id }) => prefixedId('note', id),
-    }),
+    knowledgeNoteId: restIdField(t, 'note', 'REST id of the note (`note-…`).'),
     name: t.exposeString('name', { description: 'Name of the note, which need not be unique.' }),
     body: t.exposeString('body', { description: 'Text of the note, which agents read.' }),
     trigger: t.exposeString('trigger', {
@@ -70,13 +49,7 @@ builder.node(KnowledgeNote, {
       description: 'Folder that contains the note; null if the note is in no folder.',
       resolve: ({ folderId }, _args, { loaders }) => (folderId === null ? null : loaders.folders.load(folderId)),
     }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description: ownerDescription,
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(t, ownerDescription),
     ...authorshipFields(t),
   }),
 });
@@ -85,10 +58,7 @@ builder.node(KnowledgeFolder, {
   description: 'A folder of knowledge notes. Folders can contain other folders, at most 8 levels deep.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the folder, unique across all types.' },
   fields: (t) => ({
-    knowledgeFolderId: t.string({
-      description: 'REST id of the folder (`folder-…`).',
-      resolve: ({ id }) => prefixedId('folder', id),
-    }),
+    knowledgeFolderId: restIdField(t, 'folder', 'REST id of the folder (`folder-…`).'),
     name: t.exposeString('name', { description: 'Name of the folder, unique among the folders with the same parent.' }),
     description: t.exposeString('description', {
       nullable: true,
@@ -104,98 +74,50 @@ builder.node(KnowledgeFolder, {
       description: 'Parent folder; null if the folder is at the top level.',
       resolve: ({ parentId }, _args, { loaders }) => (parentId === null ? null : loaders.folders.load(parentId)),
     }),
-    notes: t.connection(
-      {
-        type: KnowledgeNote,
-        description:
-          'Notes directly in the folder, without those of its subfolders. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
-        resolve: async (folder, args, context) => {
-          const list = notesIn(context.domain, folder, parseNoteFilter(args.filter), args.orderBy);
-          return nestedConnection(context, list, args);
-        },
-      },
-      KnowledgeNoteConnection,
-    ),
-    children: t.connection(
-      {
-        type: KnowledgeFolder,
-        description: 'Direct subfolders of the folder. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
-        resolve: async (folder, args, context) => {
-          const list = foldersIn(context.domain, folder, parseFolderFilter(args.filter), args.orderBy);
-          return nestedConnection(context, list, args);
-        },
-      },
-      KnowledgeFolderConnection,
-    ),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description: ownerDescription,
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(t, ownerDescription),
     ...authorshipFields(t),
   }),
 });
 
-builder.objectFields(Organization, (t) => ({
-  knowledgeNotes: t.connection(
-    {
-      type: KnowledgeNote,
-      ...boundary('viewKnowledge'),
-      description: 'Notes of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const list = notesOf(context.domain, id, parseNoteFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    KnowledgeNoteConnection,
-  ),
-  knowledgeFolders: t.connection(
-    {
-      type: KnowledgeFolder,
-      ...boundary('viewKnowledge'),
-      description: 'Folders of notes of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const list = foldersOf(context.domain, id, parseFolderFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    KnowledgeFolderConnection,
-  ),
-}));
+const notes = { types: KnowledgeNoteList, filter: KnowledgeNoteFilterInput, order: KnowledgeNoteOrderInput };
+const folders = { types: KnowledgeFolderList, filter: KnowledgeFolderFilterInput, order: KnowledgeFolderOrderInput };
 
-builder.objectFields(Enterprise, (t) => ({
-  knowledgeNotes: t.connection(
-    {
-      type: KnowledgeNote,
-      ...boundary('changeEnterpriseKnowledge'),
-      description:
-        'Notes of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, KnowledgeNoteFilterInput, KnowledgeNoteOrderInput),
-      resolve: async (_enterprise, args, context) => {
-        const list = notesOf(context.domain, null, parseNoteFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    KnowledgeNoteConnection,
-  ),
-  knowledgeFolders: t.connection(
-    {
-      type: KnowledgeFolder,
-      ...boundary('changeEnterpriseKnowledge'),
-      description:
-        'Folders of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, KnowledgeFolderFilterInput, KnowledgeFolderOrderInput),
-      resolve: async (_enterprise, args, context) => {
-        const list = foldersOf(context.domain, null, parseFolderFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    KnowledgeFolderConnection,
-  ),
-}));
+addList(KnowledgeFolder, 'notes', {
+  ...notes,
+  description: 'Notes directly in the folder, without those of its subfolders.',
+  read: (folder, args, { domain }) => notesIn(domain, folder, parseListFilter(args.filter), args.orderBy),
+});
+
+addList(KnowledgeFolder, 'children', {
+  ...folders,
+  description: 'Direct subfolders of the folder.',
+  read: (folder, args, { domain }) => foldersIn(domain, folder, parseFolderFilter(args.filter), args.orderBy),
+});
+
+addList(Organization, 'knowledgeNotes', {
+  ...notes,
+  description: 'Notes of the organization.',
+  needs: 'viewKnowledge',
+  read: ({ id }, args, { domain }) => notesOf(domain, id, parseListFilter(args.filter), args.orderBy),
+});
+
+addList(Organization, 'knowledgeFolders', {
+  ...folders,
+  description: 'Folders of notes of the organization.',
+  needs: 'viewKnowledge',
+  read: ({ id }, args, { domain }) => foldersOf(domain, id, parseFolderFilter(args.filter), args.orderBy),
+});
+
+addList(Enterprise, 'knowledgeNotes', {
+  ...notes,
+  description: 'Notes of the enterprise and of all its organizations.',
+  needs: 'changeEnterpriseKnowledge',
+  read: (_enterprise, args, { domain }) => notesOf(domain, null, parseListFilter(args.filter), args.orderBy),
+});
+
+addList(Enterprise, 'knowledgeFolders', {
+  ...folders,
+  description: 'Folders of the enterprise and of all its organizations.',
+  needs: 'changeEnterpriseKnowledge',
+  read: (_enterprise, args, { domain }) => foldersOf(domain, null, parseFolderFilter(args.filter), args.orderBy),
+});

@@ -7,19 +7,17 @@ import {
 import { builder } from '../builder.ts';
 import { countable } from '../connections.ts';
 import { pageLimits } from '../loaders.ts';
+import { listTypes } from './add-list.ts';
 import { ApiKey } from './api-keys.ts';
-import { countedConnection } from './counted-connection.ts';
+import { defineEnum } from './define-enum.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 
-const RestVersionEnum = builder.enumType('RestVersion', {
-  description: 'A version of the REST API.',
-  values: {
-    V1: { value: 'v1', description: 'Version 1 of the REST API, with paths under `/v1`.' },
-    V2: { value: 'v2', description: 'Version 2 of the REST API, with paths under `/v2`.' },
-    V3: { value: 'v3', description: 'Version 3 of the REST API, with paths under `/v3` and `/v3beta1`.' },
-  } as const,
+const RestVersionEnum = defineEnum('RestVersion', 'A version of the REST API.', {
+  v1: 'Version 1 of the REST API, with paths under `/v1`.',
+  v2: 'Version 2 of the REST API, with paths under `/v2`.',
+  v3: 'Version 3 of the REST API, with paths under `/v3` and `/v3beta1`.',
 });
 
 const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
@@ -48,7 +46,7 @@ const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
   }),
 });
 
-const LegacyCallConnection = countedConnection(LegacyCall, 'LegacyCall', {
+const LegacyCallList = listTypes(LegacyCall, 'LegacyCall', {
   page: 'A page of calls to deprecated REST routes.',
   edge: 'Calls to a deprecated REST route in a list, with a cursor.',
 });
@@ -64,7 +62,7 @@ builder.objectField(Enterprise, 'legacyCalls', (t) =>
         return countable(context, legacyCallsOf(context.domain, null), calls);
       },
     },
-    LegacyCallConnection,
+    LegacyCallList.connection,
   ),
 );
 
@@ -80,6 +78,6 @@ builder.objectField(Organization, 'legacyCalls', (t) =>
         return countable(context, legacyCallsOf(context.domain, id), calls);
       },
     },
-    LegacyCallConnection,
+    LegacyCallList.connection,
   ),
 );

@@ -4,6 +4,7 @@ import { type IdKind, parseId } from '../../../domain/ids.ts';
 import type { Creators, ListFilter } from '../../../domain/list-filter.ts';
 import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
+import { defineEnum } from './define-enum.ts';
 import { OrderDirectionEnum } from './enums.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -11,14 +12,6 @@ type Fields = PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>;
 
 /** The sort fields of a list besides the creation time: descriptions by domain name. */
 type OrderFields<F extends string> = Readonly<Record<F, string>>;
-
-const enumNames: Readonly<Record<string, string>> = {
-  createdAt: 'CREATED_AT',
-  name: 'NAME',
-  title: 'TITLE',
-  key: 'KEY',
-  email: 'EMAIL',
-};
 
 /**
  * The input XOrder of the lists of X, and its enum XOrderField: the creation time and the fields passed. `createdAt`:
@@ -29,12 +22,7 @@ export function orderInput<F extends string = never>(
   createdAt: string,
   more: OrderFields<F> = {} as OrderFields<F>,
 ): InputRef<ListOrder<F | 'createdAt'>> {
-  const fields: Readonly<Record<string, string>> = { createdAt, ...more };
-  const values = Object.entries(fields).map(([value, description]) => [enumNames[value], { value, description }]);
-  const field = builder.enumType(`${name}OrderField`, {
-    description: `Field that ${name}Order orders a list by.`,
-    values: Object.fromEntries(values) as Record<string, { value: F | 'createdAt'; description: string }>,
-  });
+  const field = defineEnum(`${name}OrderField`, `Field that ${name}Order orders a list by.`, { createdAt, ...more });
   const order = builder.inputType(`${name}Order`, {
     description: 'Order of a list: the field and the direction.',
     fields: (t) => ({
@@ -96,16 +84,16 @@ interface ListFilterValue {
   readonly createdBefore?: Maybe<Date>;
 }
 
+type Present<F> = {
+  readonly [K in keyof F as K extends keyof ListFilterValue ? never : K]?: NonNullable<F[K]> | undefined;
+};
+
 /** Converts the common filter members to the domain's form. Null counts as missing. INVALID_INPUT for long lists. */
-export function parseListFilter(filter: Maybe<ListFilterValue>): ListFilter {
-  if (!filter) return {};
-  requireShortLists(filter);
-  return {
-    search: filter.search ?? undefined,
-    createdBy: readCreators(filter.createdByIds),
-    createdAfter: filter.createdAfter ?? undefined,
-    createdBefore: filter.createdBefore ?? undefined,
-  };
+export function parseListFilter<F extends ListFilterValue>(filter: Maybe<F>): ListFilter & Present<F> {
+  const { createdByIds, ...members } = filter ?? {};
+  requireShortLists({ createdByIds, ...members });
+  const present = Object.entries(members).filter(([, value]) => value !== null);
+  return { ...(Object.fromEntries(present) as Present<F>), createdBy: readCreators(createdByIds) };
 }
 
 /** The unprefixed id of a filter; undefined if missing. An invalid id matches nothing. */

@@ -2,17 +2,16 @@ import { endMaintenance } from '../../../domain/maintenance/maintenance.ts';
 import type { MaintenanceMode, MaintenanceReason } from '../../../domain/maintenance-mode.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { defineEnum } from './define-enum.ts';
 
-const MaintenanceReasonEnum = builder.enumType('MaintenanceReason', {
-  description: 'The reason for which the service is in maintenance mode.',
-  values: {
-    CONFIGURED: { value: 'CONFIGURED', description: 'The environment variable `MAINTENANCE` is set to true.' },
-    COPIED_DATABASE: {
-      value: 'COPIED_DATABASE',
-      description: 'The database is a copy, for example restored from a backup.',
-    },
-  } satisfies Record<MaintenanceReason, { value: MaintenanceReason; description: string }>,
-});
+const MaintenanceReasonEnum = defineEnum<MaintenanceReason>(
+  'MaintenanceReason',
+  'The reason for which the service is in maintenance mode.',
+  {
+    'CONFIGURED': 'The environment variable `MAINTENANCE` is set to true.',
+    'COPIED_DATABASE': 'The database is a copy, for example restored from a backup.',
+  },
+);
 
 const Maintenance = builder.objectRef<MaintenanceMode>('Maintenance').implement({
   description: 'Maintenance mode: requests are served, but no session or automation runs, and no webhook is sent.',

@@ -10,28 +10,31 @@ import {
   sessionSizes,
 } from '../../../domain/usage/metrics/session-metrics.ts';
 import { builder } from '../builder.ts';
+import { defineEnum } from './define-enum.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { SessionOriginEnum, SessionSizeEnum } from './enums.ts';
 import { boundary } from './needs.ts';
 import { Organization } from './organization-ref.ts';
 
-const ActiveUsersUnitEnum = builder.enumType('ActiveUsersUnit', {
-  description: 'The length of a window in which active users are counted. Windows begin and end in UTC.',
-  values: {
-    DAY: { value: 'day', description: 'A window of a calendar day in UTC.' },
-    WEEK: { value: 'week', description: 'A window of a week in UTC, which begins on Monday.' },
-    MONTH: { value: 'month', description: 'A window of a calendar month in UTC.' },
-  } as const satisfies Record<string, { value: ActiveUsersUnit; description: string }>,
-});
+const ActiveUsersUnitEnum = defineEnum<ActiveUsersUnit>(
+  'ActiveUsersUnit',
+  'The length of a window in which active users are counted. Windows begin and end in UTC.',
+  {
+    day: 'A window of a calendar day in UTC.',
+    week: 'A window of a week in UTC, which begins on Monday.',
+    month: 'A window of a calendar month in UTC.',
+  },
+);
 
-const QueueLevelEnum = builder.enumType('QueueLevel', {
-  description: 'The load of a queue, by the number of waiting sessions.',
-  values: {
-    NORMAL: { value: 'normal', description: 'Fewer than 10 sessions wait.' },
-    ELEVATED: { value: 'elevated', description: 'Between 10 and 99 sessions wait.' },
-    HIGH: { value: 'high', description: 'At least 100 sessions wait.' },
-  } as const satisfies Record<string, { value: QueueState['level']; description: string }>,
-});
+const QueueLevelEnum = defineEnum<QueueState['level']>(
+  'QueueLevel',
+  'The load of a queue, by the number of waiting sessions.',
+  {
+    normal: 'Fewer than 10 sessions wait.',
+    elevated: 'Between 10 and 99 sessions wait.',
+    high: 'At least 100 sessions wait.',
+  },
+);
 
 const OriginCount = builder.objectRef<{ origin: SessionOrigin; count: number }>('SessionOriginCount').implement({
   description: 'The number of sessions that were started from an origin.',
@@ -49,19 +52,17 @@ const SizeCount = builder.objectRef<{ size: SessionSize; count: number }>('Sessi
   }),
 });
 
-const SessionOutcomeEnum = builder.enumType('SessionOutcome', {
-  description: 'The outcome of a session, by its current status.',
-  values: {
-    OPEN: { value: 'open', description: 'The session has not ended: it waits, works or is suspended.' },
-    FINISHED: { value: 'finished', description: 'The session ended because its agent finished the work.' },
-    TERMINATED: { value: 'terminated', description: 'The session was terminated permanently.' },
-    EXPIRED: {
-      value: 'expired',
-      description: 'The session was suspended, or waited for the user, for so long that it expired.',
-    },
-    FAILED: { value: 'failed', description: 'The session ended with an error.' },
-  } as const satisfies Record<Uppercase<SessionOutcome>, { value: SessionOutcome; description: string }>,
-});
+const SessionOutcomeEnum = defineEnum<SessionOutcome>(
+  'SessionOutcome',
+  'The outcome of a session, by its current status.',
+  {
+    open: 'The session has not ended: it waits, works or is suspended.',
+    finished: 'The session ended because its agent finished the work.',
+    terminated: 'The session was terminated permanently.',
+    expired: 'The session was suspended, or waited for the user, for so long that it expired.',
+    failed: 'The session ended with an error.',
+  },
+);
 
 const OutcomeCount = builder.objectRef<{ outcome: SessionOutcome; count: number }>('SessionOutcomeCount').implement({
   description: 'The number of sessions with an outcome.',

@@ -5,21 +5,20 @@ import {
   organizationsOf,
 } from '../../../domain/identity/organizations/organizations.ts';
 import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
-import { prefixedId } from '../../../domain/ids.ts';
-import { type PageRequest, pageOf } from '../../../domain/pages.ts';
+import { pageOf } from '../../../domain/pages.ts';
 import { sessionsOf } from '../../../domain/sessions/list-sessions.ts';
 import { builder } from '../builder.ts';
 import { countable, nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
-import { Member, MemberConnection } from './people.ts';
+import { Organization, restIdField } from './organization-ref.ts';
+import { MemberList } from './people.ts';
 import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
-import { Session, SessionConnection } from './sessions.ts';
+import { Session, SessionList } from './sessions.ts';
 import { findSessionsAhead, organizationWithSessions } from './sessions-ahead.ts';
 import { ViewerType } from './viewer.ts';
 
@@ -30,10 +29,7 @@ builder.node(Organization, {
     description: 'Global ID of the organization, unique across all types.',
   },
   fields: (t) => ({
-    organizationId: t.string({
-      description: 'REST id of the organization (`org-…`).',
-      resolve: ({ id }) => prefixedId('organization', id),
-    }),
+    organizationId: restIdField(t, 'organization', 'REST id of the organization (`org-…`).'),
     name: t.exposeString('name', { description: 'Name of the organization.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the organization was created.' }),
     maxCycleAcuLimit: t.int({
@@ -74,24 +70,7 @@ builder.node(Organization, {
           return ahead ? countable(context, list, ahead) : nestedConnection(context, list, page);
         },
       },
-      SessionConnection,
-    ),
-    members: t.connection(
-      {
-        type: Member,
-        ...boundary('viewMembers'),
-        description: 'Members of the organization. Newest membership first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, MemberFilterInput, MemberOrderInput),
-        resolve: async ({ id }, args, context) => {
-          const filter = {
-            ...parseListFilter(args.filter),
-            email: args.filter?.email ?? undefined,
-            roleIds: readIds('role', args.filter?.roleIds),
-          };
-          return nestedConnection(context, membersOf(context.domain, id, filter, args.orderBy), args);
-        },
-      },
-      MemberConnection,
+      SessionList.connection,
     ),
   }),
 });
@@ -111,6 +90,21 @@ const MemberFilterInput = builder.inputType('MemberFilter', {
 
 const MemberOrderInput = orderInput('Member', 'Time when the membership began.');
 
+addList(Organization, 'members', {
+  types: MemberList,
+  description: 'Members of the organization.',
+  needs: 'viewMembers',
+  filter: MemberFilterInput,
+  order: MemberOrderInput,
+  read: ({ id }, args, { domain }) => {
+    const filter = {
+      ...parseListFilter(args.filter),
+      roleIds: readIds('role', args.filter?.roleIds),
+    };
+    return membersOf(domain, id, filter, args.orderBy);
+  },
+});
+
 const OrganizationFilterInput = builder.inputType('OrganizationFilter', {
   description: 'Conditions for a list of organizations. An item must meet every condition that is given.',
   fields: (t) => ({
@@ -123,25 +117,13 @@ const OrganizationOrderInput = orderInput('Organization', 'Time when the organiz
   name: 'The first 64 characters of the name, regardless of case.',
 });
 
-interface OrganizationListArgs extends PageRequest {
-  readonly filter?: typeof OrganizationFilterInput.$inferInput | null | undefined;
-  readonly orderBy?: OrganizationOrder | null | undefined;
-}
+type OrganizationListArgs = ListArgs<typeof OrganizationFilterInput.$inferInput, OrganizationOrder>;
 
-async function organizationConnection(context: GraphqlContext, scope: OrganizationScope, args: OrganizationListArgs) {
-  const list = organizationsOf(context.domain, scope, parseListFilter(args.filter), args.orderBy);
-  return nestedConnection(context, list, args);
-}
+const listOrganizations = ({ domain }: GraphqlContext, scope: OrganizationScope, args: OrganizationListArgs) =>
+  organizationsOf(domain, scope, parseListFilter(args.filter), args.orderBy);
 
-/** OrganizationConnection and OrganizationEdge. */
-export const { connection: OrganizationConnection, edge: OrganizationEdge } = countedConnectionAndEdge(
-  Organization,
-  'Organization',
-  {
-    page: 'A page of organizations in a list.',
-    edge: 'An organization in a list, with its cursor.',
-  },
-);
+/** The types of lists of Organization. */
+export const OrganizationList = listTypes(Organization, 'Organization');
 
 builder.node(Enterprise, {
   description: 'The tenant of the installation, to which all organizations, users and service users belong.',
@@ -149,17 +131,15 @@ builder.node(Enterprise, {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name of the enterprise.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the enterprise was created.' }),
-    organizations: t.connection(
-      {
-        type: Organization,
-        description:
-          'All organizations of the enterprise, including those that the viewer may not use. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
-        resolve: async (_enterprise, args, context) => organizationConnection(context, 'all', args),
-      },
-      OrganizationConnection,
-    ),
   }),
+});
+
+addList(Enterprise, 'organizations', {
+  types: OrganizationList,
+  description: 'All organizations of the enterprise, including those that the viewer may not use.',
+  filter: OrganizationFilterInput,
+  order: OrganizationOrderInput,
+  read: (_enterprise, args, context) => listOrganizations(context, 'all', args),
 });
 
 builder.queryFields((t) => ({
@@ -168,9 +148,10 @@ builder.queryFields((t) => ({
       type: Organization,
       description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
       args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
-      resolve: async (_root, args, context) => organizationConnection(context, 'usable', args),
+      resolve: async (_root, args, context) =>
+        nestedConnection(context, listOrganizations(context, 'usable', args), args),
     },
-    OrganizationConnection,
+    OrganizationList.connection,
   ),
   organization: t.field({
     type: Organization,
@@ -190,14 +171,10 @@ builder.queryFields((t) => ({
   }),
 }));
 
-builder.objectField(ViewerType, 'organizations', (t) =>
-  t.connection(
-    {
-      type: Organization,
-      description: 'Organizations that the viewer may use. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, OrganizationFilterInput, OrganizationOrderInput),
-      resolve: async (_viewer, args, context) => organizationConnection(context, 'usable', args),
-    },
-    OrganizationConnection,
-  ),
-);
+addList(ViewerType, 'organizations', {
+  types: OrganizationList,
+  description: 'Organizations that the viewer may use.',
+  filter: OrganizationFilterInput,
+  order: OrganizationOrderInput,
+  read: (_viewer, args, context) => listOrganizations(context, 'usable', args),
+});

@@ -5,15 +5,13 @@ import { type RoleHolderKind, roleAssignmentsOf } from '../../../domain/identity
 import type { RoleAssignmentRecord } from '../../../domain/identity/people/role-assignments.ts';
 import type { RoleRecord } from '../../../domain/identity/people/roles.ts';
 import { prefixedId } from '../../../domain/ids.ts';
-import type { PageRequest } from '../../../domain/pages.ts';
 import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
-import { countedConnection } from './counted-connection.ts';
+import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { listArgs, orderInput, readIds, requireShortLists } from './list-inputs.ts';
-import { Organization } from './organization-ref.ts';
+import { orderInput, readIds, requireShortLists } from './list-inputs.ts';
+import { organizationField, restIdField } from './organization-ref.ts';
 import { versionDescription } from './payloads.ts';
 import { Principal } from './principals.ts';
 
@@ -52,24 +50,16 @@ export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssig
         'REST id of the organization of the assignment (`org-…`); null if the role is assigned on the enterprise.',
       resolve: ({ organizationId }) => (organizationId === null ? null : prefixedId('organization', organizationId)),
     }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description:
-        'Organization of the assignment; null if the role is assigned on the enterprise, or if the viewer may not use the organization.',
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(
+      t,
+      'Organization of the assignment; null if the role is assigned on the enterprise, or if the viewer may not use the organization.',
+    ),
   }),
 });
 
-export const RoleAssignmentConnection = countedConnection(RoleAssignment, 'RoleAssignment', {
-  page: 'A page of role assignments.',
-  edge: 'A role assignment in a list, with its cursor.',
-});
+const RoleAssignmentList = listTypes(RoleAssignment, 'RoleAssignment');
 
-/** The input RoleAssignmentFilter. */
-export const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
+const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
   description:
     'Conditions for a list of role assignments. An item must meet every condition that is given, and match one value of each list.',
   fields: (t) => ({
@@ -80,24 +70,7 @@ export const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter
   }),
 });
 
-/** The input RoleAssignmentOrder. */
-export const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'Time when the role was assigned.');
-
-interface RoleListArgs extends PageRequest {
-  readonly filter?: typeof RoleAssignmentFilterInput.$inferInput | null | undefined;
-  readonly orderBy?: ListOrder<'createdAt'> | null | undefined;
-}
-
-/** A page of the role assignments of a user or a service user. */
-export async function roleConnection(context: GraphqlContext, kind: RoleHolderKind, id: string, args: RoleListArgs) {
-  const { filter, orderBy } = args;
-  requireShortLists(filter ?? {});
-  const narrowed = {
-    organizationIds: readIds('organization', filter?.organizationIds),
-    roleIds: readIds('role', filter?.roleIds),
-  };
-  return nestedConnection(context, roleAssignmentsOf(context.domain, kind, id, narrowed, orderBy), args);
-}
+const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'Time when the role was assigned.');
 
 export const User = builder.objectRef<UserRecord>('User');
 builder.node(User, {
@@ -106,10 +79,7 @@ builder.node(User, {
   id: { resolve: (user) => user.id, description: 'Global ID of the user, unique across all types.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'email' in value,
   fields: (t) => ({
-    userId: t.string({
-      description: 'REST id of the user (`user-…`).',
-      resolve: (user) => prefixedId('user', user.id),
-    }),
+    userId: restIdField(t, 'user', 'REST id of the user (`user-…`).'),
     email: t.exposeString('email', { description: 'Email address of the user, unique in the enterprise.' }),
     name: t.exposeString('name', { nullable: true, description: 'Name of the user; null if none was given.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the user was created.' }),
@@ -119,16 +89,6 @@ builder.node(User, {
       description:
         'Time when the user was deleted; null if the user was not deleted. A deleted user remains the author of the resources that it created.',
     }),
-    roleAssignments: t.connection(
-      {
-        type: RoleAssignment,
-        description:
-          'Roles of the user in the organizations whose members the viewer may see; all roles if the viewer may see the members of the enterprise. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
-        resolve: async ({ id }, args, context) => roleConnection(context, 'user', id, args),
-      },
-      RoleAssignmentConnection,
-    ),
   }),
 });
 
@@ -139,10 +99,7 @@ builder.node(ServiceUser, {
   id: { resolve: (user) => user.id, description: 'Global ID of the service user, unique across all types.' },
   isTypeOf: (value) => typeof value === 'object' && value !== null && !('email' in value) && 'expiresAt' in value,
   fields: (t) => ({
-    serviceUserId: t.string({
-      description: 'REST id of the service user (`service-user-…`).',
-      resolve: (user) => prefixedId('serviceUser', user.id),
-    }),
+    serviceUserId: restIdField(t, 'serviceUser', 'REST id of the service user (`service-user-…`).'),
     name: t.exposeString('name', {
       nullable: true,
       description:
@@ -161,6 +118,39 @@ builder.node(ServiceUser, {
         'Time of deletion; null if the service user was not deleted. A deleted service user remains the author of the resources that it created.',
     }),
   }),
+});
+
+const roleAssignmentsOfHolder =
+  (kind: RoleHolderKind) =>
+  ({ id }: { readonly id: string }, { filter, orderBy }: RoleListArgs, { domain }: GraphqlContext) => {
+    requireShortLists(filter ?? {});
+    const narrowed = {
+      organizationIds: readIds('organization', filter?.organizationIds),
+      roleIds: readIds('role', filter?.roleIds),
+    };
+    return roleAssignmentsOf(domain, kind, id, narrowed, orderBy);
+  };
+
+type RoleListArgs = ListArgs<typeof RoleAssignmentFilterInput.$inferInput, ListOrder<'createdAt'>>;
+
+const roleAssignments = {
+  types: RoleAssignmentList,
+  filter: RoleAssignmentFilterInput,
+  order: RoleAssignmentOrderInput,
+};
+
+addList(User, 'roleAssignments', {
+  ...roleAssignments,
+  description:
+    'Roles of the user in the organizations whose members the viewer may see; all roles if the viewer may see the members of the enterprise.',
+  read: roleAssignmentsOfHolder('user'),
+});
+
+addList(ServiceUser, 'roleAssignments', {
+  ...roleAssignments,
+  description:
+    'Roles of the service user in the organizations whose service users the viewer manages; all roles if the viewer manages those of the enterprise.',
+  read: roleAssignmentsOfHolder('serviceUser'),
 });
 
 export const Member = builder.objectRef<MemberRecord>('Member');
@@ -185,7 +175,5 @@ builder.node(Member, {
   }),
 });
 
-export const MemberConnection = countedConnection(Member, 'Member', {
-  page: 'A page of members of an organization.',
-  edge: 'A member of an organization in a list, with its cursor.',
-});
+/** The types of lists of Member. */
+export const MemberList = listTypes(Member, 'Member');

@@ -1,32 +1,23 @@
-import { prefixedId } from '../../../domain/ids.ts';
-import { type PlaybookFilter, type PlaybookRecord, playbooksOf } from '../../../domain/library/playbooks/playbooks.ts';
+import { type PlaybookRecord, playbooksOf } from '../../../domain/library/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { addList, listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
-import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { createdMembers, orderInput, parseListFilter } from './list-inputs.ts';
+import { Organization, organizationField, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { accessTypeDescription, ownerDescription } from './scope-input.ts';
 
 export const Playbook = builder.objectRef<PlaybookRecord>('Playbook');
 
-/** PlaybookConnection and PlaybookEdge. */
-export const { connection: PlaybookConnection, edge: PlaybookEdge } = countedConnectionAndEdge(Playbook, 'Playbook', {
-  page: 'Page of a list of playbooks.',
-  edge: 'Playbook in a list, with its cursor.',
-});
+/** The types of lists of Playbook. */
+export const PlaybookList = listTypes(Playbook, 'Playbook');
 
 builder.node(Playbook, {
   description: 'Reusable instructions for agents, owned by an organization or by the enterprise.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the playbook, unique across all types.' },
   fields: (t) => ({
-    playbookId: t.string({
-      description: 'REST id of the playbook: `playbook-` and 32 hexadecimal digits.',
-      resolve: ({ id }) => prefixedId('playbook', id),
-    }),
+    playbookId: restIdField(t, 'playbook', 'REST id of the playbook: `playbook-` and 32 hexadecimal digits.'),
     title: t.exposeString('title', { description: 'Title of the playbook, at most 10,000 characters.' }),
     body: t.exposeString('body', { description: 'Instructions that the agent follows.' }),
     macro: t.exposeString('macro', {
@@ -39,13 +30,7 @@ builder.node(Playbook, {
       description:
         'JSON Schema (Draft 7) for the structured output of sessions that follow the playbook; null if there is none.',
     }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description: ownerDescription,
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(t, ownerDescription),
     ...authorshipFields(t),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
@@ -71,40 +56,18 @@ const PlaybookOrderInput = orderInput('Playbook', 'Time when the playbook was cr
   title: 'The first 64 characters of the title, regardless of case.',
 });
 
-const parsePlaybookFilter = (filter: typeof PlaybookFilterInput.$inferInput | null | undefined): PlaybookFilter => ({
-  ...parseListFilter(filter),
-  accessType: filter?.accessType ?? undefined,
+const playbooks = { types: PlaybookList, filter: PlaybookFilterInput, order: PlaybookOrderInput };
+
+addList(Organization, 'playbooks', {
+  ...playbooks,
+  description: 'Playbooks of the organization.',
+  needs: 'viewPlaybooks',
+  read: ({ id }, args, { domain }) => playbooksOf(domain, id, parseListFilter(args.filter), args.orderBy),
 });
 
-builder.objectFields(Organization, (t) => ({
-  playbooks: t.connection(
-    {
-      type: Playbook,
-      ...boundary('viewPlaybooks'),
-      description: 'Playbooks of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const list = playbooksOf(context.domain, id, parsePlaybookFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    PlaybookConnection,
-  ),
-}));
-
-builder.objectFields(Enterprise, (t) => ({
-  playbooks: t.connection(
-    {
-      type: Playbook,
-      ...boundary('changeEnterprisePlaybooks'),
-      description:
-        'Playbooks of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, PlaybookFilterInput, PlaybookOrderInput),
-      resolve: async (_enterprise, args, context) => {
-        const list = playbooksOf(context.domain, null, parsePlaybookFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    PlaybookConnection,
-  ),
-}));
+addList(Enterprise, 'playbooks', {
+  ...playbooks,
+  description: 'Playbooks of the enterprise and of all its organizations.',
+  needs: 'changeEnterprisePlaybooks',
+  read: (_enterprise, args, { domain }) => playbooksOf(domain, null, parseListFilter(args.filter), args.orderBy),
+});

@@ -2,10 +2,9 @@ import type { Owner } from '../../../auth/viewer.ts';
 import { type Editor, editorOf } from '../../../domain/authors.ts';
 import type { ServiceKeyRecord } from '../../../domain/identity/keys/find-service-keys.ts';
 import type { ServiceUserRecord, UserRecord } from '../../../domain/identity/people/find-people.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { Organization } from './organization-ref.ts';
+import { organizationField, restIdField } from './organization-ref.ts';
 import { versionDescription } from './payloads.ts';
 
 /** The service itself as a principal. */
@@ -44,22 +43,15 @@ builder.node(ServiceKey, {
   interfaces: [Principal],
   id: { resolve: ({ id }) => id, description: 'Global ID of the principal, unique across all types.' },
   fields: (t) => ({
-    apiKeyId: t.string({
-      description: 'REST id of the key: `key-` and 32 hexadecimal digits.',
-      resolve: ({ id }) => prefixedId('apiKey', id),
-    }),
+    apiKeyId: restIdField(t, 'apiKey', 'REST id of the key: `key-` and 32 hexadecimal digits.'),
     name: t.exposeString('name', {
       nullable: true,
       description: 'Name of the key. Never null; the field is nullable only to match `User.name`.',
     }),
-    organization: t.field({
-      type: Organization,
-      nullable: true,
-      description:
-        'Organization that the key acts in; null if the key acts in the whole enterprise or the viewer may not use the organization.',
-      resolve: ({ organizationId }, _args, { loaders }) =>
-        organizationId === null ? null : loaders.organizations.load(organizationId),
-    }),
+    organization: organizationField(
+      t,
+      'Organization that the key acts in; null if the key acts in the whole enterprise or the viewer may not use the organization.',
+    ),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the key was created.' }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',

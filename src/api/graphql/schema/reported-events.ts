@@ -1,6 +1,7 @@
 import { sessionStatusDetails } from '../../../domain/sessions/status.ts';
+import { readerOf } from './define-enum.ts';
 import { SessionStatusDetailEnum } from './enums.ts';
-import { agentFailure, pullRequestState, readerOf } from './event-enums.ts';
+import { agentFailure, pullRequestState } from './event-enums.ts';
 import { dataOf, eventType, intOf, numberOf, textOf } from './events.ts';
 import { PullRequestType } from './pull-requests.ts';
 

@@ -1,7 +1,7 @@
 import type { AutomationRun } from '../../../domain/automations/model/runs.ts';
 import { watchRuns } from '../../../domain/automations/runs/watch-runs.ts';
 import type { EntityChange } from '../../../domain/changes/watch-entities.ts';
-import { type IdKind, parseId, prefixedId } from '../../../domain/ids.ts';
+import { type IdKind, parseId } from '../../../domain/ids.ts';
 import type { WebhookDeliveryRecord } from '../../../domain/webhooks/deliveries.ts';
 import { watchDeliveries } from '../../../domain/webhooks/watch-deliveries.ts';
 import { builder } from '../builder.ts';
@@ -9,6 +9,7 @@ import { AutomationRunFilterInput } from './automation-filters.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { afterRemovalsDescription, Change, nowDescription, presentChange, startChanges } from './changes-field.ts';
 import { needs } from './needs.ts';
+import { restIdField } from './organization-ref.ts';
 import { WebhookDelivery, WebhookDeliveryFilterInput } from './webhook-deliveries.ts';
 
 const AutomationRunChange = builder.objectRef<EntityChange<AutomationRun>>('AutomationRunChange').implement({
@@ -33,10 +34,11 @@ const WebhookDeliveryChange = builder
         nullable: true,
         description: nowDescription('Delivery'),
       }),
-      webhookDeliveryId: t.string({
-        description: 'REST id of the delivery: `delivery-` and 32 hexadecimal digits.',
-        resolve: ({ id }) => prefixedId('webhookDelivery', id),
-      }),
+      webhookDeliveryId: restIdField(
+        t,
+        'webhookDelivery',
+        'REST id of the delivery: `delivery-` and 32 hexadecimal digits.',
+      ),
     }),
   });
 

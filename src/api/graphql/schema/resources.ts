@@ -29,34 +29,34 @@ import { findWebhookDeliveries } from '../../../domain/webhooks/deliveries.ts';
 import type { SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { Find } from '../loaders.ts';
-import { ApiKeyEdge } from './api-key-lists.ts';
+import { ApiKeyList } from './api-key-lists.ts';
 import { ApiKey, CreateApiKeyPayload } from './api-keys.ts';
 import { Attachment } from './attachments.ts';
 import { AuditLogEntry } from './audit-log.ts';
 import { CreateAutomationPayload } from './automation-mutations.ts';
 import { AutomationRunType } from './automation-runs.ts';
-import { Automation, AutomationEdge } from './automations.ts';
+import { Automation, AutomationList } from './automations.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { KnowledgeFolder, KnowledgeFolderEdge, KnowledgeNote, KnowledgeNoteEdge } from './knowledge.ts';
+import { KnowledgeFolder, KnowledgeFolderList, KnowledgeNote, KnowledgeNoteList } from './knowledge.ts';
 import { CreateKnowledgeFolderPayload } from './knowledge-folder-mutations.ts';
 import { CreateKnowledgeNotePayload } from './knowledge-mutations.ts';
 import { CreateOrganizationPayload } from './organization-mutations.ts';
 import { Organization } from './organization-ref.ts';
-import { OrganizationEdge } from './organizations.ts';
+import { OrganizationList } from './organizations.ts';
 import { Member, Role, ServiceUser, User } from './people.ts';
 import { CreatePlaybookPayload } from './playbook-mutations.ts';
-import { Playbook, PlaybookEdge } from './playbooks.ts';
+import { Playbook, PlaybookList } from './playbooks.ts';
 import { ServiceKey } from './principals.ts';
-import { CreateRolePayload, RoleEdge } from './roles.ts';
+import { CreateRolePayload, RoleList } from './roles.ts';
 import { CreateSecretPayload } from './secret-mutations.ts';
-import { Secret, SecretEdge } from './secrets.ts';
-import { CreateServiceUserPayload, ServiceUserEdge } from './service-users.ts';
+import { Secret, SecretList } from './secrets.ts';
+import { CreateServiceUserPayload, ServiceUserList } from './service-users.ts';
 import { CreateSessionPayload } from './session-mutations.ts';
-import { Session, SessionEdge } from './sessions.ts';
-import { CreateUserPayload, UserEdge } from './users.ts';
+import { Session, SessionList } from './sessions.ts';
+import { CreateUserPayload, UserList } from './users.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { CreateWebhookEndpointPayload } from './webhook-mutations.ts';
-import { WebhookEndpoint, WebhookEndpointEdge } from './webhooks.ts';
+import { WebhookEndpoint, WebhookEndpointList } from './webhooks.ts';
 
 type Type<T = unknown> = ObjectRef<SchemaTypes, T>;
 
@@ -107,7 +107,7 @@ const unlessDeleted = <T extends { readonly deletedAt: Date | null }>(found: T |
 const all = {
   session: resource(Session, {
     load: ({ loaders }, id) => loaders.sessions.load(id),
-    created: { payload: CreateSessionPayload, edge: SessionEdge, list: 'sessions.createdAt' },
+    created: { payload: CreateSessionPayload, edge: SessionList.edge, list: 'sessions.createdAt' },
     manage: {
       description:
         'Whether the viewer may send messages to the session and may suspend, resume, archive, tag, change and terminate the session. For the viewer’s own sessions, the permission to manage own sessions is enough.',
@@ -118,19 +118,19 @@ const all = {
   }),
   organization: resource(Organization, {
     load: ({ loaders }, id) => loaders.organizations.load(id),
-    created: { payload: CreateOrganizationPayload, edge: OrganizationEdge, list: 'organizations' },
+    created: { payload: CreateOrganizationPayload, edge: OrganizationList.edge, list: 'organizations' },
     inputs: { create: organizationSchema, update: organizationChangeSchema },
   }),
   enterprise: resource(Enterprise, { load: ({ loaders }, id) => loaders.enterprises.load(id) }),
   user: resource(User, {
     load: ({ loaders }, id) => loaders.users.load(id),
-    created: { payload: CreateUserPayload, edge: UserEdge, list: 'users' },
+    created: { payload: CreateUserPayload, edge: UserList.edge, list: 'users' },
     inputs: { create: userSchema, update: userChangeSchema },
   }),
   serviceUser: resource(ServiceUser, {
     load: ({ loaders }, id) => loaders.serviceUsers.load(id),
     lookup: 'service user',
-    created: { payload: CreateServiceUserPayload, edge: ServiceUserEdge, list: 'serviceUsers' },
+    created: { payload: CreateServiceUserPayload, edge: ServiceUserList.edge, list: 'serviceUsers' },
     changes:
       'A service user of the organization or of the enterprise. Needs MANAGE_ORG_SERVICE_USERS, or MANAGE_ACCOUNT_SERVICE_USERS for those of the enterprise.',
     inputs: both(serviceUserSchema),
@@ -143,19 +143,19 @@ const all = {
   }),
   role: resource(Role, {
     load: ({ loaders }, id) => loaders.roles.load(id),
-    created: { payload: CreateRolePayload, edge: RoleEdge, list: 'roles' },
+    created: { payload: CreateRolePayload, edge: RoleList.edge, list: 'roles' },
     changes: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
     inputs: both(roleSchema),
   }),
   apiKey: resource(ApiKey, {
     load: ({ loaders }, id) => loaders.apiKeys.load(id),
     lookup: 'API key',
-    created: { payload: CreateApiKeyPayload, edge: ApiKeyEdge, list: 'keys' },
+    created: { payload: CreateApiKeyPayload, edge: ApiKeyList.edge, list: 'keys' },
     inputs: { create: apiKeySchema },
   }),
   playbook: resource(Playbook, {
     load: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
-    created: { payload: CreatePlaybookPayload, edge: PlaybookEdge, list: 'playbooks' },
+    created: { payload: CreatePlaybookPayload, edge: PlaybookList.edge, list: 'playbooks' },
     manage: {
       description: 'Whether the viewer may change and delete the playbook.',
       missing: missingToManage.playbook,
@@ -165,14 +165,14 @@ const all = {
   }),
   note: resource(KnowledgeNote, {
     load: by(findNotes),
-    created: { payload: CreateKnowledgeNotePayload, edge: KnowledgeNoteEdge, list: 'notes' },
+    created: { payload: CreateKnowledgeNotePayload, edge: KnowledgeNoteList.edge, list: 'notes' },
     manage: { description: 'Whether the viewer may change and delete the note.', missing: missingToManage.knowledge },
     changes: 'A knowledge note of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
     inputs: both(noteSchema),
   }),
   folder: resource(KnowledgeFolder, {
     load: ({ loaders }, id) => loaders.folders.load(id),
-    created: { payload: CreateKnowledgeFolderPayload, edge: KnowledgeFolderEdge, list: 'folders' },
+    created: { payload: CreateKnowledgeFolderPayload, edge: KnowledgeFolderList.edge, list: 'folders' },
     manage: {
       description: 'Whether the viewer may change, move and delete the folder.',
       missing: missingToManage.knowledge,
@@ -182,14 +182,14 @@ const all = {
   }),
   secret: resource(Secret, {
     load: by(findSecrets),
-    created: { payload: CreateSecretPayload, edge: SecretEdge, list: 'secrets' },
+    created: { payload: CreateSecretPayload, edge: SecretList.edge, list: 'secrets' },
     manage: { description: 'Whether the viewer may change and delete the secret.', missing: missingToManage.secret },
     changes: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
     inputs: both(secretChangeSchema),
   }),
   automation: resource(Automation, {
     load: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
-    created: { payload: CreateAutomationPayload, edge: AutomationEdge, list: 'automations' },
+    created: { payload: CreateAutomationPayload, edge: AutomationList.edge, list: 'automations' },
     manage: {
       description:
         'Whether the viewer may change, enable, disable, run and delete the automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
@@ -206,7 +206,7 @@ const all = {
   webhookEndpoint: resource(WebhookEndpoint, {
     load: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
     lookup: 'webhook endpoint',
-    created: { payload: CreateWebhookEndpointPayload, edge: WebhookEndpointEdge, list: 'webhookEndpoints' },
+    created: { payload: CreateWebhookEndpointPayload, edge: WebhookEndpointList.edge, list: 'webhookEndpoints' },
     manage: {
       description: 'Whether the viewer may change, test and delete the endpoint.',
       missing: missingToManage.webhookEndpoint,

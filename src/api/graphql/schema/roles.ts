@@ -2,20 +2,15 @@ import { createRole, deleteRole, updateRole } from '../../../domain/identity/peo
 import { rolesOf } from '../../../domain/identity/people/list-roles.ts';
 import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
+import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { listArgs, orderInput } from './list-inputs.ts';
-import { boundary } from './needs.ts';
+import { orderInput, parseListFilter } from './list-inputs.ts';
 import { Role } from './people.ts';
 
-/** RoleConnection and RoleEdge. */
-export const { connection: RoleConnection, edge: RoleEdge } = countedConnectionAndEdge(Role, 'Role', {
-  page: 'A page of roles of the enterprise.',
-  edge: 'A role in a list, with its cursor.',
-});
+/** The types of lists of Role. */
+export const RoleList = listTypes(Role, 'Role');
 
 const RoleFilterInput = builder.inputType('RoleFilter', {
   description: 'Conditions for a list of roles. An item must meet every condition that is given.',
@@ -30,26 +25,15 @@ const RoleOrderInput = orderInput('Role', 'Time when the role was created. Built
   name: 'The first 64 characters of the name, regardless of case.',
 });
 
-builder.objectFields(Enterprise, (t) => ({
-  roles: t.connection(
-    {
-      type: Role,
-      ...boundary('viewRoles'),
-      description: 'Custom roles, newest first, then built-in roles, unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, RoleFilterInput, RoleOrderInput, 'newest first, with built-in roles last'),
-      resolve: async (_enterprise, args, context) => {
-        const { search, scope, isBuiltIn } = args.filter ?? {};
-        const filter = {
-          search: search ?? undefined,
-          scope: scope ?? undefined,
-          isBuiltIn: isBuiltIn ?? undefined,
-        };
-        return nestedConnection(context, rolesOf(context.domain, filter, args.orderBy), args);
-      },
-    },
-    RoleConnection,
-  ),
-}));
+addList(Enterprise, 'roles', {
+  types: RoleList,
+  description: 'Custom and built-in roles.',
+  needs: 'viewRoles',
+  filter: RoleFilterInput,
+  order: RoleOrderInput,
+  defaultOrder: 'newest first, with built-in roles last',
+  read: (_enterprise, args, { domain }) => rolesOf(domain, parseListFilter(args.filter), args.orderBy),
+});
 
 const permissionsDescription =
   'Permissions that the role grants, at least one. The caller must hold each of them on the enterprise or in every organization.';

@@ -1,30 +1,21 @@
-import { prefixedId } from '../../../domain/ids.ts';
 import { type SecretRecord, secretsOf } from '../../../domain/library/secrets/secrets.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { addList, listTypes } from './add-list.ts';
 import { SecretTypeEnum } from './enums.ts';
-import { createdMembers, listArgs, orderInput, parseListFilter } from './list-inputs.ts';
-import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { createdMembers, orderInput, parseListFilter } from './list-inputs.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 
 export const Secret = builder.objectRef<SecretRecord>('Secret');
 
-/** SecretConnection and SecretEdge. */
-export const { connection: SecretConnection, edge: SecretEdge } = countedConnectionAndEdge(Secret, 'Secret', {
-  page: 'Page of a list of secrets.',
-  edge: 'Secret in a list, with its cursor.',
-});
+/** The types of lists of Secret. */
+export const SecretList = listTypes(Secret, 'Secret');
 
 builder.node(Secret, {
   description: 'Confidential value that agents need, such as a password. The value can be written but never read.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the secret, unique across all types.' },
   fields: (t) => ({
-    secretId: t.string({
-      description: 'REST id of the secret: `sec_` and 32 hexadecimal digits.',
-      resolve: ({ id }) => prefixedId('secret', id),
-    }),
+    secretId: restIdField(t, 'secret', 'REST id of the secret: `sec_` and 32 hexadecimal digits.'),
     key: t.exposeString('key', { description: 'Name of the secret, unique in the organization.' }),
     type: t.expose('type', {
       type: SecretTypeEnum,
@@ -59,23 +50,17 @@ const SecretOrderInput = orderInput('Secret', 'Time when the secret was created.
   key: 'The first 64 characters of the key, regardless of case.',
 });
 
-builder.objectFields(Organization, (t) => ({
-  secrets: t.connection(
-    {
-      type: Secret,
-      ...boundary(['viewSecrets', 'changeSecrets']),
-      description: 'Secrets of the organization, without their values. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, SecretFilterInput, SecretOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const { type, isSensitive } = args.filter ?? {};
-        const filter = {
-          ...parseListFilter(args.filter),
-          types: type ?? undefined,
-          isSensitive: isSensitive ?? undefined,
-        };
-        return nestedConnection(context, secretsOf(context.domain, id, filter, args.orderBy), args);
-      },
-    },
-    SecretConnection,
-  ),
-}));
+addList(Organization, 'secrets', {
+  types: SecretList,
+  description: 'Secrets of the organization, without their values.',
+  needs: ['viewSecrets', 'changeSecrets'],
+  filter: SecretFilterInput,
+  order: SecretOrderInput,
+  read: ({ id }, args, { domain }) => {
+    const filter = {
+      ...parseListFilter(args.filter),
+      types: args.filter?.type ?? undefined,
+    };
+    return secretsOf(domain, id, filter, args.orderBy);
+  },
+});

@@ -6,34 +6,18 @@ import {
 } from '../../../domain/identity/people/service-users.ts';
 import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
+import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
-import { boundary } from './needs.ts';
+import { createdBounds, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { Organization } from './organization-ref.ts';
-import {
-  RoleAssignment,
-  RoleAssignmentConnection,
-  RoleAssignmentFilterInput,
-  RoleAssignmentOrderInput,
-  roleConnection,
-  ServiceUser,
-} from './people.ts';
+import { ServiceUser } from './people.ts';
 import { organizationIdOf, ScopeInput, scopeDescription } from './scope-input.ts';
 
 const serviceUserIdDescription = 'Global ID or REST id of the service user (`service-user-…`).';
 
-/** ServiceUserConnection and ServiceUserEdge. */
-export const { connection: ServiceUserConnection, edge: ServiceUserEdge } = countedConnectionAndEdge(
-  ServiceUser,
-  'ServiceUser',
-  {
-    page: 'A page of service users in a list.',
-    edge: 'A service user in a list, with its cursor.',
-  },
-);
+/** The types of lists of ServiceUser. */
+export const ServiceUserList = listTypes(ServiceUser, 'ServiceUser');
 
 const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
   description:
@@ -58,51 +42,24 @@ const parseServiceUserFilter = (filter: typeof ServiceUserFilterInput.$inferInpu
   roleIds: readIds('role', filter?.roleIds),
 });
 
-builder.objectFields(Organization, (t) => ({
-  serviceUsers: t.connection(
-    {
-      type: ServiceUser,
-      ...boundary('viewServiceUsers'),
-      description: 'Service users of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const list = serviceUsersOf(context.domain, id, parseServiceUserFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    ServiceUserConnection,
-  ),
-}));
+addList(Organization, 'serviceUsers', {
+  types: ServiceUserList,
+  description: 'Service users of the organization.',
+  needs: 'viewServiceUsers',
+  filter: ServiceUserFilterInput,
+  order: ServiceUserOrderInput,
+  read: ({ id }, args, { domain }) => serviceUsersOf(domain, id, parseServiceUserFilter(args.filter), args.orderBy),
+});
 
-builder.objectFields(Enterprise, (t) => ({
-  serviceUsers: t.connection(
-    {
-      type: ServiceUser,
-      ...boundary('viewEnterpriseServiceUsers'),
-      description:
-        'Service users of the enterprise and of all its organizations. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, ServiceUserFilterInput, ServiceUserOrderInput),
-      resolve: async (_enterprise, args, context) => {
-        const list = serviceUsersOf(context.domain, null, parseServiceUserFilter(args.filter), args.orderBy);
-        return nestedConnection(context, list, args);
-      },
-    },
-    ServiceUserConnection,
-  ),
-}));
-
-builder.objectFields(ServiceUser, (t) => ({
-  roleAssignments: t.connection(
-    {
-      type: RoleAssignment,
-      description:
-        'Roles of the service user in the organizations whose service users the viewer manages; all roles if the viewer manages those of the enterprise. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, RoleAssignmentFilterInput, RoleAssignmentOrderInput),
-      resolve: async ({ id }, args, context) => roleConnection(context, 'serviceUser', id, args),
-    },
-    RoleAssignmentConnection,
-  ),
-}));
+addList(Enterprise, 'serviceUsers', {
+  types: ServiceUserList,
+  description: 'Service users of the enterprise and of all its organizations.',
+  needs: 'viewEnterpriseServiceUsers',
+  filter: ServiceUserFilterInput,
+  order: ServiceUserOrderInput,
+  read: (_enterprise, args, { domain }) =>
+    serviceUsersOf(domain, null, parseServiceUserFilter(args.filter), args.orderBy),
+});
 
 /** The payload of createServiceUser. */
 export const CreateServiceUserPayload = addMutation('createServiceUser', {

@@ -1,6 +1,5 @@
 import type { EntityChange } from '../../../domain/changes/watch-entities.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { watchChanges } from '../../../domain/sessions/watch-changes.ts';
 import { watchWaiting } from '../../../domain/sessions/watch-waiting.ts';
@@ -8,6 +7,7 @@ import { builder, type SchemaTypes } from '../builder.ts';
 import { afterDescription, Change, nowDescription, presentChange, startChanges } from './changes-field.ts';
 import { QuestionEvent } from './events.ts';
 import { needs, viewsSession } from './needs.ts';
+import { restIdField } from './organization-ref.ts';
 import { parseSessionFilter, SessionFilterInput } from './session-filter.ts';
 import { Session } from './sessions.ts';
 
@@ -16,10 +16,7 @@ type ChangedSession = EntityChange<SessionRecord>;
 /** The fields of every change of a session. */
 const sessionFields = (t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, ChangedSession>) => ({
   session: t.expose('record', { type: Session, nullable: true, description: nowDescription('Session') }),
-  sessionId: t.string({
-    description: 'REST id of the session: `devin-` and 32 hexadecimal digits.',
-    resolve: ({ id }) => prefixedId('session', id),
-  }),
+  sessionId: restIdField(t, 'session', 'REST id of the session: `devin-` and 32 hexadecimal digits.'),
 });
 
 const organizationIdDescription =

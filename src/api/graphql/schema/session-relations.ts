@@ -10,7 +10,7 @@ import { SessionSizeEnum } from './enums.ts';
 import { boundary, viewsSession } from './needs.ts';
 import { Playbook } from './playbooks.ts';
 import { parseSessionFilter, sessionListArgs } from './session-filter.ts';
-import { Session, SessionConnection } from './sessions.ts';
+import { Session, SessionList } from './sessions.ts';
 
 const SessionInsightsType = builder.objectRef<SessionInsights>('SessionInsights').implement({
   description: 'Message counts and size of a session. The messages are counted when the field is requested.',
@@ -40,7 +40,7 @@ builder.objectFields(Session, (t) => ({
         return nestedConnection(context, list, pageOf(args));
       },
     },
-    SessionConnection,
+    SessionList.connection,
   ),
   playbook: t.field({
     type: Playbook,

@@ -13,7 +13,7 @@ import { pageLimits } from '../loaders.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
 import { parseSessionFilter, type SessionListArgs, sessionListArgs } from './session-filter.ts';
-import { Session, SessionConnection } from './sessions.ts';
+import { Session, SessionList } from './sessions.ts';
 import { ViewerType } from './viewer.ts';
 
 // An enterprise permission applies to each session of the enterprise.
@@ -36,7 +36,7 @@ builder.queryField('sessions', (t) =>
       args: sessionListArgs(t.arg),
       resolve: (_root, args, context) => acrossConnection(context, 'viewable', args),
     },
-    SessionConnection,
+    SessionList.connection,
   ),
 );
 
@@ -50,7 +50,7 @@ builder.objectField(Enterprise, 'sessions', (t) =>
       args: sessionListArgs(t.arg),
       resolve: (_enterprise, args, context) => acrossConnection(context, 'enterprise', args),
     },
-    SessionConnection,
+    SessionList.connection,
   ),
 );
 
@@ -63,7 +63,7 @@ builder.objectFields(ViewerType, (t) => ({
       args: sessionListArgs(t.arg),
       resolve: (_viewer, args, context) => acrossConnection(context, 'own', args),
     },
-    SessionConnection,
+    SessionList.connection,
   ),
   waitingForMe: t.connection(
     {
@@ -73,6 +73,6 @@ builder.objectFields(ViewerType, (t) => ({
       args: sessionListArgs(t.arg),
       resolve: (_viewer, args, context) => acrossConnection(context, 'waiting', args),
     },
-    SessionConnection,
+    SessionList.connection,
   ),
 }));

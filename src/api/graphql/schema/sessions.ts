@@ -1,5 +1,4 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import { findSession } from '../../../domain/sessions/find-session.ts';
 import { type LogListRequest, logOf, logRequest } from '../../../domain/sessions/list-log.ts';
 import { type SessionRecord, sessionUrl } from '../../../domain/sessions/session.ts';
@@ -7,7 +6,7 @@ import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
+import { listTypes } from './add-list.ts';
 import {
   SessionEndReasonEnum,
   SessionEventKindEnum,
@@ -16,9 +15,9 @@ import {
   SessionStatusDetailEnum,
   SessionStatusEnum,
 } from './enums.ts';
-import { SessionEvent, SessionEventConnection, SessionMessage, SessionMessageConnection } from './events.ts';
+import { SessionEvent, SessionEventList, SessionMessage, SessionMessageList } from './events.ts';
 import { boundary, viewsSession } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { PullRequestType } from './pull-requests.ts';
 import { findLogAhead } from './sessions-ahead.ts';
@@ -28,10 +27,7 @@ builder.node(Session, {
   description: 'Work of an agent on a prompt, with its messages, log and results.',
   id: { resolve: (session) => session.id, description: 'Global ID of the session, unique across all types.' },
   fields: (t) => ({
-    sessionId: t.string({
-      description: 'REST id of the session: `devin-` and 32 hexadecimal digits.',
-      resolve: (session) => prefixedId('session', session.id),
-    }),
+    sessionId: restIdField(t, 'session', 'REST id of the session: `devin-` and 32 hexadecimal digits.'),
     url: t.field({
       type: 'URI',
       description: 'URL of the session’s page in the console.',
@@ -144,7 +140,7 @@ builder.node(Session, {
         resolve: (session, args, context) =>
           logConnection(context, session, logRequest(args, { messagesOnly: true })) as never,
       },
-      SessionMessageConnection,
+      SessionMessageList.connection,
     ),
     events: t.connection(
       {
@@ -160,7 +156,7 @@ builder.node(Session, {
         resolve: (session, args, context) =>
           logConnection(context, session, logRequest(args, { kinds: args.kinds ?? null, messagesOnly: false })),
       },
-      SessionEventConnection,
+      SessionEventList.connection,
     ),
   }),
 });
@@ -174,10 +170,8 @@ function logConnection(context: GraphqlContext, session: SessionRecord, request:
     : loaders.logPage(session, request).then((page) => toConnection(page, count));
 }
 
-export const { connection: SessionConnection, edge: SessionEdge } = countedConnectionAndEdge(Session, 'Session', {
-  page: 'Page of a list of sessions.',
-  edge: 'Session in a list, with its cursor.',
-});
+/** The types of lists of Session. */
+export const SessionList = listTypes(Session, 'Session');
 
 builder.queryField('session', (t) =>
   t.field({

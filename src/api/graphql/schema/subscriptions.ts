@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { refuseLastEventId } from '../last-event-id.ts';
 import { SessionEventKindEnum } from './enums.ts';
-import { SessionEventEdge, SessionMessageEdge } from './events.ts';
+import { SessionEventList, SessionMessageList } from './events.ts';
 import { needs, viewsSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
@@ -39,7 +39,7 @@ const refuseHeader = refuseLastEventId('an event of this session’s messages or
 
 builder.subscriptionFields((t) => ({
   sessionMessages: t.field({
-    type: SessionMessageEdge,
+    type: SessionMessageList.edge,
     extensions: needs(viewsSession),
     description:
       'Sends the messages of a session after the cursor, then new messages as they are written, each exactly once and in order. The subscription stays open after the session ends.',
@@ -54,7 +54,7 @@ builder.subscriptionFields((t) => ({
     },
   }),
   sessionEvents: t.field({
-    type: SessionEventEdge,
+    type: SessionEventList.edge,
     extensions: needs(viewsSession),
     description:
       'Sends the log entries of a session after the cursor (messages, tool calls, plans, status, usage and others), then new entries as they are written, each exactly once and in order. The subscription stays open after the session ends.',

@@ -3,22 +3,18 @@ import { usersOf } from '../../../domain/identity/people/list-users.ts';
 import { createUser, inviteUsers } from '../../../domain/identity/people/users.ts';
 import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
+import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
-import { boundary, exceptOwn } from './needs.ts';
+import { createdBounds, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { exceptOwn } from './needs.ts';
 import { User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
 
 const userIdDescription = 'Global ID or REST id of the user (`user-…`).';
 
-/** UserConnection and UserEdge. */
-export const { connection: UserConnection, edge: UserEdge } = countedConnectionAndEdge(User, 'User', {
-  page: 'A page of users of the enterprise.',
-  edge: 'A user in a list, with its cursor.',
-});
+/** The types of lists of User. */
+export const UserList = listTypes(User, 'User');
 
 const UserFilterInput = builder.inputType('UserFilter', {
   description:
@@ -39,25 +35,20 @@ const UserOrderInput = orderInput('User', 'Time when the user was created.', {
   email: 'The first 64 characters of the email address, regardless of case.',
 });
 
-builder.objectFields(Enterprise, (t) => ({
-  users: t.connection(
-    {
-      type: User,
-      ...boundary('viewEnterpriseMembers'),
-      description: 'Users of the enterprise. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, UserFilterInput, UserOrderInput),
-      resolve: async (_enterprise, args, context) => {
-        const filter = {
-          ...parseListFilter(args.filter),
-          email: args.filter?.email ?? undefined,
-          roleIds: readIds('role', args.filter?.roleIds),
-        };
-        return nestedConnection(context, usersOf(context.domain, filter, args.orderBy), args);
-      },
-    },
-    UserConnection,
-  ),
-}));
+addList(Enterprise, 'users', {
+  types: UserList,
+  description: 'Users of the enterprise.',
+  needs: 'viewEnterpriseMembers',
+  filter: UserFilterInput,
+  order: UserOrderInput,
+  read: (_enterprise, args, { domain }) => {
+    const filter = {
+      ...parseListFilter(args.filter),
+      roleIds: readIds('role', args.filter?.roleIds),
+    };
+    return usersOf(domain, filter, args.orderBy);
+  },
+});
 
 /** The payload of createUser. */
 export const CreateUserPayload = addMutation('createUser', {

@@ -1,6 +1,5 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission } from '../../../auth/viewer.ts';
-import { prefixedId } from '../../../domain/ids.ts';
 import type {
   WebhookAttempt,
   WebhookDeliveryRecord,
@@ -9,22 +8,22 @@ import type {
 import { webhookMessageId } from '../../../domain/webhooks/event-payload.ts';
 import { testEventType, type WebhookDeliveryType, webhookEventTypes } from '../../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
-import { countedConnection } from './counted-connection.ts';
+import { listTypes } from './add-list.ts';
+import { defineEnum } from './define-enum.ts';
 import { createdBounds, orderInput } from './list-inputs.ts';
+import { restIdField } from './organization-ref.ts';
 import { Session } from './sessions.ts';
 
 /** The status of a delivery. */
-const WebhookDeliveryStatusEnum = builder.enumType('WebhookDeliveryStatus', {
-  description: 'Status of the delivery of a webhook to an endpoint.',
-  values: {
-    PENDING: { value: 'pending', description: 'The webhook is being sent, or will be sent or retried.' },
-    DELIVERED: {
-      value: 'delivered',
-      description: 'The endpoint accepted the webhook: the HTTP status of its response was from 200 to 299.',
-    },
-    FAILED: { value: 'failed', description: 'The webhook could not be delivered and is not sent again by itself.' },
-  } as const satisfies Record<Uppercase<WebhookDeliveryStatus>, { value: WebhookDeliveryStatus; description: string }>,
-});
+const WebhookDeliveryStatusEnum = defineEnum<WebhookDeliveryStatus>(
+  'WebhookDeliveryStatus',
+  'Status of the delivery of a webhook to an endpoint.',
+  {
+    pending: 'The webhook is being sent, or will be sent or retried.',
+    delivered: 'The endpoint accepted the webhook: the HTTP status of its response was from 200 to 299.',
+    failed: 'The webhook could not be delivered and is not sent again by itself.',
+  },
+);
 
 const WebhookDeliveryEventTypeEnum = builder.enumType('WebhookDeliveryEventType', {
   description: 'Type of a webhook that is sent to an endpoint: an event of a session, or a test.',
@@ -64,11 +63,8 @@ const Attempt = builder.objectRef<WebhookAttempt>('WebhookAttempt').implement({
 /** A delivery of a webhook. */
 export const WebhookDelivery = builder.objectRef<WebhookDeliveryRecord>('WebhookDelivery');
 
-/** A page of deliveries. */
-export const WebhookDeliveryConnection = countedConnection(WebhookDelivery, 'WebhookDelivery', {
-  page: 'Page of a list of webhook deliveries.',
-  edge: 'Webhook delivery in a list, with its cursor.',
-});
+/** The types of lists of WebhookDelivery. */
+export const WebhookDeliveryList = listTypes(WebhookDelivery, 'WebhookDelivery');
 
 /** The input WebhookDeliveryFilter. */
 export const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
@@ -89,10 +85,7 @@ builder.node(WebhookDelivery, {
     'Webhook that is sent to an endpoint, with retries, until the endpoint accepts it or the delivery fails.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the delivery, unique across all types.' },
   fields: (t) => ({
-    webhookDeliveryId: t.string({
-      description: 'Id of the delivery: `delivery-` and 32 hexadecimal digits.',
-      resolve: ({ id }) => prefixedId('webhookDelivery', id),
-    }),
+    webhookDeliveryId: restIdField(t, 'webhookDelivery', 'Id of the delivery: `delivery-` and 32 hexadecimal digits.'),
     messageId: t.string({
       description: 'Value of the header `webhook-id`, which is equal for all attempts and all endpoints.',
       resolve: (delivery) => webhookMessageId(delivery),

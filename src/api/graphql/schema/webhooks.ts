@@ -1,55 +1,41 @@
-import { prefixedId } from '../../../domain/ids.ts';
 import { webhookDeliveriesOf } from '../../../domain/webhooks/deliveries.ts';
 import { type WebhookEndpointRecord, webhookEndpointsOf } from '../../../domain/webhooks/endpoints.ts';
 import { type WebhookEventType, webhookEventTypes } from '../../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
-import { nestedConnection } from '../connections.ts';
-import { countedConnectionAndEdge } from './counted-connection.ts';
-import { createdMembers, listArgs, orderInput, parseListFilter, readId } from './list-inputs.ts';
-import { boundary } from './needs.ts';
-import { Organization } from './organization-ref.ts';
+import { addList, listTypes } from './add-list.ts';
+import { defineEnum } from './define-enum.ts';
+import { createdMembers, orderInput, parseListFilter, readId } from './list-inputs.ts';
+import { Organization, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import {
   WebhookDelivery,
-  WebhookDeliveryConnection,
   WebhookDeliveryFilterInput,
+  WebhookDeliveryList,
   WebhookDeliveryOrderInput,
 } from './webhook-deliveries.ts';
 
 /** The event types that an endpoint can subscribe to. */
-export const WebhookEventTypeEnum = builder.enumType('WebhookEventType', {
-  description: 'Type of an event that is sent to webhook endpoints.',
-  values: {
-    SESSION_STATUS_CHANGED: {
-      value: 'session.status_changed',
-      description: webhookEventTypes['session.status_changed'].meaning,
-    },
-    SESSION_MESSAGE: { value: 'session.message', description: webhookEventTypes['session.message'].meaning },
-  } as const satisfies Record<string, { value: WebhookEventType; description: string }>,
-});
+export const WebhookEventTypeEnum = defineEnum<WebhookEventType>(
+  'WebhookEventType',
+  'Type of an event that is sent to webhook endpoints.',
+  {
+    'session.status_changed': webhookEventTypes['session.status_changed'].meaning,
+    'session.message': webhookEventTypes['session.message'].meaning,
+  },
+);
 
 /** An endpoint for webhooks. */
 export const WebhookEndpoint = builder.objectRef<WebhookEndpointRecord>('WebhookEndpoint');
 
-/** WebhookEndpointConnection and WebhookEndpointEdge. */
-export const { connection: WebhookEndpointConnection, edge: WebhookEndpointEdge } = countedConnectionAndEdge(
-  WebhookEndpoint,
-  'WebhookEndpoint',
-  {
-    page: 'Page of a list of webhook endpoints.',
-    edge: 'Webhook endpoint in a list, with its cursor.',
-  },
-);
+/** The types of lists of WebhookEndpoint. */
+export const WebhookEndpointList = listTypes(WebhookEndpoint, 'WebhookEndpoint');
 
 builder.node(WebhookEndpoint, {
   description:
     'URL to which events of an organization’s sessions are posted, except those of unlisted sessions. Webhooks are signed according to Standard Webhooks.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the endpoint, unique across all types.' },
   fields: (t) => ({
-    webhookEndpointId: t.string({
-      description: 'Id of the endpoint: `webhook-` and 32 hexadecimal digits.',
-      resolve: ({ id }) => prefixedId('webhookEndpoint', id),
-    }),
+    webhookEndpointId: restIdField(t, 'webhookEndpoint', 'Id of the endpoint: `webhook-` and 32 hexadecimal digits.'),
     url: t.expose('url', { type: 'URI', description: 'URL to which webhooks are posted.' }),
     description: t.exposeString('description', {
       nullable: true,
@@ -81,23 +67,6 @@ builder.node(WebhookEndpoint, {
         (await loaders.organizations.load(organizationId)) as never,
     }),
     ...authorshipFields(t),
-    deliveries: t.connection(
-      {
-        type: WebhookDelivery,
-        description:
-          'Deliveries to the endpoint of the last 30 days, including those not sent yet. Newest first unless `orderBy` says otherwise.',
-        args: listArgs(t.arg, WebhookDeliveryFilterInput, WebhookDeliveryOrderInput),
-        resolve: async (endpoint, args, context) => {
-          const filter = {
-            ...parseListFilter(args.filter),
-            status: args.filter?.status ?? undefined,
-            sessionId: readId('session', args.filter?.sessionId),
-          };
-          return nestedConnection(context, webhookDeliveriesOf(context.domain, endpoint, filter, args.orderBy), args);
-        },
-      },
-      WebhookDeliveryConnection,
-    ),
   }),
 });
 
@@ -130,24 +99,25 @@ builder.objectFields(WebhookDelivery, (t) => ({
   }),
 }));
 
-builder.objectFields(Organization, (t) => ({
-  webhookEndpoints: t.connection(
-    {
-      type: WebhookEndpoint,
-      ...boundary('manageWebhooks'),
-      description: 'Webhook endpoints of the organization. Newest first unless `orderBy` says otherwise.',
-      args: listArgs(t.arg, WebhookEndpointFilterInput, WebhookEndpointOrderInput),
-      resolve: async ({ id }, args, context) => {
-        const { isEnabled, isFailing, eventTypes } = args.filter ?? {};
-        const filter = {
-          ...parseListFilter(args.filter),
-          isEnabled: isEnabled ?? undefined,
-          isFailing: isFailing ?? undefined,
-          eventTypes: eventTypes ?? undefined,
-        };
-        return nestedConnection(context, webhookEndpointsOf(context.domain, id, filter, args.orderBy), args);
-      },
-    },
-    WebhookEndpointConnection,
-  ),
-}));
+addList(WebhookEndpoint, 'deliveries', {
+  types: WebhookDeliveryList,
+  description: 'Deliveries to the endpoint of the last 30 days, including those not sent yet.',
+  filter: WebhookDeliveryFilterInput,
+  order: WebhookDeliveryOrderInput,
+  read: (endpoint, args, { domain }) => {
+    const filter = {
+      ...parseListFilter(args.filter),
+      sessionId: readId('session', args.filter?.sessionId),
+    };
+    return webhookDeliveriesOf(domain, endpoint, filter, args.orderBy);
+  },
+});
+
+addList(Organization, 'webhookEndpoints', {
+  types: WebhookEndpointList,
+  description: 'Webhook endpoints of the organization.',
+  needs: 'manageWebhooks',
+  filter: WebhookEndpointFilterInput,
+  order: WebhookEndpointOrderInput,
+  read: ({ id }, args, { domain }) => webhookEndpointsOf(domain, id, parseListFilter(args.filter), args.orderBy),
+});

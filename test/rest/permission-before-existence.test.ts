@@ -70,8 +70,8 @@ function targetOf(route: Route, isThere: boolean): string {
 }
 
 async function send(caller: Caller, route: Route, isThere: boolean): Promise<{ status: number; body: any }> {
-  const fields = Object.keys(route.body?.properties ?? {}).filter((field) => !field.endsWith('as_user_id'));
-  const body = route.body === null ? undefined : goodBody(world, route.name, fields);
+  const properties = Object.entries(route.body?.properties ?? {}).filter(([field]) => !field.endsWith('as_user_id'));
+  const body = route.body === null ? undefined : goodBody(world, route.name, Object.fromEntries(properties));
   const token = route.path.startsWith('/v3') ? caller.v3 : caller.v1;
   const target = targetOf(route, isThere);
   const { status, body: answer } = await call(world.test, token, route.method, target, body);

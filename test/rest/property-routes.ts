@@ -112,7 +112,7 @@ async function fillingOf(world: PropertyWorld, route: Route): Promise<Filling> {
   return {
     ids: (name) => ids.get(name) ?? ['walk'],
     otherIds: [...never, ...others, ...(route.method === 'DELETE' ? [] : foreign)],
-    body: () => goodBody(world, route.name, Object.keys(route.body?.properties ?? {})),
+    body: () => goodBody(world, route.name, route.body?.properties ?? {}),
   };
 }
 

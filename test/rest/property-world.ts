@@ -116,8 +116,15 @@ const schedule = { name: 'Schedule', prompt: 'Sweep', frequency: '0 9 * * *', sc
 
 let count = 0;
 
-/** A valid body for a route, with all optional members; unique names are new each time. */
-export function goodBody(world: PropertyWorld, route: string, fields: readonly string[]): Record<string, unknown> {
+/**
+ * A valid body for a route, with all optional members; unique names are new each time. `properties`: the members of the body with
+ * their schemas, from which the values of numbers and booleans are taken that are not listed here.
+ */
+export function goodBody(
+  world: PropertyWorld,
+  route: string,
+  properties: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const { resourceIds } = world;
   count += 1;
   const wire = (kind: IdKind, id = resourceIds[kind]) => prefixedId(kind, id ?? '');
@@ -190,7 +197,22 @@ export function goodBody(world: PropertyWorld, route: string, fields: readonly s
     ...(route.includes('/automations') ? automation : {}),
   };
 
-  const unknown = fields.filter((field) => !(field in known));
-  if (unknown.length > 0) throw new Error(`Say in goodBody what "${unknown.join('", "')}" of ${route} is.`);
-  return Object.fromEntries(fields.map((field) => [field, known[field]]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([field, schema]) => {
+      const value = field in known ? known[field] : valueOfSchema(schema as ScalarSchema);
+      if (value === undefined) throw new Error(`Say in goodBody what "${field}" of ${route} is.`);
+      return [field, value];
+    }),
+  );
+}
+
+interface ScalarSchema {
+  readonly type?: string | readonly string[];
+  readonly minimum?: number;
+}
+
+function valueOfSchema({ type, minimum = 0 }: ScalarSchema): number | boolean | undefined {
+  const types = [type ?? []].flat();
+  if (types.includes('boolean')) return false;
+  return types.includes('integer') || types.includes('number') ? minimum : undefined;
 }

@@ -12,7 +12,7 @@ import { type SessionScope, sessionScopes } from './session-scopes.ts';
 import {
   enterpriseListQuery,
   parseOrganizations,
-  parseSessionFilter,
+  parseSessionList,
   presentSessions,
   sessionListQuery,
   sessionResponse,
@@ -60,8 +60,7 @@ export function serveInsights(api: VersionApi): void {
       refusals: [403, 404, 422],
     },
     async ({ context, query, param }) => {
-      const { first, after } = query;
-      const request = { organizationId: param('org_id'), filter: parseSessionFilter(query), first, after };
+      const request = { organizationId: param('org_id'), ...parseSessionList(query) };
       const records = await listSessions(context, request, page);
       return presentPageOf(records, await presentInsights(context, records.items));
     },
@@ -78,9 +77,7 @@ export function serveInsights(api: VersionApi): void {
       refusals: [403, 422],
     },
     async ({ context, query }) => {
-      const { first, after } = query;
-      const organizationIds = parseOrganizations(query);
-      const request = { organizationIds, filter: parseSessionFilter(query), first, after };
+      const request = { organizationIds: parseOrganizations(query), ...parseSessionList(query) };
       const records = await listEnterpriseSessions(context, request, page);
       return presentPageOf(records, await presentInsights(context, records.items));
     },

@@ -10,6 +10,7 @@ import {
   sessionUrl,
 } from '../../../domain/sessions/session.ts';
 import type { SessionFilter } from '../../../domain/sessions/session-filter.ts';
+import type { SessionsAcrossRequest } from '../../../domain/sessions/sessions-across.ts';
 import { sessionStatusDetails, sessionStatuses } from '../../../domain/sessions/status.ts';
 import { booleanParam, integerParam, listParam, textParam } from '../query.ts';
 import { pageQuery, time, timeSchema } from './dialect.ts';
@@ -136,8 +137,14 @@ export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>):
   };
 }
 
-/** The filter of a list. An invalid id matches nothing; it does not widen the list. */
-export function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFilter {
+/** Converts the query of a list of sessions to the domain's request. */
+export function parseSessionList(query: z.output<typeof sessionListQuery>): SessionsAcrossRequest {
+  const { first, after } = query;
+  return { filter: parseSessionFilter(query), first, after };
+}
+
+// An invalid id matches nothing; it does not widen the list.
+function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFilter {
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(clamp(seconds) * 1_000));
   const creators = [...(ids('user', query.user_ids) ?? []), ...(ids('serviceUser', query.service_user_ids) ?? [])];
   const matchesNone = query.schedule_id !== undefined || query.repo_names !== undefined || query.category !== undefined;

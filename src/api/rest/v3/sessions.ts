@@ -12,7 +12,7 @@ import {
   enterpriseListQuery,
   parseOrganizations,
   parseSessionCreate,
-  parseSessionFilter,
+  parseSessionList,
   presentSession,
   presentSessions,
   presentWithChildren,
@@ -60,8 +60,7 @@ function serveLists(api: VersionApi): void {
       refusals: [403, 404, 422],
     },
     async ({ context, query, param }) => {
-      const { first, after } = query;
-      const request = { organizationId: param('org_id'), filter: parseSessionFilter(query), first, after };
+      const request = { organizationId: param('org_id'), ...parseSessionList(query) };
       return presentPage(await listSessions(context, request, page), (session) =>
         presentWithChildren(context, session),
       );
@@ -79,9 +78,7 @@ function serveLists(api: VersionApi): void {
       refusals: [403, 422],
     },
     async ({ context, query }) => {
-      const { first, after } = query;
-      const organizationIds = parseOrganizations(query);
-      const request = { organizationIds, filter: parseSessionFilter(query), first, after };
+      const request = { organizationIds: parseOrganizations(query), ...parseSessionList(query) };
       const records = await listEnterpriseSessions(context, request, page);
       return presentPageOf(records, await presentSessions(context, records.items));
     },

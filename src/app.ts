@@ -26,9 +26,9 @@ import type { OpenStreams } from './domain/limits/open-streams.ts';
 import { warnOfMaintenance } from './domain/maintenance/maintenance.ts';
 import { createWatches, type Watches } from './domain/subscriptions/watches.ts';
 import type { LegacyUses } from './domain/usage/legacy-calls/legacy-uses.ts';
-import type { FastPathHandler } from './http/fast-path.ts';
 import { type HttpListener, listen, listeningAddress, serviceAddress } from './http/listen.ts';
-import { createResponseFinalizer } from './http/response-finalizer.ts';
+import type { Reply } from './http/reply.ts';
+import type { RequestView } from './http/request-view.ts';
 import { defaultRequestTimes, type RequestTimes } from './http/slow-requests.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -58,10 +58,8 @@ export interface App {
   readonly legacyUses: LegacyUses;
   /** Null without the worker role. */
   readonly worker: Worker | null;
-  /** Answers one HTTP request of any API; `address` is the caller's. */
-  fetch(request: Request, address: string | null): Promise<Response>;
-  /** The fast paths. A request goes to `fetch` only if they return null. */
-  fastPath: FastPathHandler;
+  /** Answers one HTTP request of any API. */
+  respond(request: RequestView): Promise<Reply>;
   /** Listens and starts the background work; returns the address. */
   start(): Promise<{ url: string }>;
   /** Closes every connection, stops every agent, and closes the store. Safe to call twice. */
@@ -122,7 +120,6 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   });
   const web = createConsole(services, builtConsole);
   const route = createRequestRouter(config, { rest, web, graphql, readiness, baseUrl: () => services.baseUrl });
-  const finalizer = createResponseFinalizer(config);
 
   const app: App = {
     installation,
@@ -132,11 +129,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     keyUses,
     legacyUses,
     worker,
-    fetch: (request, address) => finalizer.finalize(request, () => route(request, address).catch(outagePage)),
-    fastPath(incoming, address) {
-      if (!config.roles.includes('api')) return null;
-      return incoming.url === '/graphql' ? graphql.fastPath(incoming, address) : rest.fastPath(incoming, address);
-    },
+    respond: (request) => route(request).catch(outagePage),
     async start() {
       services.notifier.subscribe('keys', services.keyCache.invalidate);
       await services.notifier.start();
@@ -165,10 +158,8 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const { server, inFlight } = createHttpServer(config, {
     log,
     requestTimes: parts.requestTimes,
-    finalizer,
-    // Read on each request: tests replace both.
-    fetch: (request, address) => app.fetch(request, address),
-    fastPath: (incoming, address) => app.fastPath(incoming, address),
+    // Read on each request: tests replace it.
+    respond: (request) => app.respond(request),
     upgrade: graphql.upgrade,
   });
 

@@ -1,16 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { getRequestListener, RequestError } from '@hono/node-server';
+import { createServer, type Server } from 'node:http';
 import type { createGraphql } from '../api/graphql/server.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../domain/context.ts';
-import { setDestroySocket } from '../http/destroy-socket.ts';
-import { createFastPath, type FastPathHandler } from '../http/fast-path.ts';
+import { createPipeline } from '../http/create-pipeline.ts';
 import { ignoreUpgrade } from '../http/ignore-upgrade.ts';
 import { createInFlight } from '../http/in-flight.ts';
 import { limitConnections } from '../http/limit-connections.ts';
 import { headerLimit, refuseUnreadable } from '../http/refuse-unreadable.ts';
-import { refuseAddress, refuseNonCanonicalTarget } from '../http/request-target.ts';
-import type { ResponseFinalizer } from '../http/response-finalizer.ts';
+import type { Reply } from '../http/reply.ts';
+import type { RequestView } from '../http/request-view.ts';
 import { type RequestTimes, requireBodyRate, serverTimes } from '../http/slow-requests.ts';
 import { connectionNetwork, createAddressOf } from './client-address.ts';
 
@@ -18,11 +16,8 @@ import { connectionNetwork, createAddressOf } from './client-address.ts';
 export interface HttpServerParts {
   readonly log: Log;
   readonly requestTimes: RequestTimes;
-  readonly finalizer: ResponseFinalizer;
-  /** Answers a request; `address` is the caller's. */
-  fetch(request: Request, address: string | null): Promise<Response>;
-  /** Answers a request on the fast path; null: `fetch` does. */
-  readonly fastPath: FastPathHandler;
+  /** Answers a request. */
+  respond(request: RequestView): Promise<Reply>;
   /** Takes a WebSocket connection to `/graphql`. */
   readonly upgrade: ReturnType<typeof createGraphql>['upgrade'];
 }
@@ -35,29 +30,13 @@ export interface HttpServer {
 
 /** Creates the HTTP server of a process, with the limits of its connections, headers and bodies. */
 export function createHttpServer(config: Config, parts: HttpServerParts): HttpServer {
-  const { log, requestTimes, finalizer } = parts;
+  const { log, requestTimes, respond } = parts;
   const addressOf = createAddressOf(config.trustProxy);
-  const fastPath = createFastPath({ handler: parts.fastPath, finalizer, addressOf, log });
-  const listener = getRequestListener(
-    async (request, env) => {
-      const incoming = env.incoming as IncomingMessage;
-      const answer = fastPath.findAnswer(incoming);
-      if (answer) return finalizer.finalize(request, async () => answer);
-      setDestroySocket(request, () => (env.outgoing as ServerResponse).destroy());
-      return refuseNonCanonicalTarget(request, incoming) ?? parts.fetch(request, addressOf(incoming));
-    },
-    {
-      errorHandler(error) {
-        if (error instanceof RequestError) return refuseAddress();
-        log.error({ err: error }, 'A request failed.');
-        return new Response(null, { status: 500 });
-      },
-    },
-  );
+  const listener = createPipeline({ respond, corsOrigins: config.corsOrigins, addressOf, log });
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
   const serverOptions = { keepAliveTimeout, ...headerLimit, ...serverTimes(requestTimes) };
-  const server = createServer(serverOptions, inFlight.wrap(fastPath.wrap(listener)));
+  const server = createServer(serverOptions, inFlight.wrap(listener));
   limitConnections(server, config, connectionNetwork);
   requireBodyRate(server, requestTimes);
   refuseUnreadable(server);

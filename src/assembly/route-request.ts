@@ -2,9 +2,10 @@ import type { createConsole } from '../api/console/console-app.ts';
 import type { createGraphql } from '../api/graphql/server.ts';
 import type { createRest } from '../api/rest/router.ts';
 import type { Config } from '../config/config.ts';
-import { destroySocket } from '../http/destroy-socket.ts';
+import { type Reply, textReply } from '../http/reply.ts';
+import type { RequestView } from '../http/request-view.ts';
 import type { createReadiness } from './readiness.ts';
-import { optionsResponse, plainText, welcome } from './service-pages.ts';
+import { optionsReply, welcome } from './service-pages.ts';
 
 /** The APIs of a process, and what the pages of the service itself need. */
 export interface RoutedParts {
@@ -16,24 +17,23 @@ export interface RoutedParts {
   readonly baseUrl: () => string;
 }
 
-/** Creates the function that passes a request to the API, or the page, that its path belongs to. `address` is the caller's. */
+/** Creates the function that passes a request to the API, or the page, that its path belongs to. */
 export function createRequestRouter(config: Config, { rest, web, graphql, readiness, baseUrl }: RoutedParts) {
-  return async (request: Request, address: string | null): Promise<Response> => {
-    const { pathname } = new URL(request.url);
+  return async (request: RequestView): Promise<Reply> => {
+    const { path } = request;
     const isOptions = request.method === 'OPTIONS';
-    if (isOptions && ['/', '/healthz', '/readyz'].includes(pathname)) return optionsResponse('GET, HEAD, OPTIONS');
-    if (pathname === '/healthz') return plainText(200, 'ok');
-    if (pathname === '/readyz') return plainText(...(await readiness.check()));
+    if (isOptions && ['/', '/healthz', '/readyz'].includes(path)) return optionsReply('GET, HEAD, OPTIONS');
+    if (path === '/healthz') return textReply(200, 'ok');
+    if (path === '/readyz') return textReply(...(await readiness.check()));
     if (!config.roles.includes('api'))
-      return plainText(404, 'This process does not serve the API: its ROLES lack "api".');
-    if (isOptions && pathname === '/graphql') return optionsResponse('GET, POST, OPTIONS');
-    if (isOptions && pathname === '/graphql/stream') return optionsResponse('GET, POST, PUT, DELETE, OPTIONS');
-    if (pathname === '/graphql' || pathname.startsWith('/graphql/'))
-      return graphql.fetch(request, { address, cut: () => destroySocket(request) });
-    const consoleResponse = await web.fetch(request, { address });
-    if (consoleResponse) return consoleResponse;
-    if (pathname === '/') return plainText(200, welcome(baseUrl()));
-    const response = await rest.fetch(request, { address });
-    return response.status === 404 ? ((await web.missing(request)) ?? response) : response;
+      return textReply(404, 'This process does not serve the API: its ROLES lack "api".');
+    if (isOptions && path === '/graphql') return optionsReply('GET, POST, OPTIONS');
+    if (isOptions && path === '/graphql/stream') return optionsReply('GET, POST, PUT, DELETE, OPTIONS');
+    if (path === '/graphql' || path.startsWith('/graphql/')) return graphql.respond(request);
+    const consoleReply = web.respond(request);
+    if (consoleReply !== null) return consoleReply;
+    if (path === '/') return textReply(200, welcome(baseUrl()));
+    const reply = await rest.respond(request);
+    return reply.status === 404 ? ((await web.missing(request)) ?? reply) : reply;
   };
 }

@@ -1,22 +1,18 @@
 import { UnavailableError } from '../common/errors.ts';
 import { asRefusal } from '../domain/unavailable.ts';
-
-/** A plain-text answer of one line. */
-export function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
-}
+import { Reply, textReply } from '../http/reply.ts';
 
 /** The response to an error of a page: 503 in an outage. Rethrows any other error. */
-export function outagePage(error: unknown): Response {
+export function outagePage(error: unknown): Reply {
   const refusal = asRefusal(error);
   if (!(refusal instanceof UnavailableError)) throw error;
   const headers = { 'retry-after': String(refusal.retryAfterSeconds), 'cache-control': 'no-store' };
-  return plainText(503, refusal.message, headers);
+  return textReply(503, refusal.message, headers);
 }
 
 /** The answer to OPTIONS: the allowed methods. */
-export function optionsResponse(allow: string): Response {
-  return new Response(null, { status: 204, headers: { allow } });
+export function optionsReply(allow: string): Reply {
+  return new Reply(204, { allow });
 }
 
 /** The text at / for clients that are not browsers. */

@@ -122,24 +122,6 @@ export async function authenticate(
   return key.viewer;
 }
 
-/**
- * Returns the viewer of a token that this process has read recently, with the result of {@link authenticate}. Null: the
- * token must be authenticated first, and may be valid or not.
- */
-export function findCachedViewer(
-  services: AuthServices,
-  token: string,
-  address: string | null,
-): Viewer | null | Promise<Viewer | null> {
-  const use = (key: CachedKey | null): Viewer | null => {
-    if (!key || !isLive(key.row, services.now()) || !isAddressAllowed(key.row.ipRanges, address)) return null;
-    services.keyUsage.recordUse(key.row.id, key.newHash);
-    return key.viewer;
-  };
-  const cached = services.keyCache.find(token);
-  return cached instanceof Promise ? cached.then(use) : use(cached);
-}
-
 async function readKey(services: AuthServices, token: string | null): Promise<CachedKey | null> {
   const hashes = token === null ? [] : services.keyring.tokenHashes(token);
   const row = await findKey(services, hashes);

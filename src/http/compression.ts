@@ -2,12 +2,11 @@ import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
+import { appended, Reply } from './reply.ts';
+import type { RequestView } from './request-view.ts';
 
 /** A smaller response fits into one packet anyway. */
 const minBytes = 1_024;
-
-/** Up to this length, Node writes a text together with its headers from a stack buffer. */
-const maxTextBytes = 12_288;
 
 /**
  * Text types that are sent complete. Event streams and multipart are excluded: each of their chunks must be delivered
@@ -23,59 +22,30 @@ const gzipAsync = promisify(gzip);
  * Compresses a response with gzip if it is text of sufficient length and the client accepts gzip. A response of unknown
  * length is compressed while it is written, in chunks and at the pace of the client. Files are not compressed.
  */
-export async function compressResponse(request: Request, response: Response): Promise<Response> {
-  const { headers } = response;
-  if (!isCompressible(response)) return response;
-  headers.append('vary', 'Accept-Encoding');
-  if (response.status === 304 || !takesGzip(request.headers.get('accept-encoding'))) return response;
-  const length = headers.get('content-length');
-  if (length !== null && Number(length) < minBytes) return response;
+export function compressReply(request: RequestView, reply: Reply): Reply | Promise<Reply> {
+  if (!isCompressible(reply)) return reply;
+  const { status, headers, body } = reply;
+  const length = lengthOf(reply);
+  const isShort = length !== null && length < minBytes;
+  const varying = reply.with({ vary: appended(headers.vary, 'Accept-Encoding') });
+  if (status === 304 || isShort || !takesGzip(request.header('accept-encoding'))) return varying;
   // HEAD gets the headers of GET, as far as they are known without the body.
-  if (response.body === null || request.method === 'HEAD') {
-    if (length === null) return response;
-    setGzipHeaders(headers);
-    return new Response(null, { status: response.status, headers });
-  }
-  if (length === null) return compressStream(response, response.body);
-  return gzipResponse(response, new Uint8Array(await response.arrayBuffer()));
+  if (body === null) return length === null ? varying : gzipped(varying, null);
+  if (body instanceof ReadableStream) return compressStream(varying, body);
+  return gzipAsync(body, options).then((bytes) => gzipped(varying, bytes));
 }
 
-/** Encodes JSON as {@link compressResponse} would send it. Returns a promise only if it is compressed. */
-export function packJson(text: string | null, accepted: string | undefined): PackedJson | Promise<PackedJson> {
-  const headers = { vary: 'Accept-Encoding' };
-  if (text === null) return { headers, body: null, length: 0 };
-  // A short text goes out in one chunk with the headers. For a long text, Node would allocate three times its length
-  // first.
-  const body = text.length <= maxTextBytes ? text : Buffer.from(text);
-  const length = Buffer.byteLength(body);
-  if (length >= minBytes && takesGzip(accepted ?? null)) {
-    return gzipAsync(body, options).then((packed) => {
-      return { headers: { ...headers, 'content-encoding': 'gzip' }, body: packed, length: packed.length };
-    });
-  }
-  return { headers, body, length };
+function isCompressible({ status, headers }: Reply): boolean {
+  if (status === 304) return headers.etag !== undefined;
+  if (status === 206 || headers['content-encoding'] || headers['content-disposition']) return false;
+  return compressible.test((headers['content-type'] as string | undefined) ?? '');
 }
 
-/** See {@link packJson}. */
-export interface PackedJson {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Null: there is none. */
-  readonly body: string | Buffer | null;
-  /** The length of the body in bytes. */
-  readonly length: number;
-}
-
-async function gzipResponse({ status, headers }: Response, content: Uint8Array): Promise<Response> {
-  const bytes = await gzipAsync(content, options);
-  setGzipHeaders(headers);
-  headers.set('content-length', String(bytes.byteLength));
-  return new Response(bytes, { status, headers });
-}
-
-function isCompressible({ status, headers }: Response): boolean {
-  if (status === 304) return headers.has('etag');
-  if (status === 206 || headers.has('content-encoding') || headers.has('content-disposition')) return false;
-  return compressible.test(headers.get('content-type') ?? '');
+function lengthOf({ headers, body }: Reply): number | null {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body instanceof Uint8Array) return body.byteLength;
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
 }
 
 /** Returns true if `Accept-Encoding` accepts gzip, or anything, with a weight above 0. */
@@ -85,15 +55,14 @@ function takesGzip(header: string | null): boolean {
   return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
-function setGzipHeaders(headers: Headers): void {
-  headers.delete('content-length');
-  headers.set('content-encoding', 'gzip');
+function gzipped({ status, headers }: Reply, body: Uint8Array | ReadableStream<Uint8Array> | null): Reply {
+  const { 'content-length': _, ...others } = headers;
+  return new Reply(status, { ...others, 'content-encoding': 'gzip' }, body);
 }
 
 // Waits for the beginning: a short response stays uncompressed, and one that is already complete is compressed in one
 // step.
-async function compressStream(response: Response, body: ReadableStream<Uint8Array>): Promise<Response> {
-  const { status, headers } = response;
+async function compressStream(reply: Reply, body: ReadableStream<Uint8Array>): Promise<Reply> {
   const reader = body.getReader();
   const head: Uint8Array[] = [];
   let size = 0;
@@ -103,8 +72,10 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
     // A source that fails aborts the response below, as it would without compression.
     const part = await Promise.race([next, ...(isLong ? [soon()] : [])]).catch(() => null);
     if (part === null) break;
-    if (part.done)
-      return isLong ? gzipResponse(response, Buffer.concat(head)) : new Response(Buffer.concat(head), response);
+    if (part.done) {
+      const bytes = Buffer.concat(head);
+      return isLong ? gzipped(reply, await gzipAsync(bytes, options)) : new Reply(reply.status, reply.headers, bytes);
+    }
     head.push(part.value);
     size += part.value.byteLength;
     next = reader.read();
@@ -112,11 +83,10 @@ async function compressStream(response: Response, body: ReadableStream<Uint8Arra
   }
   // Awaited below; this only prevents an unhandled rejection if something fails before.
   next.catch(() => undefined);
-  setGzipHeaders(headers);
   const packer = createGzip(options);
   // If the source fails or the client disconnects, the pipeline ends both sides.
   pipeline(Readable.from(rest(head, next, reader), { objectMode: false }), packer, () => undefined);
-  return new Response(Readable.toWeb(packer) as ReadableStream<Uint8Array>, { status, headers });
+  return gzipped(reply, Readable.toWeb(packer) as ReadableStream<Uint8Array>);
 }
 
 const soon = () => new Promise<null>((resolve) => setImmediate(resolve, null));

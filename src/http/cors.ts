@@ -1,11 +1,12 @@
+import { appended, Reply } from './reply.ts';
+import type { RequestView } from './request-view.ts';
+
 /** The CORS headers for pages of other origins. */
 export interface Cors {
   /** The response to a preflight request; null for every other request. */
-  preflight(request: Request): Response | null;
-  /** The headers by which {@link Cors.allow} lets a page of an origin read a response. */
-  headersFor(origin: string | null): Readonly<Record<string, string>>;
-  /** Lets the page that sent the request read the response, whatever its status. */
-  allow(request: Request, response: Response): Response;
+  preflight(request: RequestView): Reply | null;
+  /** Lets the page that sent the request read the response, of any status. */
+  allow(request: RequestView, reply: Reply): Reply;
 }
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -41,42 +42,35 @@ const preflightMaxAge = '600';
 export function createCors(origins: readonly string[]): Cors {
   const isAny = origins.includes('*');
   const allowedOrigins = new Set(origins);
-  const headersOf = (origin: string | null): Record<string, string> => ({
-    // Also sent without an `Origin`: otherwise a cache could serve that response to a page.
-    ...(!isAny && allowedOrigins.size > 0 ? { vary: 'Origin' } : {}),
-    ...(origin === null || !(isAny || allowedOrigins.has(origin))
-      ? {}
-      : { 'access-control-allow-origin': isAny ? '*' : origin }),
-  });
-  const appendCorsHeaders = (request: Request, headers: Headers): boolean => {
-    const corsHeaders = headersOf(request.headers.get('origin'));
-    for (const [name, value] of Object.entries(corsHeaders)) headers.append(name, value);
-    return 'access-control-allow-origin' in corsHeaders;
+  /** The value of `Access-Control-Allow-Origin`; null if the page may not read the response. */
+  const allowedOrigin = (request: RequestView): string | null => {
+    const origin = request.header('origin');
+    if (origin === null || !(isAny || allowedOrigins.has(origin))) return null;
+    return isAny ? '*' : origin;
   };
   return {
     preflight(request) {
-      if (request.method !== 'OPTIONS' || !request.headers.has('access-control-request-method')) return null;
-      const headers = new Headers();
-      if (!appendCorsHeaders(request, headers)) return null;
-      headers.append('vary', 'Access-Control-Request-Headers');
-      headers.set('access-control-allow-methods', methods);
-      headers.set(
-        'access-control-allow-headers',
-        request.headers.get('access-control-request-headers') ?? defaultHeaders,
-      );
-      headers.set('access-control-max-age', preflightMaxAge);
-      return new Response(null, { status: 204, headers });
+      if (request.method !== 'OPTIONS' || request.header('access-control-request-method') === null) return null;
+      const origin = allowedOrigin(request);
+      if (origin === null) return null;
+      return new Reply(204, {
+        'vary': isAny ? 'Access-Control-Request-Headers' : 'Origin, Access-Control-Request-Headers',
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': methods,
+        'access-control-allow-headers': request.header('access-control-request-headers') ?? defaultHeaders,
+        'access-control-max-age': preflightMaxAge,
+      });
     },
-    headersFor(origin) {
-      const corsHeaders = headersOf(origin);
-      return 'access-control-allow-origin' in corsHeaders
-        ? { ...corsHeaders, 'access-control-expose-headers': exposedHeaders }
-        : corsHeaders;
-    },
-    allow(request, response) {
-      if (appendCorsHeaders(request, response.headers))
-        response.headers.set('access-control-expose-headers', exposedHeaders);
-      return response;
+    allow(request, reply) {
+      if (allowedOrigins.size === 0) return reply;
+      const origin = allowedOrigin(request);
+      return reply.with({
+        // Also sent without an `Origin`: otherwise a cache could serve that response to a page.
+        ...(isAny ? {} : { vary: appended(reply.headers.vary, 'Origin') }),
+        ...(origin === null
+          ? {}
+          : { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders }),
+      });
     },
   };
 }

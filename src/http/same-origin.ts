@@ -1,4 +1,5 @@
 import { parseUrl } from '../common/parse-url.ts';
+import type { RequestView } from './request-view.ts';
 
 /**
  * Returns true if a page of this service sent the request. Browsers send the header `Origin` with every POST, DELETE
@@ -21,6 +22,6 @@ export function isOwnOrigin(
  * Returns true if the request has the header of the console's pages. Pages of other origins may not send it without
  * permission.
  */
-export function isFromConsole(headers: Headers): boolean {
-  return headers.get('switchyard-client') === 'console';
+export function isFromConsole(request: RequestView): boolean {
+  return request.header('switchyard-client') === 'console';
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { call, startApp, type TestApp } from '../support/app.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow, rawSocket } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -73,13 +73,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect(status).toMatchObject({ node: { seq: 1, kind: 'STATUS', __typename: 'StatusEvent', status: 'NEW' } });
     expect(message).toMatchObject({ node: { seq: 2, kind: 'MESSAGE', __typename: 'SessionMessage' } });
     const some = follow(client, query, { id, kinds: ['STATUS'], after: message.cursor });
-    await test.app.fetch(
-      new Request(`${test.url}/v1/sessions/${id}`, {
-        method: 'DELETE',
-        headers: { authorization: `Bearer ${test.v1Key}` },
-      }),
-      null,
-    );
+    await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
     expect((await some.take(1))[0].data.sessionEvents.node).toMatchObject({ seq: 3, kind: 'STATUS', status: 'EXIT' });
   });
 
@@ -91,13 +85,7 @@ describe.each(readers)('through %s', (readerIs) => {
       { id },
     );
     expect((await following.take(1))[0].data.sessionUpdated).toEqual({ status: 'NEW' });
-    await test.app.fetch(
-      new Request(`${test.url}/v1/sessions/${id}`, {
-        method: 'DELETE',
-        headers: { authorization: `Bearer ${test.v1Key}` },
-      }),
-      null,
-    );
+    await call(test, test.v1Key, 'DELETE', `/v1/sessions/${id}`);
     expect((await following.take(1))[0].data.sessionUpdated).toEqual({ status: 'EXIT' });
   });
 

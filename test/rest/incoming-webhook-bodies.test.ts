@@ -4,6 +4,7 @@ import { createIncomingWebhooks } from '../../src/api/rest/incoming-webhooks.ts'
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeWebhook } from '../support/incoming-webhooks.ts';
 import { connectRaw } from '../support/raw-http.ts';
+import { viewOf } from '../support/request-views.ts';
 
 let test: TestApp;
 beforeAll(async () => {
@@ -102,7 +103,7 @@ describe('bodies with an unchecked signature', () => {
       },
       { highWaterMark: 0 },
     );
-    const answer = webhooks.fetch(requestOf(path, body), { address });
+    const answer = webhooks.respond(viewOf(requestOf(path, body), address));
     await Promise.race([read, answer]);
     return { answer, end: () => end() };
   }
@@ -120,8 +121,8 @@ describe('bodies with an unchecked signature', () => {
     const webhooks = createIncomingWebhooks(test.app.services, limits);
     const openRequest = await hold(webhooks, '192.0.2.1', noAutomation);
     const send = async (address: string, count: number) => {
-      const answer = await webhooks.fetch(requestOf(path, 'x'.repeat(count)), { address });
-      return [answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')];
+      const answer = await webhooks.respond(viewOf(requestOf(path, 'x'.repeat(count)), address));
+      return [answer.status, answer.headers['retry-after'] ?? null, answer.headers.connection ?? null];
     };
     expect(await send('192.0.2.1', 200)).toEqual([503, '5', 'close']);
     expect(await send('192.0.2.2', 500)).toEqual([503, '5', 'close']);

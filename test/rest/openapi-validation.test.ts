@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { App } from '../../src/app.ts';
+import { jsonReply } from '../../src/http/reply.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
 import { validateAgainstOpenApi } from '../support/openapi-validation.ts';
+import { viewOf } from '../support/request-views.ts';
 import { startApp, type TestApp } from './rest-app.ts';
 
 // Every test app validates its responses against the OpenAPI documents when it closes; this file tests that validation.
@@ -16,13 +18,13 @@ type Answer = { status: number; body: any };
 async function validateWith(change: (answer: Answer) => Answer, init: RequestInit = {}): Promise<unknown> {
   const server = app.app;
   const changing = {
-    async fetch(request: Request, address: string | null) {
-      const response = await server.fetch(request, address);
-      if (new URL(request.url).pathname.startsWith('/openapi')) return response;
-      const { status, body } = change({ status: response.status, body: await response.json() });
-      return Response.json(body, { status });
+    async respond(request: RequestView) {
+      const reply = await server.respond(request);
+      if (request.path.startsWith('/openapi')) return reply;
+      const { status, body } = change({ status: reply.status, body: JSON.parse(String(reply.body)) });
+      return jsonReply(status, body);
     },
-  } as App;
+  };
   const validation = validateAgainstOpenApi(changing);
   const length = String(init.body?.toString().length ?? 0);
   const authorization = `Bearer ${app.adminToken}`;
@@ -31,7 +33,7 @@ async function validateWith(change: (answer: Answer) => Answer, init: RequestIni
     headers,
     ...init,
   });
-  await (await changing.fetch(request, null)).text();
+  await changing.respond(viewOf(request, null));
   return validation.requireNone().then(
     () => null,
     (error: Error) => error.message,

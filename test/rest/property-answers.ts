@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import type { Attempt, Route, Sent } from '../support/arbitraries-of-requests.ts';
+import { responseOf, viewOf } from '../support/request-views.ts';
 import type { TestApp } from './rest-app.ts';
 
 /** The timeout of a request; one without a response by then hangs. */
@@ -47,12 +47,10 @@ async function answerTo(test: TestApp, { method, target, headers, body, isOverSo
   });
   // Node accepts 16 KiB of headers, and refuses larger ones itself.
   const isSent = isOverSocket && target.length < 8_000;
-  const response = await (isSent ? fetch(request) : test.app.fetch(request, '127.0.0.1'));
+  const response = await (isSent ? fetch(request) : test.app.respond(viewOf(request, '127.0.0.1')).then(responseOf));
   const isEndless = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
   if (isEndless) await response.body?.cancel();
-  const bytes = isEndless ? null : Buffer.from(await response.arrayBuffer());
-  const isPacked = !isSent && bytes?.length !== 0 && response.headers.get('content-encoding') === 'gzip';
-  const text = bytes && (isPacked ? gunzipSync(bytes) : bytes).toString();
+  const text = isEndless ? null : await response.text();
   return { status: response.status, headers: response.headers, text };
 }
 

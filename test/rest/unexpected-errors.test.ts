@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRest, type Rest } from '../../src/api/rest/router.ts';
 import type { Log } from '../../src/domain/context.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
+import { responseOf, viewOf } from '../support/request-views.ts';
 import { call, startApp, type TestApp } from './rest-app.ts';
 
 let app: TestApp;
@@ -21,8 +22,10 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-const get = (token: string, path: string) =>
-  rest.fetch(new Request(app.url + path, { headers: { authorization: `Bearer ${token}` } }), { address: null });
+async function get(token: string, path: string): Promise<Response> {
+  const request = new Request(app.url + path, { headers: { authorization: `Bearer ${token}` } });
+  return responseOf(await rest.respond(viewOf(request, null)));
+}
 
 const breakTable = (name: string) => app.app.services.store.execute(`alter table ${name} rename to broken_${name}`);
 

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { App } from '../../src/app.ts';
+import { Reply } from '../../src/http/reply.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
+import { responseOf, viewOf } from './request-views.ts';
 
 /** The maximum size of a validated body; longer ones pass without validation. */
 const maxBytes = 4 * 1_024 * 1_024;
@@ -16,63 +16,36 @@ let described: Promise<readonly DescribedOperation[]> | null = null;
  * match without additional properties. The body of an accepted request must match too. Undescribed paths (aliases) and event
  * streams pass.
  */
-export function validateAgainstOpenApi(app: App): { requireNone(): Promise<void> } {
+export function validateAgainstOpenApi(app: Pick<App, 'respond'>): { requireNone(): Promise<void> } {
   const differences = new Set<string>();
   const pending: Promise<void>[] = [];
-  const fetch = app.fetch;
+  const { respond } = app;
 
-  const recordProblems = async (request: Request, sent: Buffer | null, response: Response, body: Buffer | null) => {
-    described ??= readDocuments((path) => fetch(new Request(new URL(path, request.url)), null)).catch((error) => {
+  const recordProblems = async (request: RequestView, sent: Buffer | null, reply: Reply, body: Buffer | null) => {
+    described ??= readDocuments(async (path) => {
+      const url = new URL(path, 'http://localhost');
+      return responseOf(await respond(viewOf(new Request(url), null)));
+    }).catch((error) => {
       described = null;
       throw error;
     });
     const operation = findOperation(await described, request);
     if (!operation) return;
-    const problems = await operation.compare(response, sent, body);
-    for (const each of problems) differences.add(`${request.method} ${new URL(request.url).pathname}: ${each}`);
+    const problems = await operation.compare(reply, sent, body);
+    for (const each of problems) differences.add(`${request.method} ${request.path}: ${each}`);
   };
 
-  const validateResponse = (request: Request, requestBody: Buffer | null, response: Response): Response => {
-    const type = response.headers.get('content-type') ?? '';
-    if (!response.body || !/json/.test(type)) {
-      pending.push(recordProblems(request, requestBody, response, null));
-      return response;
-    }
-    return teeBody(response, (body) => pending.push(recordProblems(request, requestBody, response, body)));
-  };
-
-  const fastPath = app.fastPath;
-  app.fastPath = (incoming, address) => {
-    const read = tap(incoming);
-    const validateAnswer = (answer: Awaited<ReturnType<typeof fastPath>>) => {
-      if (answer === null || !isOfVersion(incoming.url ?? '')) return answer;
-      const { method = '', url } = incoming;
-      const request = new Request(`http://${incoming.headers.host}${url}`, { method });
-      const sent = isJson(incoming.headers['content-type']) ? Buffer.concat(read) : null;
-      if (answer instanceof Response) return validateResponse(request, sent, answer);
-      const { status, headers, text } = answer;
-      const response = new Response(text, { status, headers: { ...headers } });
-      pending.push(recordProblems(request, sent, response, text === null ? null : Buffer.from(text)));
-      return answer;
-    };
-    const answering = fastPath(incoming, address);
-    return answering instanceof Promise ? answering.then(validateAnswer) : validateAnswer(answering);
-  };
-
-  app.fetch = async (request, address) => {
-    if (!isOfVersion(new URL(request.url).pathname)) return fetch(request, address);
-    const length = Number(request.headers.get('content-length') ?? Number.POSITIVE_INFINITY);
-    const isSmall = isJson(request.headers.get('content-type')) && length < maxBytes;
-    // Only for a complete body: a slow or endless body is for the server to handle.
-    // The body may fail while the API does other work: the API must answer that.
-    const sent = isSmall
-      ? request
-          .clone()
-          .arrayBuffer()
-          .then(Buffer.from, () => null)
-      : null;
-    const response = await fetch(request, address);
-    return validateResponse(request, await sent, response);
+  app.respond = async (request) => {
+    if (!isOfVersion(request.path)) return respond(request);
+    const { read, view } = tap(request);
+    const reply = await respond(view);
+    const sent = isJson(request.header('content-type')) ? Buffer.concat(read) : null;
+    const record = (body: Buffer | null) => pending.push(recordProblems(request, sent, reply, body));
+    const { status, headers, body } = reply;
+    if (body === null || !/json/.test(contentTypeOf(reply))) record(null);
+    else if (body instanceof ReadableStream) return new Reply(status, headers, teeBody(body, record));
+    else record(Buffer.from(body));
+    return reply;
   };
 
   return {
@@ -86,19 +59,30 @@ export function validateAgainstOpenApi(app: App): { requireNone(): Promise<void>
 const isOfVersion = (path: string) => /^\/v\d/.test(path);
 const isJson = (type: string | null | undefined) => /^application\/json/.test(type ?? '');
 
-/** Returns the chunks of a body that are read, by any reader. */
-function tap(incoming: IncomingMessage): readonly Buffer[] {
-  const read: Buffer[] = [];
-  const on = incoming.on.bind(incoming);
-  incoming.on = (name: string, listener: (...args: any[]) => void) => {
-    if (name === 'data') on('data', (chunk: Buffer) => read.push(chunk));
-    return on(name, listener);
-  };
-  return read;
+const contentTypeOf = ({ headers }: Reply) => String(headers['content-type'] ?? '');
+
+/** A view of the same request, and the parts of its body that the handler has read. */
+function tap(request: RequestView): { read: readonly Uint8Array[]; view: RequestView } {
+  const read: Uint8Array[] = [];
+  const view: RequestView = Object.create(request, {
+    // The accessors and methods of the original need the original itself.
+    signal: { get: () => request.signal },
+    header: { value: (name: string) => request.header(name) },
+    headers: { value: () => request.headers() },
+    destroy: { value: () => request.destroy() },
+    read: {
+      value: (onPart: Parameters<RequestView['read']>[0]) =>
+        request.read((part) => {
+          read.push(part);
+          return onPart(part);
+        }),
+    },
+  });
+  return { read, view };
 }
 
 // Copies the body at the client's pace; a body that the client does not read to its end is not validated.
-function teeBody(response: Response, onBody: (body: Buffer) => void): Response {
+function teeBody(stream: ReadableStream<Uint8Array>, onBody: (body: Buffer) => void): ReadableStream<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const passing = new TransformStream<Uint8Array, Uint8Array>({
@@ -111,20 +95,19 @@ function teeBody(response: Response, onBody: (body: Buffer) => void): Response {
       if (size <= maxBytes) onBody(Buffer.concat(chunks));
     },
   });
-  return new Response(response.body?.pipeThrough(passing) ?? null, response);
+  return stream.pipeThrough(passing);
 }
 
 interface DescribedOperation {
   readonly method: string;
   readonly path: RegExp;
   readonly parameters: number;
-  compare(response: Response, sent: Buffer | null, body: Buffer | null): Promise<readonly string[]>;
+  compare(reply: Reply, sent: Buffer | null, body: Buffer | null): Promise<readonly string[]>;
 }
 
-function findOperation(described: readonly DescribedOperation[], request: Request): DescribedOperation | undefined {
-  const { pathname } = new URL(request.url);
+function findOperation(described: readonly DescribedOperation[], request: RequestView): DescribedOperation | undefined {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  return described.find((each) => each.method === method && each.path.test(pathname));
+  return described.find((each) => each.method === method && each.path.test(request.path));
 }
 
 async function readDocuments(get: (path: string) => Promise<Response>): Promise<readonly DescribedOperation[]> {
@@ -157,23 +140,22 @@ function describeAll(name: string, document: Json): DescribedOperation[] {
           `^${path.replaceAll(/\{\w+\}/g, '[^/]+').replace(/\/$/, '')}${path.endsWith('/') ? '/' : '/?'}$`,
         ),
         parameters: path.split('{').length,
-        async compare(response, sent, body) {
-          const status = response.status in operation.responses ? String(response.status) : 'default';
+        async compare(reply, sent, body) {
+          const status = reply.status in operation.responses ? String(reply.status) : 'default';
           const answer = operation.responses[status];
-          if (!answer) return [`status ${response.status} is not described`];
-          const type = (response.headers.get('content-type') ?? '').split(';')[0] as string;
+          if (!answer) return [`status ${reply.status} is not described`];
+          const type = contentTypeOf(reply).split(';')[0] as string;
           const types = Object.keys(answer.content ?? {});
           const problems: string[] = [];
           if (types.length > 0 ? !types.includes(type) : type !== '') {
-            problems.push(`${response.status} with "${type}" where ${JSON.stringify(types)} is described`);
+            problems.push(`${reply.status} with "${type}" where ${JSON.stringify(types)} is described`);
           } else if (body) {
             const schemaRef = `closed-${name}${at}/responses/${status}/content/${pointer(type)}/schema`;
-            const text = response.headers.get('content-encoding') === 'gzip' ? await promisify(gunzip)(body) : body;
             problems.push(
-              ...problemsOf(schemaRef, JSON.parse(text.toString())).map((each) => `${response.status}: ${each}`),
+              ...problemsOf(schemaRef, JSON.parse(body.toString())).map((each) => `${reply.status}: ${each}`),
             );
           }
-          if (sent && response.status < 300 && operation.requestBody) {
+          if (sent && reply.status < 300 && operation.requestBody) {
             const schemaRef = `open-${name}${at}/requestBody/content/${pointer('application/json')}/schema`;
             problems.push(...problemsOf(schemaRef, JSON.parse(sent.toString())).map((each) => `was taken: ${each}`));
           }

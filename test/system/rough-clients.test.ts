@@ -63,7 +63,7 @@ it.each([
 });
 
 /**
- * Until the end of the test: the errors that the service logs, and the number of requests that it finished on any path.
+ * Until the end of the test: the errors that the service logs, and the number of requests that it finished.
  */
 function watchService() {
   const errors: string[] = [];
@@ -71,22 +71,16 @@ function watchService() {
   const { app } = test;
   const { log } = app.services;
   const { error } = log;
-  const { fetch, fastPath } = app;
+  const { respond } = app;
   onTestFinished(() => {
     log.error = error;
-    Object.assign(app, { fetch, fastPath });
+    app.respond = respond;
   });
   log.error = (fields, message) => errors.push(`${message} ${String((fields as { err?: unknown }).err)}`);
-  const counted = <A>(answer: A): A => {
-    const countDone = (found: unknown) => {
-      // Null: the fast path does not handle the request.
-      if (found !== null) done += 1;
-    };
-    Promise.resolve(answer).then(countDone, countDone);
-    return answer;
-  };
-  app.fetch = (...args) => counted(fetch(...args));
-  app.fastPath = (...args) => counted(fastPath(...args));
+  app.respond = (request) =>
+    respond(request).finally(() => {
+      done += 1;
+    });
   return { errors, waitForDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
 }
 

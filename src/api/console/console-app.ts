@@ -1,5 +1,7 @@
 import type { Services } from '../../domain/context.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
+import { Reply, type ReplyHeaders, textReply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -28,10 +30,10 @@ const assetsPrefix = '/console/assets/';
 
 /** Serves the web console: its pages, its files and its sign-in. The pages get all other data from GraphQL. */
 export interface ConsoleApp {
-  /** Resolves to null for a path that is not the console's. */
-  fetch(request: Request, env: { readonly address: string | null }): Promise<Response | null>;
+  /** Returns null for a path that is not the console's. */
+  respond(request: RequestView): Promise<Reply> | null;
   /** The page for an unknown address, with a link back to the console. Null for programs and for paths of APIs. */
-  missing(request: Request): Promise<Response | null>;
+  missing(request: RequestView): Promise<Reply | null>;
 }
 
 /** Creates the {@link ConsoleApp}. `directory` is the build output of the console. */
@@ -39,33 +41,30 @@ export function createConsole(services: Services, directory: string): ConsoleApp
   const files = createConsoleFiles(directory);
   const signIn = createSignIn(services);
   return {
-    async fetch(request, { address }) {
-      const { pathname } = new URL(request.url);
-      const signInResponse = signIn(request, address);
-      if (signInResponse !== null) return signInResponse;
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      if (pathname === '/console' || pathname.startsWith('/console/')) {
-        if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
-        return findAsset(files, request, pathname);
-      }
+    respond(request) {
+      const { path, method } = request;
+      const signInReply = signIn(request);
+      if (signInReply !== null) return signInReply;
+      const isRead = method === 'GET' || method === 'HEAD';
+      if (path === '/console' || path.startsWith('/console/')) return findAsset(files, request, isRead);
       // Browsers request it where a page names no icon: for a JSON response, or in the explorer.
-      if (pathname === '/favicon.ico' && isRead) return serve(await files.icon(), request, 'public, max-age=86400');
+      if (path === '/favicon.ico' && isRead) return findIcon(files, request);
       // A request with a token comes from a program, which does not want a page.
-      if (!isRead || !pages.test(pathname) || request.headers.has('authorization')) return null;
+      if (!isRead || !pages.test(path) || request.header('authorization') !== null) return null;
       // A program at "/" gets the list of the APIs instead.
-      const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
-      return pathname === '/' && !isBrowser ? null : page(files, request);
+      return path === '/' && !isFromBrowser(request) ? null : page(files, request);
     },
     async missing(request) {
-      const isPageRequest = request.method === 'GET' && !request.headers.has('authorization');
-      const isBrowser = request.headers.get('accept')?.includes('text/html') ?? false;
-      if (!isPageRequest || !isBrowser || apiPaths.test(new URL(request.url).pathname)) return null;
+      const isPageRequest = request.method === 'GET' && request.header('authorization') === null;
+      if (!isPageRequest || !isFromBrowser(request) || apiPaths.test(request.path)) return null;
       return page(files, request, 404);
     },
   };
 }
 
-async function page(files: ConsoleFiles, request: Request, status = 200): Promise<Response> {
+const isFromBrowser = (request: RequestView): boolean => request.header('accept')?.includes('text/html') ?? false;
+
+async function page(files: ConsoleFiles, request: RequestView, status = 200): Promise<Reply> {
   const html = await files.page();
   if (html === null) {
     return refuse(
@@ -73,38 +72,36 @@ async function page(files: ConsoleFiles, request: Request, status = 200): Promis
       'The console has not been built: run "npm run build:console". The APIs are here: /graphql, /openapi.',
     );
   }
-  return new Response(request.method === 'HEAD' ? null : html, {
-    status,
-    headers: {
-      ...pageHeaders(contentSecurityPolicy),
-      'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-      'vary': 'Accept',
-    },
-  });
+  const headers = {
+    ...pageHeaders(contentSecurityPolicy),
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    'vary': 'Accept',
+  };
+  return new Reply(status, headers, request.method === 'HEAD' ? null : html);
 }
 
-async function findAsset(files: ConsoleFiles, request: Request, pathname: string): Promise<Response> {
-  const name = pathname.startsWith(assetsPrefix) ? pathname.slice(assetsPrefix.length) : '';
+async function findAsset(files: ConsoleFiles, request: RequestView, isRead: boolean): Promise<Reply> {
+  if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
+  const { path } = request;
+  const name = path.startsWith(assetsPrefix) ? path.slice(assetsPrefix.length) : '';
   return serve(await files.asset(name), request, 'public, max-age=31536000, immutable');
 }
 
-function serve(asset: Asset | null, request: Request, cacheControl: string): Response {
+const findIcon = async (files: ConsoleFiles, request: RequestView): Promise<Reply> =>
+  serve(await files.icon(), request, 'public, max-age=86400');
+
+function serve(asset: Asset | null, request: RequestView, cacheControl: string): Reply {
   // The file belongs to an earlier version whose page the browser still has open. The page then reloads itself.
   if (asset === null) return refuse(404, 'There is no such file.', { 'cache-control': 'no-store' });
-  return new Response(request.method === 'HEAD' ? null : asset.bytes, {
-    headers: {
-      'content-type': asset.type,
-      'content-length': String(asset.bytes.byteLength),
-      'cache-control': cacheControl,
-      'cross-origin-resource-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
-    },
-  });
+  const headers = {
+    'content-type': asset.type,
+    'content-length': String(asset.bytes.byteLength),
+    'cache-control': cacheControl,
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  };
+  return new Reply(200, headers, request.method === 'HEAD' ? null : asset.bytes);
 }
 
-function refuse(status: number, text: string, headers: Record<string, string> = {}): Response {
-  return new Response(`${text}\n`, {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', ...headers },
-  });
-}
+const refuse = (status: number, text: string, headers: ReplyHeaders = {}): Reply =>
+  textReply(status, text, { 'x-content-type-options': 'nosniff', ...headers });

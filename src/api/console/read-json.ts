@@ -1,9 +1,11 @@
+import type { RequestView } from '../../http/request-view.ts';
+
 /** Longer than any token or link. */
 const maxBytes = 4_096;
 
 /** Reads the JSON object in a request's body. Null if the body is no JSON object, has another type or exceeds 4 KiB. */
-export async function readJson(request: Request): Promise<Readonly<Record<string, unknown>> | null> {
-  if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? '')) return null;
+export async function readJson(request: RequestView): Promise<Readonly<Record<string, unknown>> | null> {
+  if (!/^application\/json\s*(?:;|$)/i.test(request.header('content-type') ?? '')) return null;
   const text = await readText(request);
   try {
     const body: unknown = JSON.parse(text ?? '');
@@ -13,13 +15,20 @@ export async function readJson(request: Request): Promise<Readonly<Record<string
   }
 }
 
-async function readText(request: Request): Promise<string | null> {
+async function readText(request: RequestView): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+  const tooLong = new Error('The body is too long.');
+  const take = (part: Uint8Array) => {
     bytes += part.length;
-    if (bytes > maxBytes) return null;
+    if (bytes > maxBytes) throw tooLong;
     parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  };
+  return request.read(take).then(
+    () => Buffer.concat(parts).toString('utf8'),
+    (error: unknown) => {
+      if (error === tooLong) return null;
+      throw error;
+    },
+  );
 }

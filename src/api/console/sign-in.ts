@@ -12,10 +12,12 @@ import {
   readConsoleCookies,
   readPageSecret,
 } from '../../http/console-cookie.ts';
+import { jsonReply, Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { isFromConsole, isOwnOrigin } from '../../http/same-origin.ts';
 import { readJson } from './read-json.ts';
 
-type SignInHandler = (request: Request, address: string | null) => Promise<Response>;
+type SignInHandler = (request: RequestView) => Promise<Reply>;
 type MethodHandlers = Readonly<Record<string, SignInHandler>>;
 
 const invalidToken =
@@ -29,67 +31,65 @@ const needsToken = 'A JSON object with "token" is needed, of at most 4 KiB.';
  * requests of this service's pages only: they have the header `Switchyard-Client: console` and the service's own
  * origin. Returns null for other paths.
  */
-export function createSignIn(
-  services: Services,
-): (request: Request, address: string | null) => Promise<Response> | null {
+export function createSignIn(services: Services): (request: RequestView) => Promise<Reply> | null {
   const session: MethodHandlers = {
-    async POST(request, address) {
+    async POST(request) {
       const input = readSignIn(await readJson(request));
-      if (input === null) return errorResponse(400, 'INVALID_INPUT', needsInput);
-      const { code, pageSecret, expiresAt } = await signIn(services, input, address);
+      if (input === null) return errorReply(400, 'INVALID_INPUT', needsInput);
+      const { code, pageSecret, expiresAt } = await signIn(services, input, request.address);
       // A browser has one sign-in. The previous one ends, together with everything that other tabs have open.
       const replaced = pageSecretOf(request);
       if (replaced !== null) await endConsoleSession(services, replaced);
       const seconds = Math.round((expiresAt.getTime() - services.now().getTime()) / 1_000);
       const headers = { 'cache-control': 'no-store', 'set-cookie': consoleCookie(code, seconds, services.baseUrl) };
-      return Response.json({ pageSecret }, { headers });
+      return jsonReply(200, { pageSecret }, headers);
     },
     async DELETE(request) {
       const pageSecret = pageSecretOf(request);
       const isEnded = pageSecret !== null && (await endConsoleSession(services, pageSecret));
       // The browser drops the cookie in both cases. A cookie alone ends no sign-in: other servers on the host see it
       // too.
-      const response = isEnded
-        ? new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
-        : errorResponse(401, 'UNAUTHENTICATED', notSignedInMessage);
-      for (const cookie of noConsoleCookies) response.headers.append('set-cookie', cookie);
-      return response;
+      const reply = isEnded
+        ? new Reply(204, { 'cache-control': 'no-store' })
+        : errorReply(401, 'UNAUTHENTICATED', notSignedInMessage);
+      return reply.with({ 'set-cookie': noConsoleCookies });
     },
   };
   const confirmation: MethodHandlers = {
-    async POST(request, address) {
-      const cookies = readConsoleCookies(request.headers.get('cookie'), services.baseUrl);
+    async POST(request) {
+      const { address } = request;
+      const cookies = readConsoleCookies(request.header('cookie'), services.baseUrl);
       const viewer = await authenticateConsole(services, { cookies, pageSecret: pageSecretOf(request) }, address);
       const token = (await readJson(request))?.token;
-      if (typeof token !== 'string') return errorResponse(400, 'INVALID_INPUT', needsToken);
+      if (typeof token !== 'string') return errorReply(400, 'INVALID_INPUT', needsToken);
       await confirmSignIn(services, viewer, readToken(token, true), address);
-      return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
+      return new Reply(204, { 'cache-control': 'no-store' });
     },
   };
   const routes = new Map([
     ['/console/session', session],
     ['/console/session/confirmation', confirmation],
   ]);
-  const answer = async (handlers: MethodHandlers, request: Request, address: string | null) => {
+  const answer = async (handlers: MethodHandlers, request: RequestView) => {
     const handler = handlers[request.method];
     if (!handler) {
       const names = Object.keys(handlers);
       const message = `Only ${names.join(' and ')} can be asked for here.`;
-      return errorResponse(405, 'INVALID_INPUT', message, { allow: names.join(', ') });
+      return errorReply(405, 'INVALID_INPUT', message, { allow: names.join(', ') });
     }
-    const { headers } = request;
-    if (!isFromConsole(headers) || !isOwnOrigin(headers.get('origin'), headers.get('host'), services.baseUrl)) {
-      return errorResponse(403, 'FORBIDDEN', 'Only pages of the console sign in and out here.');
+    const isOwn = isOwnOrigin(request.header('origin'), request.header('host'), services.baseUrl);
+    if (!isFromConsole(request) || !isOwn) {
+      return errorReply(403, 'FORBIDDEN', 'Only pages of the console sign in and out here.');
     }
-    return handler(request, address).catch((error: unknown) => failureResponse(services, error));
+    return handler(request).catch((error: unknown) => failureReply(services, error));
   };
-  return (request, address) => {
-    const handlers = routes.get(new URL(request.url).pathname);
-    return handlers ? answer(handlers, request, address) : null;
+  return (request) => {
+    const handlers = routes.get(request.path);
+    return handlers ? answer(handlers, request) : null;
   };
 }
 
-const pageSecretOf = ({ headers }: Request) => readPageSecret(headers.get(pageSecretHeader));
+const pageSecretOf = (request: RequestView) => readPageSecret(request.header(pageSecretHeader));
 
 function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput | null {
   const { token, link } = body ?? {};
@@ -98,21 +98,21 @@ function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput
   return typeof token === 'string' ? { token: readToken(token, true) } : null;
 }
 
-function failureResponse(services: Services, failure: unknown): Response {
+function failureReply(services: Services, failure: unknown): Reply {
   const error = asRefusal(failure);
   if (error instanceof RateLimitedError || error instanceof UnavailableError) {
     const status = error instanceof RateLimitedError ? 429 : 503;
-    return errorResponse(status, error.code, error.message, { 'retry-after': String(error.retryAfterSeconds) });
+    return errorReply(status, error.code, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
   if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') {
     // The message for an invalid request header does not fit a form.
-    return errorResponse(401, error.code, error.message === invalidKeyMessage ? invalidToken : error.message);
+    return errorReply(401, error.code, error.message === invalidKeyMessage ? invalidToken : error.message);
   }
-  if (error instanceof DomainError && error.code === 'FORBIDDEN') return errorResponse(403, error.code, error.message);
+  if (error instanceof DomainError && error.code === 'FORBIDDEN') return errorReply(403, error.code, error.message);
   services.log.error({ err: error }, 'Somebody could not sign in to the console.');
-  return errorResponse(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
+  return errorReply(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
 }
 
-function errorResponse(status: number, code: string, message: string, headers: Record<string, string> = {}): Response {
-  return Response.json({ code, message }, { status, headers: { 'cache-control': 'no-store', ...headers } });
+function errorReply(status: number, code: string, message: string, headers: Record<string, string> = {}): Reply {
+  return jsonReply(status, { code, message }, { 'cache-control': 'no-store', ...headers });
 }

@@ -6,6 +6,7 @@ import { DomainError } from '../../common/errors.ts';
 import type { Services } from '../../domain/context.ts';
 import { authenticateLimited } from '../../domain/limits/authenticate-limited.ts';
 import { pageSecretHeader, readConsoleCookies, readPageSecret } from '../../http/console-cookie.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { isFromConsole, isOwnOrigin } from '../../http/same-origin.ts';
 
 /**
@@ -24,7 +25,7 @@ function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
 
 /** Identifies callers. Both functions reject with UNAUTHENTICATED. */
 export interface Callers {
-  ofRequest(headers: Headers, address: string | null): Promise<Viewer>;
+  ofRequest(request: RequestView): Promise<Viewer>;
   /** `params`: the payload of `connection_init`. */
   ofSocket(
     headers: IncomingHttpHeaders,
@@ -42,17 +43,16 @@ export interface Callers {
 export function createCallers(services: Services): Callers {
   const byToken = (token: string | null, address: string | null) => authenticateLimited(services, token, address);
   return {
-    ofRequest(headers, address) {
-      const authorization = headers.get('authorization');
-      const cookies =
-        authorization === null && isFromConsole(headers)
-          ? readConsoleCookies(headers.get('cookie'), services.baseUrl)
-          : [];
-      const origin = headers.get('origin');
-      const isOwn = origin === null || isOwnOrigin(origin, headers.get('host'), services.baseUrl);
+    ofRequest(request) {
+      const { address } = request;
+      const authorization = request.header('authorization');
+      const isConsole = authorization === null && isFromConsole(request);
+      const cookies = isConsole ? readConsoleCookies(request.header('cookie'), services.baseUrl) : [];
+      const origin = request.header('origin');
+      const isOwn = origin === null || isOwnOrigin(origin, request.header('host'), services.baseUrl);
       if (cookies.length > 0 && isOwn) {
-        const halves = { cookies, pageSecret: readPageSecret(headers.get(pageSecretHeader)) };
-        return authenticateConsole(services, halves, address).then(isOf(headers.get(signInHeader)));
+        const halves = { cookies, pageSecret: readPageSecret(request.header(pageSecretHeader)) };
+        return authenticateConsole(services, halves, address).then(isOf(request.header(signInHeader)));
       }
       return byToken(readToken(authorization, false), address);
     },

@@ -1,5 +1,7 @@
 import { type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { Log } from '../../domain/context.ts';
+import { jsonReply, Reply } from '../../http/reply.ts';
+import { queryOf, type RequestView } from '../../http/request-view.ts';
 import { charged, failure } from './answers.ts';
 import type { GraphqlContext } from './context.ts';
 import type { Outbox } from './outbox.ts';
@@ -20,10 +22,10 @@ export interface ConnectionOperationsOptions {
 
 /** The operations whose results go to one stream. */
 export interface ConnectionOperations {
-  /** Starts the operation of a request: 202, or the error. */
-  start(request: Request, context: GraphqlContext): Promise<Response>;
+  /** Starts the operation of a request, whose body is `text`: 202, or the error. */
+  start(request: RequestView, text: string, context: GraphqlContext): Promise<Reply>;
   /** Ends the operation that a request names by its id, if it exists. */
-  complete(request: Request): Response;
+  complete(request: RequestView): Reply;
   /** Ends all operations, including those that are starting. */
   end(): void;
 }
@@ -40,11 +42,11 @@ export function createConnectionOperations(options: ConnectionOperationsOptions)
     context: GraphqlContext,
     params: Readonly<Record<string, unknown>>,
     method: string,
-  ): Promise<Response> => {
+  ): Promise<Reply> => {
     const prepared = await prepareOperation(options.engine, context, params);
     if (prepared.errors !== null) {
       operations.delete(id);
-      return Response.json({ errors: prepared.errors }, { status: 400 });
+      return jsonReply(400, { errors: prepared.errors });
     }
     const { args } = prepared;
     const operation = getOperationAST(args.document, args.operationName)?.operation;
@@ -71,13 +73,14 @@ export function createConnectionOperations(options: ConnectionOperationsOptions)
           if (operations.get(id) === stop) operations.delete(id);
         });
     }
-    return new Response(null, { status: 202 });
+    return new Reply(202);
   };
 
   return {
-    async start(request, context) {
-      const params = await paramsOf(request);
-      if (params instanceof Response) return params;
+    async start(request, text, context) {
+      const read = paramsOf(request, text);
+      if (read.error !== null) return read.error;
+      const { params } = read;
       const id = operationIdOf(params);
       if (id === null) {
         const message = `"extensions.operationId" must be a text of 1 to ${maxOperationIdLength} letters.`;
@@ -95,11 +98,11 @@ export function createConnectionOperations(options: ConnectionOperationsOptions)
       return charged(answer, context.charge);
     },
     complete(request) {
-      const id = new URL(request.url).searchParams.get('operationId');
+      const id = queryOf(request).get('operationId');
       if (id === null) return failure(400, 'INVALID_INPUT', 'The address must name the operation: "?operationId=…".');
       operations.get(id)?.();
       operations.delete(id);
-      return new Response(null, { status: 200 });
+      return new Reply(200);
     },
     end() {
       isEnded = true;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
+import { Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { explorerHtml, explorerScript, explorerStyle } from './explorer-page.ts';
 
 /**
@@ -22,38 +24,35 @@ const contentSecurityPolicy = [
 const prefix = '/graphql/explorer/';
 
 /** Returns true if a browser opens the address. A request with a token wants a GraphQL response instead. */
-export function wantsExplorer(request: Request): boolean {
-  const { headers, method, url } = request;
-  const isBrowser = headers.get('accept')?.includes('text/html') ?? false;
-  const path = new URL(url).pathname.replace(/\/+$/, '');
-  return method === 'GET' && path === '/graphql' && isBrowser && !headers.has('authorization');
+export function wantsExplorer(request: RequestView): boolean {
+  const isBrowser = request.header('accept')?.includes('text/html') ?? false;
+  const path = request.path.replace(/\/+$/, '');
+  return request.method === 'GET' && path === '/graphql' && isBrowser && request.header('authorization') === null;
 }
 
 /** The explorer's page. It contains no private data and needs no token; the requests that it sends do. */
-export async function explorer(): Promise<Response> {
+export async function explorer(): Promise<Reply> {
   const { version } = await loadAssets();
-  return new Response(explorerHtml(`${prefix}${version}`), { headers: pageHeaders(contentSecurityPolicy) });
+  return new Reply(200, pageHeaders(contentSecurityPolicy), explorerHtml(`${prefix}${version}`));
 }
 
 /**
  * A script or style sheet of the explorer; null for any other path. The files of one version never change, and browsers
  * cache them.
  */
-export async function findExplorerAsset(request: Request): Promise<Response | null> {
-  const { pathname } = new URL(request.url);
-  if (!pathname.startsWith(prefix) || request.method !== 'GET') return null;
+export async function findExplorerAsset({ path, method }: RequestView): Promise<Reply | null> {
+  if (!path.startsWith(prefix) || method !== 'GET') return null;
   const { version, texts } = await loadAssets();
-  const [requestedVersion, name = '', ...rest] = pathname.slice(prefix.length).split('/');
+  const [requestedVersion, name = '', ...rest] = path.slice(prefix.length).split('/');
   const text = requestedVersion === version && rest.length === 0 ? texts.get(name) : undefined;
   if (text === undefined) return null;
   const type = name.endsWith('.css') ? 'text/css' : 'text/javascript';
-  return new Response(text, {
-    headers: {
-      'content-type': `${type}; charset=utf-8`,
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-    },
-  });
+  const headers = {
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+  };
+  return new Reply(200, headers, text);
 }
 
 interface Assets {

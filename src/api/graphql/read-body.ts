@@ -1,8 +1,8 @@
 import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
-import { bodyParts, brokenBody } from '../../http/body-parts.ts';
+import { IncompleteBodyError, type RequestView } from '../../http/request-view.ts';
 
 /** The maximum size of an operation's body. */
-export const maxBodyBytes = 1_024 * 1_024;
+const maxBodyBytes = 1_024 * 1_024;
 
 /** A body that cannot be an operation; `status` is the HTTP status. */
 export class BodyError extends Error {
@@ -16,31 +16,29 @@ export class BodyError extends Error {
 }
 
 /**
- * Reads the body of a request and returns the request with it. The size is checked while the body arrives, because
- * Content-Length may be missing or wrong, and the body must be UTF-8. `signal` replaces the request's own.
+ * Reads the body of a request as text. The size is checked while the body arrives, because Content-Length may be missing
+ * or wrong, and the body must be UTF-8.
  */
-export async function readBody(request: Request, signal: AbortSignal): Promise<Request> {
-  if (!request.body) return new Request(request.url, { method: request.method, headers: request.headers, signal });
-  const chunks: Uint8Array[] = [];
+export async function readText(request: RequestView): Promise<string> {
+  const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of bodyParts(request, incompleteBody)) {
-    bytes += chunk.length;
+  const take = (part: Uint8Array) => {
+    bytes += part.length;
     if (bytes > maxBodyBytes)
       throw new BodyError(`The body must be at most 1 MiB (${maxBodyBytes} bytes).`, { status: 413 });
-    chunks.push(chunk);
-  }
+    parts.push(part);
+  };
+  await request.read(take).catch((cause: unknown) => {
+    throw cause instanceof IncompleteBodyError ? new BodyError(cause.message, { status: 400, cause }) : cause;
+  });
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
   } catch (error) {
     throw new BodyError('The body must be UTF-8 text.', { status: 400, cause: error });
   }
   if (nestsDeeper(text)) {
     throw new BodyError(`The body must not nest deeper than ${maxJsonDepth} levels.`, { status: 400 });
   }
-  const headers = new Headers(request.headers);
-  headers.delete('content-length');
-  return new Request(request.url, { method: request.method, headers, body: text, signal });
+  return text;
 }
-
-const incompleteBody = (cause: unknown) => new BodyError(brokenBody, { status: 400, cause });

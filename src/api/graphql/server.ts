@@ -6,15 +6,17 @@ import type { Viewer } from '../../auth/viewer.ts';
 import type { Context, Services } from '../../domain/context.ts';
 import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
 import type { Watches } from '../../domain/subscriptions/watches.ts';
-import { abortableResponse } from '../../http/abortable-response.ts';
+import { abortableBody } from '../../http/abortable-body.ts';
+import { Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { isFromConsole } from '../../http/same-origin.ts';
 import {
   charged,
-  explained,
   failure,
   failureOf,
   findBadAddress,
   findMismatch,
+  notAcceptable,
   takesParts,
   wantsStream,
 } from './answers.ts';
@@ -24,10 +26,11 @@ import { type ContextOf, createContext, type GraphqlContext, type RequestContext
 import { maskError } from './errors.ts';
 import { createEstimate } from './estimate.ts';
 import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';
-import { createGraphqlFastPath, type GraphqlFastPath } from './fast-path.ts';
+import { toReply, toRequest } from './fetch-adapter.ts';
 import { operationGate } from './operation-gate.ts';
 import { createPlans } from './plans/plans.ts';
-import { readBody } from './read-body.ts';
+import { createPostHandler } from './post.ts';
+import { readText } from './read-body.ts';
 import { schema } from './schema/index.ts';
 import { createSingleConnections } from './single-connection.ts';
 import { tokenOf } from './single-connection-request.ts';
@@ -46,19 +49,10 @@ export interface GraphqlOptions {
   readonly cacheBytes: number;
 }
 
-/** The network side of a request. */
-export interface GraphqlCaller {
-  readonly address: string | null;
-  /** Closes the connection and drops everything that waits to be sent on it. */
-  readonly cut: () => void;
-}
-
 /** The GraphQL API. */
 export interface Graphql {
   /** Handles POST and GET of GraphQL over HTTP, server-sent events in both modes, and the explorer for browsers. */
-  fetch(request: Request, env: GraphqlCaller): Promise<Response>;
-  /** The fast path for simple queries; all other requests pass it by. */
-  readonly fastPath: GraphqlFastPath;
+  respond(request: RequestView): Promise<Reply>;
   /** Handles a WebSocket with the subprotocol graphql-transport-ws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string | null): void;
   /** Closes every socket. End the streams of all APIs before. */
@@ -81,6 +75,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     return createContext({ domain, watches, estimate }, requestContext);
   };
   const mask = (error: unknown) => maskError(error, report);
+  const gate = { trusted, plans, isIntrospectable, maskError: mask };
   const yoga = createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -98,7 +93,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     // Documents that do not parse are not cached: their number is unlimited, and their errors hold the text.
     parserAndValidationCache: { documentCache: plans.documents, errorCache: { get: () => undefined, set: () => {} } },
     maskedErrors: { maskError: mask },
-    plugins: [operationGate({ trusted, plans, isIntrospectable, maskError: mask }), useEventStreams()],
+    plugins: [operationGate(gate), useEventStreams()],
   });
   const engine = { yoga, trusted };
   const callers = createCallers(services);
@@ -116,74 +111,77 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   });
   const connections = createSingleConnections({ engine, services, contextOf });
 
-  const run = async (bufferedRequest: Request, context: GraphqlContext): Promise<Response> => {
+  const answerPost = createPostHandler({ ...gate, yoga });
+
+  // For what Yoga answers: GET, streams, results in parts, and the refusals of other methods.
+  const answerByYoga = async (request: RequestView, text: string | null, context: GraphqlContext): Promise<Reply> => {
     let response: Response;
     try {
-      response = explained(await yoga.fetch(bufferedRequest, context));
+      response = await yoga.fetch(toRequest(request, text), context);
     } finally {
       // Yoga rejects when the client disconnects. A request without an operation costs the minimum in that case too.
       await chargeMinimum(context);
     }
-    return charged(response, context.charge);
+    const isUnexplained = response.status === 406 && response.body === null;
+    return charged(isUnexplained ? notAcceptable() : await toReply(response), context.charge);
   };
 
   // A stream ends with the service and with its key.
-  const stream = async (
-    request: Request,
-    viewer: Viewer,
-    address: string | null,
-    requestContext: RequestContext,
-    cut: () => void,
-  ) => {
+  const stream = async (request: RequestView, viewer: Viewer, requestContext: RequestContext): Promise<Reply> => {
+    const { address } = request;
     const ended = new AbortController();
     const live = openLiveStream(services, { viewer, address }, () => ended.abort());
     if (live === null) return failure(429, 'LIMIT_EXCEEDED', tooManyStreams(services.openStreams));
-    const { current, leave: over } = live;
+    const { current, leave } = live;
     try {
-      const bufferedRequest = await readBody(request, request.signal);
-      const response = await run(bufferedRequest, contextOf(current, address, requestContext));
-      return abortableResponse(ended.signal, response, over, cut);
+      const text = await bodyOf(request);
+      const reply = await answerByYoga(request, text, contextOf(current, address, requestContext));
+      if (reply.body instanceof ReadableStream) {
+        const body = abortableBody(ended.signal, reply.body, leave, () => request.destroy());
+        return new Reply(reply.status, reply.headers, body);
+      }
+      leave();
+      return reply;
     } catch (error) {
-      over();
+      leave();
       throw error;
     }
   };
 
+  const answerOperation = async (request: RequestView, viewer: Viewer): Promise<Reply> => {
+    const accept = request.header('accept');
+    const takesEvents = wantsStream(accept);
+    const requestContext = {
+      idempotencyKey: request.header('idempotency-key'),
+      lastEventId: request.header('last-event-id') || null,
+      isConsole: isFromConsole(request),
+      takesParts: takesParts(accept),
+      takesEvents,
+    };
+    if (takesEvents) return stream(request, viewer, requestContext);
+    const text = await bodyOf(request);
+    const context = contextOf(viewer, request.address, requestContext);
+    const isPost = request.method === 'POST' && text !== null && !requestContext.takesParts;
+    const reply = await (isPost ? answerPost(request, text, context) : answerByYoga(request, text, context));
+    return viewer.consoleSessionId === undefined ? reply : reply.with({ [signInHeader]: viewer.consoleSessionId });
+  };
+
   return {
-    fastPath: createGraphqlFastPath({ services, plans, trusted, isIntrospectable, contextOf, maskError: mask }),
     upgrade: (...args) => void sockets.upgrade(...args),
-    async fetch(request, { address, cut }) {
-      const path = new URL(request.url).pathname.replace(/\/+$/, '');
+    async respond(request) {
+      const path = request.path.replace(/\/+$/, '');
       try {
         if (path !== '/graphql' && path !== '/graphql/stream') {
           const asset = hasExplorer ? await findExplorerAsset(request) : null;
           return asset ?? failure(404, 'NOT_FOUND', 'There is nothing at this address.');
         }
         if (hasExplorer && wantsExplorer(request)) return await explorer();
-        const viewer = await callers.ofRequest(request.headers, address);
+        const viewer = await callers.ofRequest(request);
         const isSingle = path === '/graphql/stream' && (request.method === 'PUT' || tokenOf(request) !== null);
         const mismatch = isSingle && request.method !== 'POST' ? null : findMismatch(request);
         if (mismatch) return mismatch;
-        const bad = isSingle ? null : findBadAddress(request);
-        if (bad) return bad;
-        if (isSingle) {
-          const bufferedRequest = await readBody(request, request.signal);
-          return await connections.fetch(bufferedRequest, viewer, address, cut);
-        }
-        const graphqlRequest = path === '/graphql' ? request : atGraphql(request);
-        const { headers } = graphqlRequest;
-        const requestContext = {
-          idempotencyKey: headers.get('idempotency-key'),
-          lastEventId: headers.get('last-event-id') || null,
-          isConsole: isFromConsole(headers),
-          takesParts: takesParts(graphqlRequest),
-          takesEvents: wantsStream(graphqlRequest),
-        };
-        if (wantsStream(graphqlRequest)) return await stream(graphqlRequest, viewer, address, requestContext, cut);
-        const bufferedRequest = await readBody(graphqlRequest, graphqlRequest.signal);
-        const response = await run(bufferedRequest, contextOf(viewer, address, requestContext));
-        if (viewer.consoleSessionId !== undefined) response.headers.set(signInHeader, viewer.consoleSessionId);
-        return response;
+        if (isSingle) return await connections.respond(request, (await bodyOf(request)) ?? '', viewer);
+        return findBadAddress(request) ?? (await answerOperation(request, viewer));
       } catch (error) {
         const { signal } = request;
         // Yoga rejects with this reason when the client disconnects before the response: nobody reads it, and nothing
@@ -199,10 +197,6 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   };
 }
 
-// Without a stream token, the single-connection address also takes operations, each with a connection of its own.
-function atGraphql(request: Request): Request {
-  const url = new URL(request.url);
-  url.pathname = '/graphql';
-  const { method, headers, body, signal } = request;
-  return new Request(url, { method, headers, body, signal, ...(body ? { duplex: 'half' } : {}) } as RequestInit);
-}
+/** The body of a request; null for a method that has none. */
+const bodyOf = async (request: RequestView): Promise<string | null> =>
+  request.method === 'GET' || request.method === 'HEAD' ? null : readText(request);

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Services } from '../../domain/context.ts';
 import { type LiveStream, openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
-import { abortableResponse } from '../../http/abortable-response.ts';
+import { abortableBody } from '../../http/abortable-body.ts';
 import { eventStream } from '../../http/event-stream.ts';
-import { failure } from './answers.ts';
+import { Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import { isFromConsole } from '../../http/same-origin.ts';
+import { failure, wantsStream } from './answers.ts';
 import { type ConnectionOperations, createConnectionOperations } from './connection-operations.ts';
 import type { ContextOf } from './context.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -42,7 +45,7 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
   const connections = new Map<string, Connection>();
   const { log } = services;
 
-  const reserve = (viewer: Viewer, address: string | null): Response => {
+  const reserve = (viewer: Viewer, address: string | null): Reply => {
     const ended = new AbortController();
     const end = () => ended.abort();
     const live = openLiveStream(services, { viewer, address }, end);
@@ -69,20 +72,26 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
       outbox.end();
       operations.end();
     });
-    return new Response(token, { status: 201, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+    return new Reply(201, { 'content-type': 'text/plain; charset=utf-8' }, token);
   };
 
-  const open = (connection: Connection, cut: () => void): Response => {
+  const open = (connection: Connection, request: RequestView): Reply => {
     if (connection.isOpen) return failure(409, 'INVALID_STATE', 'The stream of this token is open already.');
     connection.isOpen = true;
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
-    const response = new Response(eventStream(connection.outbox), { headers });
-    return abortableResponse(connection.ended.signal, response, () => connection.ended.abort(), cut);
+    const { ended, outbox } = connection;
+    const end = () => ended.abort();
+    return new Reply(
+      200,
+      headers,
+      abortableBody(ended.signal, eventStream(outbox), end, () => request.destroy()),
+    );
   };
 
   return {
-    /** Handles a request of the single-connection mode; its caller is authenticated. `cut` closes its connection. */
-    async fetch(request: Request, viewer: Viewer, address: string | null, cut: () => void): Promise<Response> {
+    /** Handles a request of the single-connection mode, with `text` as its body; its caller is authenticated. */
+    async respond(request: RequestView, text: string, viewer: Viewer): Promise<Reply> {
+      const { address } = request;
       if (request.method === 'PUT') return reserve(viewer, address);
       const token = tokenOf(request);
       const connection = token === null ? undefined : connections.get(token);
@@ -91,12 +100,12 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
         return failure(404, 'NOT_FOUND', 'There is no stream of this token: reserve one by PUT.');
       const { live, operations } = connection;
       if (request.method === 'DELETE') return operations.complete(request);
-      const isStream = request.method === 'GET' && request.headers.get('accept')?.includes('text/event-stream');
-      if (isStream) return open(connection, cut);
-      const idempotencyKey = request.headers.get('idempotency-key');
-      const isConsole = request.headers.get('switchyard-client') === 'console';
+      const isStream = request.method === 'GET' && wantsStream(request.header('accept'));
+      if (isStream) return open(connection, request);
+      const idempotencyKey = request.header('idempotency-key');
+      const isConsole = isFromConsole(request);
       const requestContext = { idempotencyKey, lastEventId: null, isConsole, takesParts: true, takesEvents: true };
-      return operations.start(request, contextOf(live.current, address, requestContext));
+      return operations.start(request, text, contextOf(live.current, address, requestContext));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { slowReaderMs } from '../../http/abortable-response.ts';
+import { slowReaderMs } from '../../http/abortable-body.ts';
 
 /**
  * The maximum number of bytes buffered for a client that does not read, before the service stops reading from it too.

@@ -18,8 +18,8 @@ export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContex
       if (!takesEvents) setResultAndStopExecution({ errors: [noEvents()] });
     },
     onResultProcess({ request, result, serverContext, setResultProcessor }) {
-      if (Array.isArray(result) || !wantsStream(request)) return;
-      if (!isIterable(result) && !takesOnlyStream(request)) return;
+      if (Array.isArray(result) || !wantsStream(request.headers.get('accept'))) return;
+      if (!isIterable(result) && !takesOnlyStream(request.headers.get('accept'))) return;
       const { eventPosition } = serverContext;
       setResultProcessor((executionResult) => {
         const events = resultEvents(executionResult as ExecutionResult, () => eventPosition.eventId);

@@ -5,39 +5,36 @@ import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { attachmentPath } from '../../domain/sessions/attachments/links.ts';
 import { openAttachmentUpload, uploadAttachment, uploadsPath } from '../../domain/sessions/attachments/uploads.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
+import { jsonReply, type Reply, type ReplyHeaders } from '../../http/reply.ts';
+import { queryOf, type RequestView } from '../../http/request-view.ts';
 import type { Dialect } from './dialect.ts';
 import { receiveFile } from './multipart.ts';
 import { RequestError, refusalOf } from './refusal.ts';
-import type { RestEnv } from './request-context.ts';
 
 /** Returns true if a request uploads a file to an address that the service issued for it. */
-export function isUpload(method: string, pathname: string): boolean {
-  return method === 'POST' && pathname.startsWith(`${uploadsPath}/`);
+export function isUpload({ method, path }: RequestView): boolean {
+  return method === 'POST' && path.startsWith(`${uploadsPath}/`);
 }
 
 /**
  * Receives one file on behalf of the key that requested the upload address, and counts it against that key's REST
  * limit. Answers as version 3 of REST does; never rejects.
  */
-export async function receiveUpload(
-  services: Services,
-  dialect: Dialect,
-  request: Request,
-  env: RestEnv,
-): Promise<Response> {
+export async function receiveUpload(services: Services, dialect: Dialect, request: RequestView): Promise<Reply> {
   let headers = {};
-  const { pathname, searchParams: query } = new URL(request.url);
+  const { path } = request;
+  const query = queryOf(request);
   try {
     const part = (name: string) => query.get(name) ?? '';
     const parts = {
-      id: pathname.slice(uploadsPath.length + 1),
+      id: path.slice(uploadsPath.length + 1),
       organizationId: part('organizationId'),
       apiKeyId: part('apiKeyId'),
       consoleSessionId: part('consoleSessionId'),
       expires: part('expires'),
       signature: part('signature'),
     };
-    const context = await openAttachmentUpload(services, parts, env.address);
+    const context = await openAttachmentUpload(services, parts, request.address);
     const spending = await services.limits.rest.spend(parts.apiKeyId);
     headers = limitHeaders(spending);
     if (spending?.isAllowed === false) {
@@ -47,13 +44,13 @@ export async function receiveUpload(
     const attachment = await receiveFile(request, 'file', (file) => uploadAttachment(context, parts, file));
     const { id, name } = attachment;
     const url = context.baseUrl + attachmentPath(attachment);
-    return finish(Response.json({ attachment_id: prefixedId('attachment', id), name, url }), headers);
+    return finish(jsonReply(200, { attachment_id: prefixedId('attachment', id), name, url }), headers);
   } catch (error) {
-    return finish(refuse(services, dialect, error, pathname), headers);
+    return finish(refuse(services, dialect, error, path), headers);
   }
 }
 
-function refuse(services: Services, dialect: Dialect, thrown: unknown, path: string): Response {
+function refuse(services: Services, dialect: Dialect, thrown: unknown, path: string): Reply {
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
@@ -69,8 +66,4 @@ function refuse(services: Services, dialect: Dialect, thrown: unknown, path: str
   return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
 }
 
-function finish(response: Response, headers: Readonly<Record<string, string>>): Response {
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
-  response.headers.set('cache-control', 'no-store');
-  return response;
-}
+const finish = (reply: Reply, headers: ReplyHeaders): Reply => reply.with({ ...headers, 'cache-control': 'no-store' });

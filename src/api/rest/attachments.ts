@@ -6,10 +6,11 @@ import type { Services } from '../../domain/context.ts';
 import { type AttachmentRecord, getAttachment } from '../../domain/sessions/attachments/attachments.ts';
 import { attachmentLink, openAttachmentLink } from '../../domain/sessions/attachments/links.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
+import { jsonReply, Reply } from '../../http/reply.ts';
+import { queryOf, type RequestView } from '../../http/request-view.ts';
 import { isUpload, receiveUpload } from './attachment-uploads.ts';
 import type { Dialect } from './dialect.ts';
 import { retryMembers } from './refusal.ts';
-import type { RestEnv } from './request-context.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
 
 /**
@@ -18,24 +19,25 @@ import { createVersionApi, type VersionApi } from './version-api.ts';
  */
 export interface Attachments {
   /** A signed link downloads or uploads the file. A request with a key of any kind gets a redirect to a signed link. */
-  fetch(request: Request, env: RestEnv): Promise<Response>;
+  respond(request: RequestView): Promise<Reply>;
 }
 
 /** Creates the {@link Attachments}. It never rejects. */
 export function createAttachments(services: Services): Attachments {
   const api = createAttachmentApi(services);
   return {
-    async fetch(request, env) {
-      const { pathname, searchParams } = new URL(request.url);
-      const isRead = request.method === 'GET' || request.method === 'HEAD';
-      if (isUpload(request.method, pathname)) return receiveUpload(services, dialect, request, env);
-      if (!isRead || !searchParams.has('signature')) return api.fetch(request, env);
+    async respond(request) {
+      const { method, path } = request;
+      const query = queryOf(request);
+      const isRead = method === 'GET' || method === 'HEAD';
+      if (isUpload(request)) return receiveUpload(services, dialect, request);
+      if (!isRead || !query.has('signature')) return api.respond(request);
       try {
-        return await serveLinked(services, request, pathname, searchParams);
+        return await serveLinked(services, request, query);
       } catch (failure) {
         const error = asRefusal(failure);
         if (error instanceof DomainError) return refusal(statusOf[error.code], error.message, retryAfterOf(error));
-        services.log.error({ err: error, method: request.method, path: pathname }, 'A file could not be served.');
+        services.log.error({ err: error, method, path }, 'A file could not be served.');
         return refusal(500, 'Something went wrong');
       }
     },
@@ -60,9 +62,9 @@ const statusOf = {
   SERVICE_UNAVAILABLE: 503,
 } as const satisfies Record<ErrorCode, number>;
 
-function refusal(status: number, detail: string, retryAfter: number | null = null): Response {
+function refusal(status: number, detail: string, retryAfter: number | null = null): Reply {
   const headers = { 'cache-control': 'no-store', ...(retryAfter !== null && { 'retry-after': String(retryAfter) }) };
-  return Response.json({ detail }, { status, headers });
+  return jsonReply(status, { detail }, headers);
 }
 
 const missing = 'Missing or invalid Authorization header';
@@ -73,7 +75,7 @@ const dialect: Dialect = {
   credentials: { prefixes: ['apk_user_', 'apk_', 'cog_'], wrongKind: `${missing}: this is no key of Switchyard.` },
   problem: (details) => {
     const { status, message, headers = {} } = details;
-    return Response.json({ detail: message, ...retryMembers(details) }, { status, headers });
+    return jsonReply(status, { detail: message, ...retryMembers(details) }, headers);
   },
   problemSchema: z.object({ detail: z.string() }),
   problemType: 'application/json',
@@ -96,39 +98,32 @@ function createAttachmentApi(services: Services): VersionApi {
     },
     async ({ context, param }) => {
       const attachment = await getAttachment(context, { attachmentId: param('uuid'), name: param('name') });
-      return new Response(null, { status: 307, headers: { location: attachmentLink(context, attachment) } });
+      return new Reply(307, { location: attachmentLink(context, attachment) });
     },
   );
   return api;
 }
 
-async function serveLinked(
-  services: Services,
-  request: Request,
-  pathname: string,
-  query: URLSearchParams,
-): Promise<Response> {
-  const [, , id = '', name = '', ...more] = pathname.split('/');
+async function serveLinked(services: Services, request: RequestView, query: URLSearchParams): Promise<Reply> {
+  const [, , id = '', name = '', ...more] = request.path.split('/');
   const link = { id, name: decode(name), expires: query.get('expires') ?? '', signature: query.get('signature') ?? '' };
   if (more.length > 0) throw notFound('attachment');
   const { attachment, storageKey } = await openAttachmentLink(services, link);
   const { sizeBytes } = attachment;
-  const range = readRange(request.headers.get('range'), sizeBytes);
-  const headers = new Headers(safeHeaders(attachment));
+  const range = readRange(request.header('range'), sizeBytes);
+  const headers = safeHeaders(attachment);
   if (range === 'unsatisfiable') {
-    headers.set('content-range', `bytes */${sizeBytes}`);
-    return Response.json(
-      { detail: `The range is not one of the file's ${sizeBytes} bytes.` },
-      { status: 416, headers },
-    );
+    const detail = `The range is not one of the file's ${sizeBytes} bytes.`;
+    return jsonReply(416, { detail }, { ...headers, 'content-range': `bytes */${sizeBytes}` });
   }
-  headers.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
-  if (range) headers.set('content-range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
-  const status = range ? 206 : 200;
-  if (request.method === 'HEAD' || sizeBytes === 0) return new Response(null, { status, headers });
+  const length = { 'content-length': String(range ? range.end - range.start + 1 : sizeBytes) };
+  const reply = range
+    ? new Reply(206, { ...headers, ...length, 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` })
+    : new Reply(200, { ...headers, ...length });
+  if (request.method === 'HEAD' || sizeBytes === 0) return reply;
   const content = await services.files.read(storageKey, range ?? undefined);
   if (!content) throw notFound('attachment');
-  return new Response(Readable.toWeb(content) as ReadableStream<Uint8Array>, { status, headers });
+  return new Reply(reply.status, reply.headers, Readable.toWeb(content) as ReadableStream<Uint8Array>);
 }
 
 // An invalid percent-encoding was never signed, so the signature check refuses it.

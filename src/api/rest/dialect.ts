@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import type { Reply } from '../../http/reply.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Refusal, RefusalMapping } from './refusal.ts';
 
@@ -20,7 +21,7 @@ export interface Dialect extends RefusalMapping {
   readonly deprecation?: Deprecation;
   readonly credentials: Credentials;
   /** Builds the response to a refused request; `instance` is the requested path. */
-  readonly problem: (refusal: Refusal, instance: string) => Response;
+  readonly problem: (refusal: Refusal, instance: string) => Reply;
   /** The body of {@link Dialect.problem} and its content type, for the OpenAPI document. */
   readonly problemSchema: z.ZodType;
   readonly problemType: string;

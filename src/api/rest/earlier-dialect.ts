@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { DomainError, ErrorCode } from '../../common/errors.ts';
+import { jsonReply, type Reply } from '../../http/reply.ts';
 import type { Deprecation } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { type Refusal, retryMembers } from './refusal.ts';
@@ -46,10 +47,10 @@ const problemSchema = z
   .openapi('Problem');
 
 // Gives `{detail}`: a string, or the array of issues on 422 (docs/wire/v1.md#errors).
-function problem(refusal: Refusal): Response {
+function problem(refusal: Refusal): Reply {
   const { status, headers } = refusal;
   const detail = status === 422 ? refusal.issues : refusal.message;
-  return Response.json({ detail, ...retryMembers(refusal) }, { status, ...(headers ? { headers } : {}) });
+  return jsonReply(status, { detail, ...retryMembers(refusal) }, headers);
 }
 
 /** The common part of versions 1 and 2: their kinds of keys (docs/security.md#keys), statuses and texts of errors. */

@@ -8,7 +8,8 @@ import { authenticateLimited } from '../../domain/limits/authenticate-limited.ts
 import type { Spending } from '../../domain/limits/counter.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
-import type { JsonAnswer } from '../../http/response-finalizer.ts';
+import { appended, Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { cachingOf, jsonAnswer } from './answer.ts';
 import { addressOf, deprecationHeaders } from './deprecation.ts';
 import type { Credentials, Dialect } from './dialect.ts';
@@ -28,12 +29,12 @@ export interface ServedEndpoint {
 
 /** Answers requests to the endpoints of a version. */
 export interface EndpointCalls {
-  /** Never rejects. `viewer`: the caller, if already known. */
-  answer(served: ServedEndpoint, requestContext: RequestContext, viewer?: Viewer): Promise<JsonAnswer | Response>;
+  /** Authenticates the caller, runs the endpoint, and presents its result or error. Never rejects. */
+  answer(served: ServedEndpoint, requestContext: RequestContext): Promise<Reply>;
   /** The response to a request that matches no endpoint. */
-  refuse(error: unknown, requestContext: RequestContext): Response;
+  refuse(error: unknown, requestContext: RequestContext): Reply;
   /** Adds the common headers to the response of such a request. */
-  finish(answer: Response, requestContext: RequestContext): Response;
+  finish(reply: Reply, requestContext: RequestContext): Reply;
 }
 
 const noParameters: ParameterLocations = { query: new Set(), path: new Set() };
@@ -48,44 +49,40 @@ const initialState: Readonly<RequestState> = { viewer: null, spending: null };
 
 /** See {@link EndpointCalls}. */
 export function createEndpointCalls(dialect: Dialect, services: Services): EndpointCalls {
-  const refusal = (error: unknown, { method, path }: RequestContext, served: ServedEndpoint | null): Response => {
+  const refusal = (error: unknown, { request, path }: RequestContext, served: ServedEndpoint | null): Reply => {
     const { badInput, statusOf } = served?.endpoint ?? {};
     const mapping = statusOf ? { ...dialect, statusOf: { ...dialect.statusOf, ...statusOf } } : dialect;
     const refused = toRefusal(error, mapping, served?.parameterLocations ?? noParameters);
     if (refused)
       return dialect.problem(badInput && refused.status === 422 ? { ...refused, status: badInput } : refused, path);
-    services.log.error({ err: error, method, path }, 'A REST request failed unexpectedly.');
+    services.log.error({ err: error, method: request.method, path }, 'A REST request failed unexpectedly.');
     return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
   };
 
-  // Adds the headers that every response has. `served` is missing where the path or the method is unknown.
-  const finish = <A extends JsonAnswer | Response>(
-    answer: A,
+  // Adds the headers that every response has. `endpoint` is null where the path or the method is unknown.
+  const finish = (
+    reply: Reply,
     requestContext: RequestContext,
     endpoint: AnyEndpoint | null,
     { spending, viewer }: RequestState,
-  ): A => {
+  ): Reply => {
     const deprecation = endpoint?.deprecation ?? dialect.deprecation;
     const successor = deprecation ? successorOf(endpoint, requestContext, viewer) : null;
     const headers = { ...limitHeaders(spending), ...(deprecation ? deprecationHeaders(deprecation, successor) : {}) };
     const negotiates = endpoint?.isAlsoStream === true || endpoint?.answerTypes !== undefined;
-    const caching = cachingOf(requestContext.method, answer.status, negotiates);
-    if (!(answer instanceof Response)) return { ...answer, headers: { ...answer.headers, ...headers, ...caching } };
-    for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
-    if (!answer.headers.has('cache-control')) answer.headers.set('cache-control', caching['cache-control']);
-    answer.headers.append('vary', caching.vary);
-    return answer;
+    const caching = cachingOf(requestContext.request.method, reply.status, negotiates);
+    return reply.with({
+      ...headers,
+      'cache-control': reply.headers['cache-control'] ?? caching['cache-control'],
+      'vary': appended(reply.headers.vary, caching.vary),
+    });
   };
 
-  const run = async (
-    served: ServedEndpoint,
-    requestContext: RequestContext,
-    state: RequestState,
-  ): Promise<JsonAnswer | Response> => {
-    const { endpoint } = served;
-    const { address, method } = requestContext;
-    state.viewer ??= await authenticateLimited(services, readKey(dialect.credentials, requestContext), address);
-    const { viewer } = state;
+  const run = async (served: ServedEndpoint, requestContext: RequestContext, state: RequestState): Promise<Reply> => {
+    const { request } = requestContext;
+    const { address } = request;
+    const viewer = await authenticateLimited(services, readKey(dialect.credentials, request), address);
+    state.viewer = viewer;
     if (served.legacy) services.legacyUsage.record(viewer, served.legacy);
     const spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
     state.spending = spending;
@@ -94,15 +91,14 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
       throw new RateLimitedError(message, spending);
     }
     const result = await served.run(requestContext, { ...services, viewer, address });
-    if (result instanceof Response) return result;
-    return jsonAnswer({ method, ifNoneMatch: requestContext.header('if-none-match') }, result, endpoint.status);
+    return result instanceof Reply ? result : jsonAnswer(request, result, served.endpoint.status);
   };
 
   return {
     refuse: (error, requestContext) => finish(refusal(error, requestContext, null), requestContext, null, initialState),
-    finish: (answer, requestContext) => finish(answer, requestContext, null, initialState),
-    async answer(served, requestContext, viewer) {
-      const state: RequestState = { viewer: viewer ?? null, spending: null };
+    finish: (reply, requestContext) => finish(reply, requestContext, null, initialState),
+    async answer(served, requestContext) {
+      const state: RequestState = { ...initialState };
       const { endpoint } = served;
       try {
         return finish(await run(served, requestContext, state), requestContext, endpoint, state);
@@ -129,15 +125,11 @@ function successorOf(
   });
 }
 
-function readKey(credentials: Credentials, requestContext: RequestContext): string | null {
-  const token = readToken(requestContext.header('authorization'), false);
-  if (token === null || isOfKind(credentials, token)) return token;
-  throw new RequestError(credentials.wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+function readKey({ prefixes, wrongKind }: Credentials, request: RequestView): string | null {
+  const token = readToken(request.header('authorization'), false);
+  if (token === null || prefixes.some((prefix) => token.startsWith(prefix))) return token;
+  throw new RequestError(wrongKind, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
 }
-
-/** Returns true if a version accepts tokens with this prefix. */
-export const isOfKind = ({ prefixes }: Credentials, token: string): boolean =>
-  prefixes.some((prefix) => token.startsWith(prefix));
 
 function toRefusal(thrown: unknown, dialect: Dialect, parameterLocations: ParameterLocations): Refusal | null {
   const error = asRefusal(thrown);

@@ -1,12 +1,12 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { ErrorCode } from '../../common/errors.ts';
 import type { Context } from '../../domain/context.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import type { Deprecation, RouteName } from './deprecation.ts';
 import type { Dialect } from './dialect.ts';
 import { readQuery } from './query.ts';
 import { idempotencyHeader, type ParameterLocations } from './refusal.ts';
-import { parseShape } from './request.ts';
-import type { RequestContext } from './request-context.ts';
+import { parseShape, readJson } from './request.ts';
 import { tagOf } from './tags.ts';
 
 /** An endpoint, with everything that its OpenAPI description needs. */
@@ -51,7 +51,7 @@ export type AnyEndpoint = Endpoint<z.ZodObject, z.ZodType, z.ZodType>;
 export interface Call<Q, B> {
   readonly context: Context;
   /** The request as received: for its headers, and for a body that is not JSON. */
-  readonly request: Request;
+  readonly request: RequestView;
   readonly query: Q;
   readonly body: B;
   readonly idempotencyKey: string | null;
@@ -60,15 +60,15 @@ export interface Call<Q, B> {
 }
 
 /**
- * Parses a request's query and body with the schemas of its endpoint: 400 and 413 as {@link RequestContext.json}, 422
+ * Parses a request's query and body with the schemas of its endpoint: 400 and 413 as {@link readJson}, 422
  * as {@link parseShape}.
  */
 export async function parseRequest<Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   endpoint: Endpoint<Q, B, A>,
-  requestContext: RequestContext,
+  request: RequestView,
 ): Promise<{ query: z.output<Q>; body: z.output<B> }> {
-  const query = endpoint.query ? parseShape(endpoint.query, readQuery(requestContext.search), 'query') : {};
-  const body = endpoint.body ? parseShape(endpoint.body, await requestContext.json(), 'body') : undefined;
+  const query = endpoint.query ? parseShape(endpoint.query, readQuery(request.search), 'query') : {};
+  const body = endpoint.body ? parseShape(endpoint.body, await readJson(request), 'body') : undefined;
   // An endpoint without a schema has an empty query and no body, which is also the default of its type parameters.
   return { query: query as z.output<Q>, body: body as z.output<B> };
 }

@@ -1,9 +1,10 @@
 import type { Context, Services } from '../../domain/context.ts';
 import { withViewer } from '../../domain/identity/organizations/enterprise-scope.ts';
 import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams.ts';
-import { abortableResponse } from '../../http/abortable-response.ts';
-import { destroySocket } from '../../http/destroy-socket.ts';
+import { abortableBody } from '../../http/abortable-body.ts';
 import { eventStream } from '../../http/event-stream.ts';
+import { Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import type { Call } from './endpoint.ts';
 import { RequestError } from './refusal.ts';
 
@@ -29,12 +30,12 @@ export interface EventStreams {
    * when the service stops. 429 if the principal has reached its limit of sockets and streams. Throws the errors of
    * `read`.
    */
-  open<T>(call: Pick<Call<unknown, unknown>, 'context' | 'request'>, source: StreamSource<T>): Promise<Response>;
+  open<T>(call: Pick<Call<unknown, unknown>, 'context' | 'request'>, source: StreamSource<T>): Promise<Reply>;
 }
 
 /** Returns true if a request asks for server-sent events. */
-export function wantsEvents(request: Request): boolean {
-  return request.headers.get('accept')?.includes('text/event-stream') ?? false;
+export function wantsEvents(request: RequestView): boolean {
+  return request.header('accept')?.includes('text/event-stream') ?? false;
 }
 
 /** Sent at once, so that the client knows that it is connected. It also sets the reconnection delay. */
@@ -55,10 +56,14 @@ export function createEventStreams(services: Services): EventStreams {
         if (request.method === 'HEAD') {
           leave();
           void items.return?.();
-          return new Response(null, { headers });
+          return new Reply(200, headers);
         }
         const body = eventStream(eventsOf(items, present, report), opening);
-        return abortableResponse(ended.signal, new Response(body, { headers }), leave, () => destroySocket(request));
+        return new Reply(
+          200,
+          headers,
+          abortableBody(ended.signal, body, leave, () => request.destroy()),
+        );
       } catch (error) {
         leave();
         throw error;

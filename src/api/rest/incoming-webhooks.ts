@@ -10,10 +10,11 @@ import type { Services } from '../../domain/context.ts';
 import { isStorable } from '../../domain/input.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
+import { jsonReply, Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { findNameProblem } from './json-names.ts';
 import { RequestError, refusalOf } from './refusal.ts';
 import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';
-import type { RestEnv } from './request-context.ts';
 import { defaultUnprovenLimits, limitUnprovenBytes, type UnprovenLimits } from './unproven-bytes.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 
@@ -23,7 +24,7 @@ import { dialect as v3 } from './v3/dialect.ts';
  */
 export interface IncomingWebhooks {
   /** Answers every request; it never rejects. */
-  fetch(request: Request, env: RestEnv): Promise<Response>;
+  respond(request: RequestView): Promise<Reply>;
 }
 
 /** See {@link IncomingWebhooks}. */
@@ -33,16 +34,16 @@ export function createIncomingWebhooks(
 ): IncomingWebhooks {
   const countUnproven = limitUnprovenBytes(unprovenLimits);
   return {
-    async fetch(request, env) {
-      const { pathname } = new URL(request.url);
+    async respond(request) {
+      const { address } = request;
       let opened: OpenedWebhook | null = null;
-      let answer: Response;
+      let reply: Reply;
       try {
-        const automationId = requirePost(request, pathname);
-        if (automationId === null) return new Response(null, { status: 204, headers: { allow } });
-        const { secrets, signature } = readProof(request.headers);
-        requireNoEncoding(request.headers);
-        const unproven = countUnproven(env.address);
+        const automationId = requirePost(request);
+        if (automationId === null) return new Reply(204, { allow });
+        const { secrets, signature } = readProof(request);
+        requireNoEncoding(request);
+        const unproven = countUnproven(address);
         const readBody: ReadSignedBody = ({ update, isBuffered }) => {
           const onPart = (part: Uint8Array) => {
             unproven.add(part.byteLength);
@@ -52,21 +53,18 @@ export function createIncomingWebhooks(
         };
         try {
           const signed = signature === null ? null : { value: signature, readBody };
-          opened = await openWebhook(services, { automationId, secrets, signature: signed, address: env.address });
+          opened = await openWebhook(services, { automationId, secrets, signature: signed, address });
         } finally {
           unproven.release();
         }
         if (opened === null) throw noWebhook();
         const bytes = opened.signedBody ?? (await readBytes(request, maxBodyBytes));
         const signedHash = opened.signedBody === null ? null : createHash('sha256').update(bytes).digest('hex');
-        answer = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
+        reply = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
       } catch (error) {
-        answer = refuse(services, error, pathname);
+        reply = refuse(services, error, request.path);
       }
-      for (const [name, value] of Object.entries(limitHeaders(opened?.spending ?? null)))
-        answer.headers.set(name, value);
-      answer.headers.set('cache-control', 'no-store');
-      return answer;
+      return reply.with({ ...limitHeaders(opened?.spending ?? null), 'cache-control': 'no-store' });
     },
   };
 }
@@ -83,12 +81,13 @@ interface Proof {
 }
 
 /** Reads the proof of a request. 401 if there is none, or if the signature has another form. */
-function readProof(headers: Headers): Proof {
-  const secrets = secretHeaders.flatMap((name) => headers.get(name) ?? []);
-  const signed = headers.get(signatureHeader);
+function readProof(request: RequestView): Proof {
+  const secrets = secretHeaders.flatMap((name) => request.header(name) ?? []);
+  const signed = request.header(signatureHeader);
   if (signed === null) {
     if (secrets.length > 0) return { secrets, signature: null };
-    const weak = headers.has('x-hub-signature') ? ' X-Hub-Signature, which is SHA-1, is not enough.' : '';
+    const isWeak = request.header('x-hub-signature') !== null;
+    const weak = isWeak ? ' X-Hub-Signature, which is SHA-1, is not enough.' : '';
     throw unproved(
       `The secret of the webhook is required: in X-Webhook-Secret or X-Gitlab-Token, or as X-Hub-Signature-256, the signature of the body.${weak}`,
     );
@@ -110,8 +109,8 @@ const unproved = (message: string) =>
 const allow = 'POST, OPTIONS';
 
 /** The id in a path; null for an OPTIONS request. */
-function requirePost(request: Request, pathname: string): string | null {
-  const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(pathname) ?? [];
+function requirePost(request: RequestView): string | null {
+  const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(request.path) ?? [];
   if (automationId === undefined) throw new RequestError(v3.unknownRoute, { status: 404 });
   if (request.method === 'POST') return automationId;
   if (request.method === 'OPTIONS') return null;
@@ -128,9 +127,9 @@ interface WebhookRequest {
 
 async function receive(
   services: Services,
-  request: Request,
+  request: RequestView,
   { automationId, bytes, signedHash }: WebhookRequest,
-): Promise<Response> {
+): Promise<Reply> {
   const id = deliveryIdOf(request);
   const text = jsonOf(request, decode(bytes));
   const body = parseJson(text);
@@ -141,22 +140,22 @@ async function receive(
   const problem = findNameProblem(text);
   if (problem !== null) throw new RequestError(problem, { status: 400 });
   // GitHub sends a ping when a webhook is set up, and expects a response.
-  if (request.headers.get('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
+  if (request.header('x-github-event') === 'ping') return answerOf({ run: null, isReplay: false });
   const delivery = { id, signedHash, text, body, headers: headersOf(request) };
   return answerOf(await receiveWebhook(services, automationId, delivery));
 }
 
-function answerOf({ run, isReplay }: WebhookOutcome): Response {
+function answerOf({ run, isReplay }: WebhookOutcome): Reply {
   const body = { run_id: run?.id ?? null, status: run?.status ?? 'ignored', is_replay: isReplay };
-  return Response.json(body, { status: isReplay ? 200 : 202 });
+  return jsonReply(isReplay ? 200 : 202, body);
 }
 
 /**
  * Extracts the JSON of a body: the whole body, or the form field "payload", which is GitHub's default. 415 for another
  * Content-Type; without one, the body is JSON.
  */
-function jsonOf(request: Request, text: string): string {
-  const contentType = request.headers.get('content-type');
+function jsonOf(request: RequestView, text: string): string {
+  const contentType = request.header('content-type');
   if (contentType === null) return text;
   const [type = '', ...parameters] = contentType
     .toLowerCase()
@@ -181,8 +180,8 @@ function jsonOf(request: Request, text: string): string {
 }
 
 /** 415 for a compressed body. */
-function requireNoEncoding(headers: Headers): void {
-  const encoding = headers.get('content-encoding')?.trim() ?? '';
+function requireNoEncoding(request: RequestView): void {
+  const encoding = request.header('content-encoding')?.trim() ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   const message = `A webhook takes no compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
   throw new RequestError(message, { status: 415, headers: { 'accept-encoding': 'identity' } });
@@ -199,9 +198,9 @@ const deliveryHeaders = [
   'x-gitlab-event-uuid',
 ] as const;
 
-function deliveryIdOf(request: Request): string | null {
+function deliveryIdOf(request: RequestView): string | null {
   for (const name of deliveryHeaders) {
-    const id = request.headers.get(name)?.trim();
+    const id = request.header(name)?.trim();
     if (id === undefined || id === '') continue;
     if (!/^[\x20-\x7e]{1,255}$/.test(id)) {
       throw new RequestError(`${name} must be 1 to 255 printable ASCII characters.`, { status: 400 });
@@ -220,21 +219,21 @@ const credentials: ReadonlySet<string> = new Set([
   'cookie',
 ]);
 
-const headersOf = (request: Request) =>
-  Object.fromEntries([...request.headers].filter(([name]) => !credentials.has(name)));
+const headersOf = (request: RequestView) =>
+  Object.fromEntries([...request.headers()].filter(([name]) => !credentials.has(name)));
 
-function refuse(services: Services, thrown: unknown, pathname: string): Response {
+function refuse(services: Services, thrown: unknown, path: string): Reply {
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
     // The automation was deleted after its secret was checked: answer as if it had been deleted before.
     const isGone = error.code === 'NOT_FOUND';
-    return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, noParameters), pathname);
+    return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, noParameters), path);
   }
   if (error instanceof RequestError) {
     const { status, message, issues, headers } = error;
-    return v3.problem({ status, message, issues, headers }, pathname);
+    return v3.problem({ status, message, issues, headers }, path);
   }
-  services.log.error({ err: error, path: pathname }, 'An incoming webhook failed unexpectedly.');
-  return v3.problem({ status: 500, message: 'Something went wrong', issues: [] }, pathname);
+  services.log.error({ err: error, path }, 'An incoming webhook failed unexpectedly.');
+  return v3.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../domain/context.ts';
+import { Reply } from '../../http/reply.ts';
 
 /**
  * Streams one JSON body: the opening text, the batches separated by commas, and the closing text. Memory holds one
@@ -8,7 +9,7 @@ import type { Context } from '../../domain/context.ts';
 export async function streamJson(
   context: Pick<Context, 'log'>,
   { opening, batches, closing }: { opening: string; batches: AsyncGenerator<string, undefined>; closing: string },
-): Promise<Response> {
+): Promise<Reply> {
   const first = await batches.next();
   let next: string | null = opening + (first.value ?? '');
   const encoder = new TextEncoder();
@@ -35,5 +36,5 @@ export async function streamJson(
     },
     { highWaterMark: 0 },
   );
-  return new Response(stream, { headers: { 'content-type': 'application/json' } });
+  return new Reply(200, { 'content-type': 'application/json' }, stream);
 }

@@ -1,7 +1,9 @@
-import { PassThrough, Readable, Transform, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { DomainError } from '../../common/errors.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { invalidRequest, RequestError } from './refusal.ts';
 
 /**
@@ -28,7 +30,7 @@ const limits = { files: 1, fields: 20, parts: 25, fieldSize: 65_536, headerPairs
  * too large.
  */
 export async function receiveFile<T>(
-  request: Request,
+  request: RequestView,
   field: string,
   take: (file: IncomingFile) => Promise<T>,
 ): Promise<T> {
@@ -70,14 +72,14 @@ export async function receiveFile<T>(
 }
 
 function openParser(
-  request: Request,
+  request: RequestView,
   field: string,
   onFile: (name: string, from: BusboyFileStream, fileName: string) => void,
   fail: (error: Error) => void,
 ): Writable {
   try {
     const parser = new Busboy({
-      headers: { 'content-type': request.headers.get('content-type') ?? '' },
+      headers: { 'content-type': request.header('content-type') ?? '' },
       limits,
       preservePath: true,
       isPartAFile: (_field, _type, fileName) => fileName !== undefined,
@@ -101,24 +103,29 @@ function openParser(
  * Sends the body through the parser; after a refusal, discards the rest. Resolves to true if too much had to be
  * discarded.
  */
-async function pour(request: Request, parser: Writable, isRefused: () => boolean): Promise<boolean> {
-  if (!request.body) throw new Error('There is no body.');
+async function pour(request: RequestView, parser: Writable, isRefused: () => boolean): Promise<boolean> {
   let skippedBytes = 0;
-  const meter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      if (!isRefused()) return done(null, chunk);
-      skippedBytes += chunk.byteLength;
-      done(skippedBytes > maxSkippedBytes ? new Error('Too much was sent after a refusal.') : null);
-    },
+  let parserError: unknown = null;
+  const parsed = finished(parser);
+  parsed.catch((error: unknown) => {
+    parserError = error;
   });
-  const body = Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]);
-  return pipeline(body, meter, parser).then(
-    () => false,
-    (error: unknown) => {
-      if (isRefused()) return skippedBytes > maxSkippedBytes;
-      throw error;
-    },
-  );
+  const untilDrained = async () => void (await Promise.race([once(parser, 'drain'), parsed]));
+  try {
+    await request.read((part) => {
+      if (parserError !== null) throw parserError;
+      if (!isRefused()) return parser.write(part) ? undefined : untilDrained();
+      skippedBytes += part.byteLength;
+      if (skippedBytes > maxSkippedBytes) throw new Error('Too much was sent after a refusal.');
+      return undefined;
+    });
+    parser.end();
+    await parsed;
+    return false;
+  } catch (error) {
+    if (isRefused()) return skippedBytes > maxSkippedBytes;
+    throw error;
+  }
 }
 
 function refusalFor(fault: Error, isCutOff: boolean): Error {

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pageHeaders } from '../../http/page-headers.ts';
+import { Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -49,7 +51,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** The HTML page of one version's document, with links to the other versions. */
-export function openapiPage(version: string, versions: readonly string[]): Response {
+export function openapiPage(version: string, versions: readonly string[]): Reply {
   const links = versions.map(
     (each) => `<a href="${each}"${each === version ? ' aria-current="page"' : ''}>${each}</a>`,
   );
@@ -71,18 +73,18 @@ export function openapiPage(version: string, versions: readonly string[]): Respo
 </body>
 </html>
 `;
-  return new Response(html, { headers: pageHeaders(contentSecurityPolicy) });
+  return new Reply(200, pageHeaders(contentSecurityPolicy), html);
 }
 
 /** A style sheet or script of the page; null for an unknown name. Each file is read from the package once. */
-export async function openapiAsset(name: string, request: Request): Promise<Response | null> {
+export async function openapiAsset(name: string, request: RequestView): Promise<Reply | null> {
   const asset = await findAsset(name);
   if (!asset) return null;
   const headers = { etag: asset.etag, 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
-  if (request.headers.get('if-none-match')?.includes(asset.etag.slice(2))) {
-    return new Response(null, { status: 304, headers });
+  if (request.header('if-none-match')?.includes(asset.etag.slice(2))) {
+    return new Reply(304, headers);
   }
-  return new Response(asset.text, { headers: { ...headers, 'content-type': asset.type } });
+  return new Reply(200, { ...headers, 'content-type': asset.type }, asset.text);
 }
 
 interface Asset {

@@ -1,11 +1,13 @@
-import { jsonAnswer, toResponse } from './answer.ts';
+import { jsonReply, Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
+import { jsonAnswer } from './answer.ts';
 import { openapiAsset, openapiPage } from './openapi-page.ts';
 import type { VersionApi } from './version-api.ts';
 
 /** Serves `/openapi`: `v1.json` and so on for programs, `v1` and so on for people. No key is needed. */
 export interface Descriptions {
   /** Answers every request; 404 and 405 as `{detail}`. */
-  fetch(request: Request): Promise<Response>;
+  respond(request: RequestView): Promise<Reply>;
 }
 
 const allow = 'GET, HEAD, OPTIONS';
@@ -21,36 +23,29 @@ export function createDescriptions(apis: ReadonlyMap<string, VersionApi>): Descr
     return document;
   };
 
-  const find = async (path: string, request: Request): Promise<Response | null> => {
+  const find = async (path: string, request: RequestView): Promise<Reply | null> => {
     const newest = versions.at(-1) as string;
     // Relative, as all links of the page are, so that they work behind every proxy.
-    if (path === '') return redirect(request.url.endsWith('/') ? newest : `openapi/${newest}`);
+    if (path === '') return redirect(request.path.endsWith('/') ? newest : `openapi/${newest}`);
     if (path.startsWith('assets/')) return openapiAsset(path.slice('assets/'.length), request);
     if (apis.has(path)) return openapiPage(path, versions);
     const version = path.replace(/\.json$/, '');
     const api = path.endsWith('.json') ? apis.get(version) : undefined;
     if (!api) return null;
-    const response = toResponse(
-      jsonAnswer(
-        { method: request.method, ifNoneMatch: request.headers.get('if-none-match') },
-        documentOf(version, api),
-      ),
-    );
-    response.headers.set('cache-control', 'no-cache');
-    return response;
+    return jsonAnswer(request, documentOf(version, api)).with({ 'cache-control': 'no-cache' });
   };
 
   return {
-    async fetch(request) {
-      const path = new URL(request.url).pathname.replace(/^\/openapi\/?/, '');
+    async respond(request) {
+      const path = request.path.replace(/^\/openapi\/?/, '');
       const found = await find(path, request);
-      if (!found) return Response.json({ detail: 'There is no such route.' }, { status: 404 });
-      if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } });
+      if (!found) return jsonReply(404, { detail: 'There is no such route.' });
+      if (request.method === 'OPTIONS') return new Reply(204, { allow });
       if (request.method === 'GET') return found;
-      if (request.method === 'HEAD') return new Response(null, { status: found.status, headers: found.headers });
-      return Response.json({ detail: 'Method not allowed.' }, { status: 405, headers: { allow } });
+      if (request.method === 'HEAD') return found.withoutBody();
+      return jsonReply(405, { detail: 'Method not allowed.' }, { allow });
     },
   };
 }
 
-const redirect = (location: string) => new Response(null, { status: 302, headers: { location } });
+const redirect = (location: string) => new Reply(302, { location });

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
-import { bodyParts, brokenBody } from '../../http/body-parts.ts';
+import { IncompleteBodyError, incompleteBodyMessage, type RequestView } from '../../http/request-view.ts';
 import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 
 /** The largest body that is read, in bytes (docs/wire/README.md#request-bodies). */
@@ -12,13 +12,8 @@ const maxSkippedBytes = 16 * maxBodyBytes;
 const sizeLabels: Readonly<Record<number, string>> = { [maxBodyBytes]: ' (1 MiB)' };
 
 /** The JSON of a request's body. 413 if it is too large, 400 if it is not UTF-8 or not JSON. */
-export async function readJson(request: Request): Promise<unknown> {
-  return parseJsonBytes(await readBytes(request, maxBodyBytes));
-}
-
-/** The JSON of a complete body. 400 if it is not UTF-8 or not JSON. */
-export function parseJsonBytes(bytes: Uint8Array): unknown {
-  return parseJson(decode(bytes));
+export async function readJson(request: RequestView): Promise<unknown> {
+  return parseJson(decode(await readBytes(request, maxBodyBytes)));
 }
 
 /** The JSON of a text. 400 if it is invalid or nests too deeply. */
@@ -34,36 +29,41 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A request's body. 413 when it has more bytes than `most`, 400 when it breaks off. */
+/** A request's body. 413 if it has more than `maxBytes` bytes, 400 if it is incomplete. */
 // Content-Length is only a claim, and chunked bodies have none: the received bytes count. A body that is slightly too
 // large is read to its end and discarded: a client that is still sending often does not see a response, and a
 // connection with half a body on it cannot be reused.
 export async function readBytes(
-  request: Request,
+  request: RequestView,
   maxBytes: number,
   { onPart, isBuffered = true }: ReadOptions = {},
 ): Promise<Uint8Array> {
-  const announced = Number(request.headers.get('content-length') ?? 0);
+  const announced = Number(request.header('content-length') ?? 0);
   if (announced > maxSkippedBytes) throw tooLarge(maxBytes, { isCutOff: true });
-  if (!request.body) return new Uint8Array();
   // One buffer that grows: a list of one-byte chunks would take a hundred times as much memory.
-  let buffer = Buffer.alloc(0);
+  let buffer: Uint8Array = new Uint8Array();
   let size = 0;
-  for await (const part of bodyParts(request, incompleteBody)) {
+  const take = (part: Uint8Array) => {
     size += part.byteLength;
-    if (size > maxSkippedBytes) break;
-    if (size > maxBytes) continue;
+    if (size > maxSkippedBytes) throw tooLarge(maxBytes, { isCutOff: true });
+    if (size > maxBytes) return;
     onPart?.(part);
-    if (!isBuffered) continue;
-    if (size > buffer.length) {
-      const larger = Buffer.alloc(Math.min(maxBytes, Math.max(size, 2 * buffer.length)));
-      buffer.copy(larger);
-      buffer = larger;
-    }
-    buffer.set(part, size - part.byteLength);
-  }
-  if (size > maxBytes) throw tooLarge(maxBytes, { isCutOff: size > maxSkippedBytes });
+    if (isBuffered) buffer = withPart(buffer, part, size, maxBytes);
+  };
+  await request.read(take).catch((error: unknown) => {
+    throw error instanceof IncompleteBodyError ? incompleteBody(error) : error;
+  });
+  if (size > maxBytes) throw tooLarge(maxBytes, { isCutOff: false });
   return buffer.subarray(0, isBuffered ? size : 0);
+}
+
+// Most bodies have one part, which needs no copy.
+function withPart(buffer: Uint8Array, part: Uint8Array, size: number, maxBytes: number): Uint8Array {
+  if (size === part.byteLength) return part;
+  const fitting = size <= buffer.length ? buffer : Buffer.alloc(Math.min(maxBytes, Math.max(size, 2 * buffer.length)));
+  if (fitting !== buffer) fitting.set(buffer);
+  fitting.set(part, size - part.byteLength);
+  return fitting;
 }
 
 /** Options of {@link readBytes}. */
@@ -74,9 +74,8 @@ export interface ReadOptions {
   readonly isBuffered?: boolean;
 }
 
-/** The 400 for an incomplete body. */
-export function incompleteBody(cause: unknown): RequestError {
-  return new RequestError(brokenBody, { status: 400, cause });
+function incompleteBody(cause: unknown): RequestError {
+  return new RequestError(incompleteBodyMessage, { status: 400, cause });
 }
 
 function tooLarge(maxBytes: number, { isCutOff }: { isCutOff: boolean }): RequestError {

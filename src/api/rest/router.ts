@@ -1,13 +1,11 @@
 import type { Services } from '../../domain/context.ts';
 import type { Watches } from '../../domain/subscriptions/watches.ts';
-import type { FastPathHandler } from '../../http/fast-path.ts';
-import { readFastPathRequest } from '../../http/fast-path-request.ts';
+import { jsonReply, type Reply } from '../../http/reply.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import { createAttachments } from './attachments.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
 import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
-import { maxBodyBytes } from './request.ts';
-import type { RestEnv } from './request-context.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
@@ -53,9 +51,7 @@ import { createVersionApi, type VersionApi } from './version-api.ts';
 /** The REST versions on the wire: what the app mounts at `/v1`, `/v2`, `/v3` and `/openapi`. */
 export interface Rest {
   /** Answers every request; it never rejects. */
-  fetch(request: Request, env: RestEnv): Promise<Response>;
-  /** The fast path of REST; all other requests pass it by: see {@link VersionApi.fastPath}. */
-  readonly fastPath: FastPathHandler;
+  respond(request: RequestView): Promise<Reply>;
 }
 
 /** Paths outside of their version's prefix: version 1 described one without it, and version 3 had some as a beta. */
@@ -76,22 +72,17 @@ export function createRest(services: Services, watches: Watches): Rest {
   const webhooks = createIncomingWebhooks(services);
   const descriptions = createDescriptions(apis);
   return {
-    fastPath(incoming, address) {
-      const fastPathRequest = readFastPathRequest(incoming, maxBodyBytes);
-      const [, version = ''] = fastPathRequest?.path.split('/', 2) ?? [];
-      return (fastPathRequest && apis.get(version)?.fastPath(fastPathRequest, incoming, { address })) ?? null;
-    },
-    async fetch(request, env) {
-      const [segment = ''] = new URL(request.url).pathname.slice(1).split('/');
+    async respond(request) {
+      const [, segment = ''] = request.path.split('/', 2);
       // The earliest API let a client terminate a session without naming a version. Other methods on this path belong
       // to the console.
       const isEarliest = segment === 'sessions' && request.method === 'DELETE';
       const api = apis.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
-      if (api) return api.fetch(request, env);
-      if (segment === 'attachments') return attachments.fetch(request, env);
-      if (segment === 'webhooks') return webhooks.fetch(request, env);
-      if (segment === 'openapi') return descriptions.fetch(request);
-      return Response.json({ detail: 'There is no such route.' }, { status: 404 });
+      if (api) return api.respond(request);
+      if (segment === 'attachments') return attachments.respond(request);
+      if (segment === 'webhooks') return webhooks.respond(request);
+      if (segment === 'openapi') return descriptions.respond(request);
+      return jsonReply(404, { detail: 'There is no such route.' });
     },
   };
 }

@@ -3,6 +3,7 @@ import { DomainError } from '../../../common/errors.ts';
 import { getAttachment } from '../../../domain/sessions/attachments/attachments.ts';
 import { createAttachment } from '../../../domain/sessions/attachments/create-attachment.ts';
 import { attachmentLink, attachmentPath } from '../../../domain/sessions/attachments/links.ts';
+import { jsonReply, Reply } from '../../../http/reply.ts';
 import { receiveFile } from '../multipart.ts';
 import { RequestError } from '../refusal.ts';
 import type { VersionApi } from '../version-api.ts';
@@ -31,8 +32,8 @@ export function serveAttachments(api: VersionApi): void {
       );
       const url = `${context.baseUrl}/v1${attachmentPath(attachment)}`;
       // Bare text, or JSON where `Accept` names it (docs/wire/v1.md#attachments).
-      if (/\bapplication\/json\b/i.test(request.headers.get('accept') ?? '')) return Response.json(url);
-      return new Response(url, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+      if (/\bapplication\/json\b/i.test(request.header('accept') ?? '')) return jsonReply(200, url);
+      return new Reply(200, { 'content-type': 'text/plain; charset=utf-8' }, url);
     },
   );
 
@@ -53,7 +54,7 @@ export function serveAttachments(api: VersionApi): void {
         const isMissing = error instanceof DomainError && error.code === 'NOT_FOUND';
         throw isMissing ? new RequestError('Attachment not found', { status: 404 }) : error;
       });
-      return new Response(null, { status: 307, headers: { location: attachmentLink(context, attachment) } });
+      return new Reply(307, { location: attachmentLink(context, attachment) });
     },
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../domain/library/knowledge/change-notes.ts';
 import { type FolderSummary, getFolderTree } from '../../../domain/library/knowledge/folders.ts';
 import { listNotes, type NoteRecord } from '../../../domain/library/knowledge/notes.ts';
+import { Reply } from '../../../http/reply.ts';
 import type { VersionApi } from '../version-api.ts';
 import { organizationOf, time } from './dialect.ts';
 import { batch, streamList } from './list-stream.ts';
@@ -175,7 +176,7 @@ export function serveKnowledge(api: VersionApi): void {
     },
     async ({ context, param }) => {
       await deleteNote(context, param('note_id'), { organizationId: await organizationOf(context) });
-      return new Response(null, { status: 204 });
+      return new Reply(204);
     },
   );
 }

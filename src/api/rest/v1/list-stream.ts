@@ -1,5 +1,6 @@
 import type { Context } from '../../../domain/context.ts';
 import type { Page, PageRequest } from '../../../domain/pages.ts';
+import type { Reply } from '../../../http/reply.ts';
 import { streamJson } from '../json-stream.ts';
 
 const firstBatch = 20;
@@ -18,7 +19,7 @@ export interface StreamedList<T> {
 }
 
 /** Streams a list that has no pages on the wire, of any length: it is read and written in keyset batches. */
-export async function streamList<T>(context: Context, list: StreamedList<T>): Promise<Response> {
+export async function streamList<T>(context: Context, list: StreamedList<T>): Promise<Reply> {
   const { opening, closing } = list;
   return streamJson(context, { opening, closing, batches: readBatches(list) });
 }

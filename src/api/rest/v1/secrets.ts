@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { prefixedId } from '../../../domain/ids.ts';
 import { createSecret, deleteSecret, maxSecrets } from '../../../domain/library/secrets/change-secrets.ts';
 import { listSecrets, type SecretRecord, secretTypes } from '../../../domain/library/secrets/secrets.ts';
+import { Reply } from '../../../http/reply.ts';
 import type { VersionApi } from '../version-api.ts';
 import { organizationOf, time } from './dialect.ts';
 
@@ -86,7 +87,7 @@ export function serveSecrets(api: VersionApi): void {
     async ({ context, param }) => {
       const organizationId = await organizationOf(context);
       await deleteSecret(context, { organizationId, secretId: param('secret_id') });
-      return new Response(null, { status: 204 });
+      return new Reply(204);
     },
   );
 }

@@ -3,6 +3,7 @@ import { findNames } from '../../../domain/identity/people/find-people.ts';
 import { listLog } from '../../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
+import { Reply } from '../../../http/reply.ts';
 import { presentHead, presentMessage } from './session-shapes.ts';
 
 const firstBatch = 20;
@@ -15,14 +16,14 @@ const batchLength = 1_048_576;
  * one batch, regardless of the length of the session. The first batch is read before the response begins, so that its
  * failure is still an error with a status.
  */
-export async function streamDetails(context: Context, session: SessionRecord): Promise<Response> {
+export async function streamDetails(context: Context, session: SessionRecord): Promise<Reply> {
   const batches = messageBatches(context, session);
   const first = await batches.next();
   const head = JSON.stringify(presentHead(context, session)).slice(0, -1);
   const opening = `${head},"messages":[${first.value ?? ''}`;
   const headers = { 'content-type': 'application/json' };
   const second = await batches.next();
-  if (second.done) return new Response(`${opening}]}`, { headers });
+  if (second.done) return new Reply(200, headers, `${opening}]}`);
 
   const encoder = new TextEncoder();
   let next: string | null = `${opening},${second.value}`;
@@ -52,7 +53,7 @@ export async function streamDetails(context: Context, session: SessionRecord): P
     },
     { highWaterMark: 0 },
   );
-  return new Response(stream, { headers });
+  return new Reply(200, headers, stream);
 }
 
 // The messages as JSON, separated by commas, one batch at a time.

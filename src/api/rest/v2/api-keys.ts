@@ -31,7 +31,7 @@ export function serveApiKeys(api: VersionApi): void {
       refusals: [403, 404],
     },
     async ({ context, request }) => {
-      if (new URL(request.url).pathname !== everyKey) throw new RequestError(dialect.unknownRoute, { status: 404 });
+      if (request.path !== everyKey) throw new RequestError(dialect.unknownRoute, { status: 404 });
       requireAdministrator(context);
       await revokeAllApiKeys(context);
       return { status: 'success' };

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { listLimitedOrganizations, setCycleAcuLimit } from '../../../domain/identity/organizations/acu-limits.ts';
 import type { OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
+import { Reply } from '../../../http/reply.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
 
@@ -30,7 +31,7 @@ function presentLimit(organization: OrganizationRecord): z.input<typeof limitRes
 
 const path = '/v3/enterprise/consumption/acu-limits/devin';
 const organizationPath = `${path}/organizations/{org_id}` as const;
-const done = () => new Response(null, { status: 204 });
+const done = () => new Reply(204);
 
 /** `/v3/enterprise/consumption/acu-limits/devin`: the limits of organizations per cycle. */
 export function serveAcuLimits(api: VersionApi): void {

@@ -7,6 +7,7 @@ import type { AttachmentRecord } from '../../../domain/sessions/attachments/atta
 import { getAttachment, listSessionAttachments } from '../../../domain/sessions/attachments/attachments.ts';
 import { createAttachment } from '../../../domain/sessions/attachments/create-attachment.ts';
 import { attachmentLink, attachmentPath } from '../../../domain/sessions/attachments/links.ts';
+import { Reply } from '../../../http/reply.ts';
 import { receiveFile } from '../multipart.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
@@ -78,7 +79,7 @@ export function serveAttachments(api: VersionApi): void {
       const { id: organizationId } = await useOrganization(context, param('org_id'), permissionFor.viewAttachment);
       const attachmentRef = { organizationId, attachmentId: param('uuid'), name: param('name') };
       const location = attachmentLink(context, await getAttachment(context, attachmentRef));
-      return new Response(null, { status: 307, headers: { location } });
+      return new Reply(307, { location });
     },
   );
 

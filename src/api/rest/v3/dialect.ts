@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { Permission } from '../../../auth/permissions.ts';
 import type { DomainError, ErrorCode } from '../../../common/errors.ts';
 import type { Page } from '../../../domain/pages.ts';
+import { Reply } from '../../../http/reply.ts';
 import type { Credentials, Dialect } from '../dialect.ts';
 import { integerParam, textParam } from '../query.ts';
 import { type Refusal, retryMembers } from '../refusal.ts';
@@ -62,7 +63,7 @@ export const credentials: Credentials = {
 };
 
 /** Gives RFC 9457 problem details. `detail` is a string; on 422 it is the array of issues, and `errors` repeats it. */
-export function problem(refusal: Refusal, instance: string): Response {
+export function problem(refusal: Refusal, instance: string): Reply {
   const { status, issues } = refusal;
   const isInvalid = status === 422;
   const body = {
@@ -75,7 +76,7 @@ export function problem(refusal: Refusal, instance: string): Response {
     ...retryMembers(refusal),
   };
   const headers = { ...refusal.headers, 'content-type': 'application/problem+json' };
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Reply(status, headers, JSON.stringify(body));
 }
 
 const statusOf = {

@@ -62,7 +62,7 @@ function serveList(api: VersionApi, scope: SessionScope, watches: Watches, strea
         return presentPage(await listLog(context, session, { messagesOnly: true, first, after }, page), presentMessage);
       }
       // A client that lost its stream repeats the same request; the header carries its position.
-      const lastEventId = call.request.headers.get(lastEventIdHeader);
+      const lastEventId = call.request.header(lastEventIdHeader.toLowerCase());
       const cursor = lastEventId || after;
       return streams.open(call, {
         async read(live) {

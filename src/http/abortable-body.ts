@@ -5,20 +5,16 @@
 export const slowReaderMs = 15_000;
 
 /**
- * Wraps a response so that `end` ends its body, and `cut` closes the connection when the client reads nothing for
- * {@link slowReaderMs}. `over` is called when the body was read to its end, failed, was ended or was cancelled.
+ * Wraps the body of a response so that `signal` ends it, and `destroy` closes the connection when the client reads nothing
+ * for {@link slowReaderMs}. `onEnd` is called when the body was read to its end, failed, was ended or was cancelled.
  */
-export function abortableResponse(
+export function abortableBody(
   signal: AbortSignal,
-  response: Response,
+  body: ReadableStream<Uint8Array>,
   onEnd: () => void,
   destroy: () => void,
-): Response {
-  const reader = response.body?.getReader();
-  if (!reader) {
-    onEnd();
-    return response;
-  }
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
   let stop: () => void = () => undefined;
   let stallTimer: NodeJS.Timeout | null = null;
   const finish = () => {
@@ -26,7 +22,7 @@ export function abortableResponse(
     signal.removeEventListener('abort', stop);
     onEnd();
   };
-  const body = new ReadableStream<Uint8Array>(
+  return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         // Cancelled here: Yoga does not check its request's signal between two events.
@@ -68,5 +64,4 @@ export function abortableResponse(
     // Reads nothing ahead of the client.
     { highWaterMark: 0 },
   );
-  return new Response(body, response);
 }

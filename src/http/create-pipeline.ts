@@ -27,27 +27,32 @@ export function createPipeline({ respond, corsOrigins, addressOf, log }: Pipelin
   const cors = createCors(corsOrigins);
   const onError = (error: unknown) => log.error({ err: error }, 'A request failed.');
   const finalize = async (request: RequestView): Promise<Reply> => {
-    const preflight = cors.preflight(request);
-    if (preflight !== null) return preflight;
-    const packed = compressReply(request, await respond(request));
-    return cors.allow(request, packed instanceof Promise ? await packed : packed);
-  };
-  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const target = readTarget(incoming);
-    if (target instanceof Reply) return target;
-    return finalize(new IncomingRequest(incoming, outgoing, target, addressOf(incoming))).catch((error: unknown) => {
+    try {
+      const preflight = cors.preflight(request);
+      if (preflight !== null) return preflight;
+      const packed = compressReply(request, await respond(request));
+      return cors.allow(request, packed instanceof Promise ? await packed : packed);
+    } catch (error) {
       onError(error);
       return new Reply(500);
-    });
+    }
+  };
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    try {
+      const target = readTarget(incoming);
+      const reply =
+        target instanceof Reply
+          ? target
+          : await finalize(new IncomingRequest(incoming, outgoing, target, addressOf(incoming)));
+      sendReply(outgoing, reply, onError);
+    } catch (error) {
+      onError(error);
+      outgoing.destroy();
+    }
   };
   return (incoming, outgoing) => {
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') outgoing.on('close', drain);
-    answer(incoming, outgoing)
-      .then((reply) => sendReply(outgoing, reply, onError))
-      .catch((error: unknown) => {
-        onError(error);
-        outgoing.destroy();
-      });
+    void answer(incoming, outgoing);
   };
 }
 

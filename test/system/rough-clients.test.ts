@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { RequestView } from '../../src/http/request-view.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { connectRaw } from '../support/raw-http.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -63,10 +64,11 @@ it.each([
 });
 
 /**
- * Until the end of the test: the errors that the service logs, and the number of requests that it finished.
+ * Until the end of the test: the errors that the service logs, its requests, and the number of those that it finished.
  */
 function watchService() {
   const errors: string[] = [];
+  const requests: RequestView[] = [];
   let done = 0;
   const { app } = test;
   const { log } = app.services;
@@ -77,11 +79,13 @@ function watchService() {
     app.respond = respond;
   });
   log.error = (fields, message) => errors.push(`${message} ${String((fields as { err?: unknown }).err)}`);
-  app.respond = (request) =>
-    respond(request).finally(() => {
+  app.respond = (request) => {
+    requests.push(request);
+    return respond(request).finally(() => {
       done += 1;
     });
-  return { errors, waitForDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
+  };
+  return { errors, requests, waitForDone: (count: number) => expect.poll(() => done, { interval: 10 }).toBe(count) };
 }
 
 const post = (path: string, token: string, more: readonly string[]) =>
@@ -120,7 +124,7 @@ it.each([
 it('logs no error when a client disconnects before the response, and completes the operation', async () => {
   const { store, limits } = test.app.services;
   const { organizationId } = await makeOrganization(test, 'Before');
-  const { errors, waitForDone } = watchService();
+  const { errors, requests, waitForDone } = watchService();
   const { spend } = limits.graphql;
   onTestFinished(() => {
     limits.graphql.spend = spend;
@@ -145,8 +149,9 @@ it('logs no error when a client disconnects before the response, and completes t
   );
   await isCharged;
   wire.socket.resetAndDestroy();
-  await waitForDone(1);
+  await expect.poll(() => requests[0]?.signal.aborted).toBe(true);
   release();
+  await waitForDone(1);
   const read = async () =>
     (await store.query<{ name: string }>(`select name from organization where name = 'After'`))[0];
   await expect.poll(read).toEqual({ name: 'After' });

@@ -72,7 +72,7 @@ export function createRest(services: Services, watches: Watches): Rest {
   const webhooks = createIncomingWebhooks(services);
   const descriptions = createDescriptions(apis);
   return {
-    async respond(request) {
+    respond(request) {
       const [, segment = ''] = request.path.split('/', 2);
       // The earliest API let a client terminate a session without naming a version. Other methods on this path belong
       // to the console.
@@ -82,7 +82,7 @@ export function createRest(services: Services, watches: Watches): Rest {
       if (segment === 'attachments') return attachments.respond(request);
       if (segment === 'webhooks') return webhooks.respond(request);
       if (segment === 'openapi') return descriptions.respond(request);
-      return jsonReply(404, { detail: 'There is no such route.' });
+      return Promise.resolve(jsonReply(404, { detail: 'There is no such route.' }));
     },
   };
 }

@@ -4,23 +4,19 @@ import { type AuditLogRequest, listAuditLogs } from '../../domain/audit/audit-lo
 import type { Context } from '../../domain/context.ts';
 import { countWaitingSessions, readQueuePositions } from '../../domain/execution/runs/queue-positions.ts';
 import { readQueueReasons } from '../../domain/execution/runs/queue-reasons.ts';
-import { findServiceKeyAuthors, findServiceKeys } from '../../domain/identity/keys/find-service-keys.ts';
-import { findApiKeys } from '../../domain/identity/keys/key-record.ts';
+import { readWorkspaceStates } from '../../domain/execution/workspaces/request-deletion.ts';
+import { findServiceKeyAuthors } from '../../domain/identity/keys/find-service-keys.ts';
 import { ofAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
-import { findEnterprises } from '../../domain/identity/organizations/enterprises.ts';
 import { findOrganizations } from '../../domain/identity/organizations/use-organization.ts';
-import {
-  findServiceUserAuthors,
-  findServiceUsers,
-  findUserAuthors,
-  findUsers,
-  findUsersByEmail,
-} from '../../domain/identity/people/find-people.ts';
-import { findRolesByIds, findRolesByName } from '../../domain/identity/people/list-roles.ts';
+import { findServiceUserAuthors, findUserAuthors, findUsersByEmail } from '../../domain/identity/people/find-people.ts';
+import { findRolesByName } from '../../domain/identity/people/list-roles.ts';
 import type { RoleRecord } from '../../domain/identity/people/roles.ts';
+import { findFolderPaths } from '../../domain/library/knowledge/folder-paths.ts';
 import { type Count, type CountedList, countNested, listNested, type NestedList } from '../../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../domain/pages.ts';
+import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
 import { findSessions } from '../../domain/sessions/find-session.ts';
+import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
@@ -29,7 +25,6 @@ import {
   listLegacyCallsOfOrganizations,
 } from '../../domain/usage/legacy-calls/list-legacy-calls.ts';
 import { lazily } from './lazily.ts';
-import { byKey, createResourceLoaders } from './resource-loaders.ts';
 import { createUsageLoaders } from './usage-loaders.ts';
 
 /** The maximum and the default size of a page in GraphQL (docs/graphql-conventions.md#lists). */
@@ -38,9 +33,16 @@ export const pageLimits: PageLimits = { max: 100, default: 20 };
 /** A function of the domain that finds objects by unprefixed ids, in their order; null for an id that the viewer may not see. */
 export type Find<T> = (context: Context, ids: readonly string[]) => Promise<readonly (T | null)[]>;
 
+/** {@link Find} by keys other than ids. */
+export type FindByKey<K, T> = (context: Context, keys: readonly K[]) => Promise<(T | null)[]>;
+
 function byId<T>(find: (ids: readonly string[]) => Promise<readonly (T | null)[]>): DataLoader<string, T | null> {
   return new DataLoader((ids: readonly string[]) => find(ids));
 }
+
+/** A loader whose keys are objects: keys with equal members are one key. */
+const byKey = <K extends object, T>(find: (keys: readonly K[]) => Promise<(T | null)[]>) =>
+  new DataLoader<K, T | null, string>(find, { cacheKeyFn: (key) => JSON.stringify(key) });
 
 const cacheKeyFn = ({ ownerId }: Pick<CountedList, 'ownerId'>) => ownerId;
 
@@ -82,16 +84,8 @@ interface From {
   readonly ofSessions: Context;
 }
 
-const resources = new WeakMap<From, ReturnType<typeof createResourceLoaders>>();
 const usages = new WeakMap<From, ReturnType<typeof createUsageLoaders>>();
 
-const resource =
-  <K extends keyof ReturnType<typeof createResourceLoaders>>(name: K) =>
-  (from: From): ReturnType<typeof createResourceLoaders>[K] => {
-    const group = resources.get(from) ?? createResourceLoaders(from.context);
-    resources.set(from, group);
-    return group[name];
-  };
 const usage =
   <K extends keyof ReturnType<typeof createUsageLoaders>>(name: K) =>
   (from: From): ReturnType<typeof createUsageLoaders>[K] => {
@@ -136,10 +130,20 @@ function logPages({ ofSessions }: From) {
 
 // One loader for each function.
 function loadersByFind({ context }: From) {
-  const loaders = new Map<Find<never>, DataLoader<string, never>>();
+  const loaders = new Map<unknown, unknown>();
   return <T>(find: Find<T>): DataLoader<string, T | null> => {
-    const loader = loaders.get(find as Find<never>) ?? byId((ids) => find(context, ids));
-    loaders.set(find as Find<never>, loader as DataLoader<string, never>);
+    const loader = (loaders.get(find) as DataLoader<string, T | null> | undefined) ?? byId((ids) => find(context, ids));
+    loaders.set(find, loader);
+    return loader;
+  };
+}
+
+function loadersByKeyFind({ context }: From) {
+  const loaders = new Map<unknown, unknown>();
+  return <K extends object, T>(find: FindByKey<K, T>): DataLoader<K, T | null, string> => {
+    const loader =
+      (loaders.get(find) as DataLoader<K, T | null, string> | undefined) ?? byKey((keys) => find(context, keys));
+    loaders.set(find, loader);
     return loader;
   };
 }
@@ -147,22 +151,30 @@ function loadersByFind({ context }: From) {
 const makeLoaders = lazily<From>()({
   /** Returns the loader of a function of the domain. */
   of: loadersByFind,
+  /** Returns the loader of a function of the domain whose keys are objects. */
+  ofKeys: loadersByKeyFind,
   /** Loads a page of one owner's list. */
   nestedPage: nestedPages,
   /** Counts one owner's list. */
   nestedCount: nestedCounts,
-  folders: resource('folders'),
-  folderPaths: resource('folderPaths'),
-  notesByMacro: resource('notesByMacro'),
-  foldersByPath: resource('foldersByPath'),
-  playbooksByMacro: resource('playbooksByMacro'),
-  secretsByKey: resource('secretsByKey'),
-  automations: resource('automations'),
-  playbooks: resource('playbooks'),
-  webhookEndpoints: resource('webhookEndpoints'),
-  attachments: resource('attachments'),
-  insights: resource('insights'),
-  workspaceStates: resource('workspaceStates'),
+  /** By ids of folders that were already loaded for the viewer. */
+  folderPaths: ({ context }: From) =>
+    byId(async (ids) => {
+      const paths = await findFolderPaths(
+        context,
+        ids.map((folderId) => ({ folderId })),
+      );
+      return ids.map((id) => paths.get(id) ?? null);
+    }),
+  attachments: ({ ofSessions }: From) => byId((ids) => findAttachments(ofSessions, ids)),
+  /** For sessions that the viewer may see. */
+  insights: ({ context }: From) =>
+    new DataLoader<Pick<SessionRecord, 'id' | 'acusConsumed'>, SessionInsights, string>(
+      (sessions) => readInsights(context, sessions),
+      { cacheKeyFn: ({ id }) => id },
+    ),
+  /** By ids of sessions that the viewer may see. */
+  workspaceStates: ({ context }: From) => new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
   /** For sessions that the viewer may see. */
   queueReasons: ({ context }: From) =>
@@ -187,19 +199,12 @@ const makeLoaders = lazily<From>()({
    * use them.
    */
   sessionOrganizations: ({ ofSessions }: From) => byId((ids) => findOrganizations(ofSessions, ids)),
-  organizations: ({ context }: From) => byId((ids) => findOrganizations(context, ids)),
-  enterprises: ({ context }: From) => byId((ids) => findEnterprises(context, ids)),
-  users: ({ context }: From) => byId((ids) => findUsers(context, ids)),
   userAuthors: ({ context }: From) => byId((ids) => findUserAuthors(context, ids)),
-  serviceUsers: ({ context }: From) => byId((ids) => findServiceUsers(context, ids)),
   serviceUserAuthors: ({ context }: From) => byId((ids) => findServiceUserAuthors(context, ids)),
-  serviceKeys: ({ context }: From) => byId((ids) => findServiceKeys(context, ids)),
   serviceKeyAuthors: ({ context }: From) => byId((ids) => findServiceKeyAuthors(context, ids)),
   usersByEmail: ({ context }: From) => byId((emails) => findUsersByEmail(context, emails)),
   rolesByName: ({ context }: From) =>
     byKey((keys: readonly Pick<RoleRecord, 'scope' | 'name'>[]) => findRolesByName(context, keys)),
-  roles: ({ context }: From) => byId((ids) => findRolesByIds(context, ids)),
-  apiKeys: ({ context }: From) => byId((ids) => findApiKeys(context, ids)),
   logEntries: ({ ofSessions }: From) => byId((ids) => findLogEntries(ofSessions, ids)),
   tagRules: usage('tagRules'),
   consumptionSums: usage('consumptionSums'),

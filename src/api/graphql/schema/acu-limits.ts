@@ -3,6 +3,7 @@ import {
   getEnterpriseAcuLimit,
   setEnterpriseAcuLimit,
 } from '../../../domain/identity/organizations/enterprise-limit.ts';
+import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import { organizationsOf } from '../../../domain/identity/organizations/organizations.ts';
 import type { OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
@@ -80,7 +81,7 @@ addMutation('updateEnterprise', {
   },
   act: async (input, { domain, loaders }) => ({
     maxCycleAcuLimit: await setEnterpriseAcuLimit(domain, { maxCycleAcuLimit: input.maxCycleAcuLimit }),
-    enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
+    enterprise: await loaders.of(findEnterprises).load(domain.viewer.enterpriseId),
   }),
 });
 

@@ -1,7 +1,8 @@
 import { createApiKey } from '../../../domain/identity/keys/api-keys.ts';
-import { type ApiKeyRecord, isActive } from '../../../domain/identity/keys/key-record.ts';
+import { type ApiKeyRecord, findApiKeys, isActive } from '../../../domain/identity/keys/key-record.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../../domain/identity/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../../domain/identity/keys/rotate-api-key.ts';
+import { findRolesByIds } from '../../../domain/identity/people/list-roles.ts';
 import { builder } from '../builder.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
 import { ApiKeyKindEnum } from './enums.ts';
@@ -40,7 +41,7 @@ builder.node(ApiKey, {
       type: Role,
       nullable: true,
       description: 'Role of a service key. Null for keys of other kinds, which have the roles of their owner.',
-      resolve: ({ roleId }, _args, { loaders }) => (roleId === null ? null : loaders.roles.load(roleId)),
+      resolve: ({ roleId }, _args, { loaders }) => (roleId === null ? null : loaders.of(findRolesByIds).load(roleId)),
     }),
     isActive: t.boolean({
       description: 'Whether the key is neither revoked nor expired.',
@@ -72,7 +73,7 @@ builder.objectField(ServiceKey, 'apiKey', (t) =>
     nullable: true,
     description:
       'API key behind the service key, with its role and dates. Null if the viewer may not see the keys of its organization or of the enterprise.',
-    resolve: ({ id }, _args, { loaders }) => loaders.apiKeys.load(id),
+    resolve: ({ id }, _args, { loaders }) => loaders.of(findApiKeys).load(id),
   }),
 );
 

@@ -1,5 +1,6 @@
 import type { Action } from '../../../domain/automations/model/definition.ts';
 import { prefixedId } from '../../../domain/ids.ts';
+import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { builder } from '../builder.ts';
 import { automationDescriptions as descriptions } from './automation-descriptions.ts';
 import { AutomationNotifications } from './automation-notifications.ts';
@@ -25,7 +26,8 @@ const SessionTemplate = builder.objectRef<SessionOptions>('AutomationSession').i
       type: Playbook,
       nullable: true,
       description: 'Playbook that the session follows. Null if there is none or the viewer may not read the playbook.',
-      resolve: ({ playbookId }, _args, { loaders }) => (playbookId == null ? null : loaders.playbooks.load(playbookId)),
+      resolve: ({ playbookId }, _args, { loaders }) =>
+        playbookId == null ? null : loaders.of(findPlaybooks).load(playbookId),
     }),
     playbookId: t.string({
       nullable: true,

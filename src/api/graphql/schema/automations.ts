@@ -1,6 +1,12 @@
 import { refuse } from '../../../common/errors.ts';
-import { type AutomationRecord, automationsOf, runsOf } from '../../../domain/automations/model/automations.ts';
+import {
+  type AutomationRecord,
+  automationsOf,
+  findAutomations,
+  runsOf,
+} from '../../../domain/automations/model/automations.ts';
 import { upcomingOccurrences } from '../../../domain/automations/schedule/upcoming-occurrences.ts';
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { parseId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -63,7 +69,7 @@ builder.node(Automation, {
       type: Organization,
       description: 'Organization that the automation belongs to.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
-        (await loaders.organizations.load(organizationId)) as never,
+        (await loaders.of(findOrganizations).load(organizationId)) as never,
     }),
     name: t.exposeString('name', { description: descriptions.name }),
     isEnabled: t.exposeBoolean('enabled', { description: descriptions.isEnabled }),
@@ -212,7 +218,8 @@ builder.objectField(AutomationRunType, 'automation', (t) =>
   t.field({
     type: Automation,
     description: 'Automation that the run belongs to.',
-    resolve: async ({ automationId }, _args, { loaders }) => (await loaders.automations.load(automationId)) as never,
+    resolve: async ({ automationId }, _args, { loaders }) =>
+      (await loaders.of(findAutomations).load(automationId)) as never,
   }),
 );
 
@@ -225,7 +232,7 @@ builder.queryField('automation', (t) =>
     args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the automation.' }) },
     resolve: async (_root, { id }, { loaders }) => {
       const automationId = parseId('automation', id);
-      const automation = automationId === null ? null : await loaders.automations.load(automationId);
+      const automation = automationId === null ? null : await loaders.of(findAutomations).load(automationId);
       return automation?.deletedAt === null ? automation : null;
     },
   }),
@@ -238,6 +245,6 @@ builder.objectField(Session, 'automation', (t) =>
     description:
       'Automation that started the session, even if it has been deleted. Null if no automation started the session or the viewer may not see the automation.',
     resolve: ({ automationId }, _args, { loaders }) =>
-      automationId === null ? null : loaders.automations.load(automationId),
+      automationId === null ? null : loaders.of(findAutomations).load(automationId),
   }),
 );

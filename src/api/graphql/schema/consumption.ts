@@ -1,4 +1,6 @@
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { prefixedId } from '../../../domain/ids.ts';
+import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import type { PageRequest } from '../../../domain/pages.ts';
 import { type Ledger, type LedgerInput, openLedger } from '../../../domain/usage/consumption/ledgers.ts';
 import type { ConsumptionShare, ShareOf } from '../../../domain/usage/consumption/shares.ts';
@@ -93,7 +95,7 @@ const OrganizationConsumption = builder.objectRef<ConsumptionShare>('Organizatio
       type: Organization,
       nullable: true,
       description: 'Organization that consumed the ACUs. Null if the viewer may not use the organization.',
-      resolve: ({ id }, _args, { loaders }) => loaders.organizations.load(id),
+      resolve: ({ id }, _args, { loaders }) => loaders.of(findOrganizations).load(id),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
   }),
@@ -113,7 +115,7 @@ const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsump
       nullable: true,
       description:
         'Playbook that the sessions follow, even if it has been deleted. Null if the sessions follow no playbook or the viewer may not read the playbook.',
-      resolve: ({ id }, _args, { loaders }) => (id === '' ? null : loaders.playbooks.load(id)),
+      resolve: ({ id }, _args, { loaders }) => (id === '' ? null : loaders.of(findPlaybooks).load(id)),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
   }),

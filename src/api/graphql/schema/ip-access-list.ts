@@ -1,4 +1,5 @@
 import type { Context } from '../../../domain/context.ts';
+import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import {
   addIpRanges,
   getIpAccessList,
@@ -46,7 +47,7 @@ function addListMutation(
     },
     act: async ({ ipRanges, force }, { domain, loaders }) => ({
       ipRanges: await write(domain, { ipRanges, force: force ?? false }),
-      enterprise: await loaders.enterprises.load(domain.viewer.enterpriseId),
+      enterprise: await loaders.of(findEnterprises).load(domain.viewer.enterpriseId),
     }),
   });
 }

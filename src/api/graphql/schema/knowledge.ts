@@ -1,4 +1,4 @@
-import { type FolderRecord, foldersIn, foldersOf } from '../../../domain/library/knowledge/folders.ts';
+import { type FolderRecord, findFolders, foldersIn, foldersOf } from '../../../domain/library/knowledge/folders.ts';
 import { type NoteRecord, notesIn, notesOf } from '../../../domain/library/knowledge/notes.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -47,7 +47,8 @@ builder.node(KnowledgeNote, {
       type: KnowledgeFolder,
       nullable: true,
       description: 'Folder that contains the note; null if the note is in no folder.',
-      resolve: ({ folderId }, _args, { loaders }) => (folderId === null ? null : loaders.folders.load(folderId)),
+      resolve: ({ folderId }, _args, { loaders }) =>
+        folderId === null ? null : loaders.of(findFolders).load(folderId),
     }),
     organization: organizationField(t, ownerDescription),
     ...authorshipFields(t),
@@ -72,7 +73,8 @@ builder.node(KnowledgeFolder, {
       type: KnowledgeFolder,
       nullable: true,
       description: 'Parent folder; null if the folder is at the top level.',
-      resolve: ({ parentId }, _args, { loaders }) => (parentId === null ? null : loaders.folders.load(parentId)),
+      resolve: ({ parentId }, _args, { loaders }) =>
+        parentId === null ? null : loaders.of(findFolders).load(parentId),
     }),
     organization: organizationField(t, ownerDescription),
     ...authorshipFields(t),

@@ -1,3 +1,4 @@
+import { findApiKeys } from '../../../domain/identity/keys/key-record.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import {
   type LegacyCallRecord,
@@ -31,7 +32,7 @@ const LegacyCall = builder.objectRef<LegacyCallRecord>('LegacyCall').implement({
       type: ApiKey,
       nullable: true,
       description: 'The API key; null if the viewer may not see it.',
-      resolve: ({ apiKeyId }, _args, { loaders }) => loaders.apiKeys.load(apiKeyId),
+      resolve: ({ apiKeyId }, _args, { loaders }) => loaders.of(findApiKeys).load(apiKeyId),
     }),
     version: t.field({
       type: RestVersionEnum,

@@ -3,8 +3,13 @@ import type { ScopedKey } from '../../../domain/identity/organizations/scope.ts'
 import type { RoleRecord } from '../../../domain/identity/people/roles.ts';
 import { type IdKind, parseId } from '../../../domain/ids.ts';
 import { isStorable } from '../../../domain/input.ts';
+import { findFoldersByPath } from '../../../domain/library/knowledge/folders.ts';
+import { findNotesByMacro } from '../../../domain/library/knowledge/notes.ts';
+import { findPlaybooksByMacro } from '../../../domain/library/playbooks/playbooks.ts';
+import { findSecretsByKey } from '../../../domain/library/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import type { FindByKey } from '../loaders.ts';
 import { RoleScopeEnum } from './enums.ts';
 import { KnowledgeFolder, KnowledgeNote } from './knowledge.ts';
 import { loadById, lookupId } from './lookups.ts';
@@ -90,10 +95,10 @@ const macroInput = (name: string, what: string): InputRef<ByMacro> =>
   });
 
 const byMacro =
-  (loader: 'playbooksByMacro' | 'notesByMacro') =>
+  (find: FindByKey<ScopedKey, object>) =>
   (context: GraphqlContext, { macro }: ByMacro): Found => {
     const key = macro ? scopeKey(macro.scope, macro.macro) : null;
-    return key === null ? nothing : context.loaders[loader].load(key);
+    return key === null ? nothing : context.loaders.ofKeys(find).load(key);
   };
 
 addLookup({
@@ -102,7 +107,7 @@ addLookup({
   kind: 'playbook',
   what: 'playbook by its id or its macro',
   by: macroInput('PlaybookLookupInput', 'playbook'),
-  find: byMacro('playbooksByMacro'),
+  find: byMacro(findPlaybooksByMacro),
 });
 
 addLookup({
@@ -111,7 +116,7 @@ addLookup({
   kind: 'note',
   what: 'knowledge note by its id or its macro',
   by: macroInput('KnowledgeNoteLookupInput', 'knowledge note'),
-  find: byMacro('notesByMacro'),
+  find: byMacro(findNotesByMacro),
 });
 
 const FolderPathInput = builder.inputType('FolderPathInput', {
@@ -146,7 +151,7 @@ addLookup({
   }),
   find: ({ loaders }, { path }) => {
     const key = path ? scopeKey(path.scope, path.path) : null;
-    return key === null ? nothing : loaders.foldersByPath.load(key);
+    return key === null ? nothing : loaders.ofKeys(findFoldersByPath).load(key);
   },
 });
 
@@ -173,7 +178,9 @@ addLookup({
   }),
   find: ({ loaders }, { key }) => {
     const organizationId = key ? parseId('organization', key.organizationId) : null;
-    return key && organizationId !== null ? loaders.secretsByKey.load({ organizationId, key: key.key }) : nothing;
+    return key && organizationId !== null
+      ? loaders.ofKeys(findSecretsByKey).load({ organizationId, key: key.key })
+      : nothing;
   },
 });
 

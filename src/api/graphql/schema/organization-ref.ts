@@ -1,4 +1,4 @@
-import type { OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
+import { findOrganizations, type OrganizationRecord } from '../../../domain/identity/organizations/use-organization.ts';
 import { type IdKind, prefixedId } from '../../../domain/ids.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 
@@ -15,7 +15,7 @@ export const organizationField = <T extends { readonly organizationId: string | 
     nullable: true,
     description,
     resolve: ({ organizationId }, _args, { loaders }) =>
-      organizationId === null ? null : loaders.organizations.load(organizationId),
+      organizationId === null ? null : loaders.of(findOrganizations).load(organizationId),
   });
 
 /** The field with an object's id in the form that REST has. */

@@ -1,3 +1,4 @@
+import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import { membersOf } from '../../../domain/identity/organizations/members.ts';
 import {
   type OrganizationOrder,
@@ -167,7 +168,7 @@ builder.queryFields((t) => ({
     description:
       'The enterprise of the viewer; null if the viewer is bound to a single organization, or may not read the enterprise.',
     resolve: (_root, _args, { domain, loaders }) =>
-      domain.viewer.homeOrganizationId === null ? loaders.enterprises.load(domain.viewer.enterpriseId) : null,
+      domain.viewer.homeOrganizationId === null ? loaders.of(findEnterprises).load(domain.viewer.enterpriseId) : null,
   }),
 }));
 

@@ -1,6 +1,6 @@
 import { manageOwnSessions, type Permission } from '../../../auth/permissions.ts';
 import type { MemberRecord } from '../../../domain/identity/organizations/members.ts';
-import type { ServiceUserRecord, UserRecord } from '../../../domain/identity/people/find-people.ts';
+import { findUsers, type ServiceUserRecord, type UserRecord } from '../../../domain/identity/people/find-people.ts';
 import { type RoleHolderKind, roleAssignmentsOf } from '../../../domain/identity/people/list-role-assignments.ts';
 import type { RoleAssignmentRecord } from '../../../domain/identity/people/role-assignments.ts';
 import type { RoleRecord } from '../../../domain/identity/people/roles.ts';
@@ -161,7 +161,7 @@ builder.node(Member, {
     user: t.field({
       type: User,
       description: 'The user that is a member.',
-      resolve: async (member, _args, { loaders }) => (await loaders.users.load(member.userId)) as UserRecord,
+      resolve: async (member, _args, { loaders }) => (await loaders.of(findUsers).load(member.userId)) as UserRecord,
     }),
     roles: t.field({
       type: [Role],

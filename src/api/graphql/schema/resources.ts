@@ -3,29 +3,38 @@ import type { z } from 'zod';
 import type { Permission } from '../../../auth/permissions.ts';
 import { missingToManage } from '../../../domain/abilities/abilities.ts';
 import { findAuditEntries } from '../../../domain/audit/audit-log.ts';
-import { findRuns } from '../../../domain/automations/model/automations.ts';
+import { findAutomations, findRuns } from '../../../domain/automations/model/automations.ts';
 import { definitionSchema } from '../../../domain/automations/model/definition.ts';
 import type { ChangedKind } from '../../../domain/changes/change-source.ts';
 import type { Context } from '../../../domain/context.ts';
 import { apiKeySchema } from '../../../domain/identity/keys/api-keys.ts';
+import { findServiceKeys } from '../../../domain/identity/keys/find-service-keys.ts';
+import { findApiKeys } from '../../../domain/identity/keys/key-record.ts';
 import { organizationChangeSchema } from '../../../domain/identity/organizations/change-organization.ts';
+import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import { findMembersByIds } from '../../../domain/identity/organizations/members.ts';
 import { organizationSchema } from '../../../domain/identity/organizations/organizations.ts';
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { roleSchema } from '../../../domain/identity/people/change-roles.ts';
 import { userChangeSchema } from '../../../domain/identity/people/change-users.ts';
+import { findServiceUsers, findUsers } from '../../../domain/identity/people/find-people.ts';
+import { findRolesByIds } from '../../../domain/identity/people/list-roles.ts';
 import { serviceUserSchema } from '../../../domain/identity/people/service-users.ts';
 import { userSchema } from '../../../domain/identity/people/users.ts';
 import { type IdKind, typeOfKind } from '../../../domain/ids.ts';
 import { folderSchema } from '../../../domain/library/knowledge/change-folders.ts';
 import { noteSchema } from '../../../domain/library/knowledge/change-notes.ts';
+import { findFolders } from '../../../domain/library/knowledge/folders.ts';
 import { findNotes } from '../../../domain/library/knowledge/notes.ts';
 import { playbookSchema } from '../../../domain/library/playbooks/change-playbooks.ts';
+import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
 import { sessionSchema } from '../../../domain/sessions/create-session.ts';
 import { sessionChangeSchema } from '../../../domain/sessions/update-session.ts';
 import { endpointSchema } from '../../../domain/webhooks/change-endpoints.ts';
 import { findWebhookDeliveries } from '../../../domain/webhooks/deliveries.ts';
+import { findWebhookEndpoints } from '../../../domain/webhooks/endpoints.ts';
 import type { SchemaTypes } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { Find } from '../loaders.ts';
@@ -117,44 +126,44 @@ const all = {
     inputs: { create: sessionSchema, update: sessionChangeSchema },
   }),
   organization: resource(Organization, {
-    load: ({ loaders }, id) => loaders.organizations.load(id),
+    load: by(findOrganizations),
     created: { payload: CreateOrganizationPayload, edge: OrganizationList.edge, list: 'organizations' },
     inputs: { create: organizationSchema, update: organizationChangeSchema },
   }),
-  enterprise: resource(Enterprise, { load: ({ loaders }, id) => loaders.enterprises.load(id) }),
+  enterprise: resource(Enterprise, { load: by(findEnterprises) }),
   user: resource(User, {
-    load: ({ loaders }, id) => loaders.users.load(id),
+    load: by(findUsers),
     created: { payload: CreateUserPayload, edge: UserList.edge, list: 'users' },
     inputs: { create: userSchema, update: userChangeSchema },
   }),
   serviceUser: resource(ServiceUser, {
-    load: ({ loaders }, id) => loaders.serviceUsers.load(id),
+    load: by(findServiceUsers),
     lookup: 'service user',
     created: { payload: CreateServiceUserPayload, edge: ServiceUserList.edge, list: 'serviceUsers' },
     changes:
       'A service user of the organization or of the enterprise. Needs MANAGE_ORG_SERVICE_USERS, or MANAGE_ACCOUNT_SERVICE_USERS for those of the enterprise.',
     inputs: both(serviceUserSchema),
   }),
-  serviceKey: resource(ServiceKey, { load: ({ loaders }, id) => loaders.serviceKeys.load(id) }),
+  serviceKey: resource(ServiceKey, { load: by(findServiceKeys) }),
   member: resource(Member, {
     load: by(findMembersByIds),
     lookup: 'membership of an organization',
     changes: 'A membership of the organization. Needs VIEW_ORG_MEMBERSHIP.',
   }),
   role: resource(Role, {
-    load: ({ loaders }, id) => loaders.roles.load(id),
+    load: by(findRolesByIds),
     created: { payload: CreateRolePayload, edge: RoleList.edge, list: 'roles' },
     changes: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
     inputs: both(roleSchema),
   }),
   apiKey: resource(ApiKey, {
-    load: ({ loaders }, id) => loaders.apiKeys.load(id),
+    load: by(findApiKeys),
     lookup: 'API key',
     created: { payload: CreateApiKeyPayload, edge: ApiKeyList.edge, list: 'keys' },
     inputs: { create: apiKeySchema },
   }),
   playbook: resource(Playbook, {
-    load: async ({ loaders }, id) => unlessDeleted(await loaders.playbooks.load(id)),
+    load: async ({ loaders }, id) => unlessDeleted(await loaders.of(findPlaybooks).load(id)),
     created: { payload: CreatePlaybookPayload, edge: PlaybookList.edge, list: 'playbooks' },
     manage: {
       description: 'Whether the viewer may change and delete the playbook.',
@@ -171,7 +180,7 @@ const all = {
     inputs: both(noteSchema),
   }),
   folder: resource(KnowledgeFolder, {
-    load: ({ loaders }, id) => loaders.folders.load(id),
+    load: by(findFolders),
     created: { payload: CreateKnowledgeFolderPayload, edge: KnowledgeFolderList.edge, list: 'folders' },
     manage: {
       description: 'Whether the viewer may change, move and delete the folder.',
@@ -188,7 +197,7 @@ const all = {
     inputs: both(secretChangeSchema),
   }),
   automation: resource(Automation, {
-    load: async ({ loaders }, id) => unlessDeleted(await loaders.automations.load(id)),
+    load: async ({ loaders }, id) => unlessDeleted(await loaders.of(findAutomations).load(id)),
     created: { payload: CreateAutomationPayload, edge: AutomationList.edge, list: 'automations' },
     manage: {
       description:
@@ -204,7 +213,7 @@ const all = {
     changes: 'A run of an automation. Needs VIEW_ORG_AUTOMATIONS.',
   }),
   webhookEndpoint: resource(WebhookEndpoint, {
-    load: ({ loaders }, id) => loaders.webhookEndpoints.load(id),
+    load: by(findWebhookEndpoints),
     lookup: 'webhook endpoint',
     created: { payload: CreateWebhookEndpointPayload, edge: WebhookEndpointList.edge, list: 'webhookEndpoints' },
     manage: {

@@ -1,3 +1,4 @@
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { type SecretRecord, secretsOf } from '../../../domain/library/secrets/secrets.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -29,7 +30,7 @@ builder.node(Secret, {
       type: Organization,
       description: 'Organization that the secret belongs to.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
-        (await loaders.organizations.load(organizationId)) as never,
+        (await loaders.of(findOrganizations).load(organizationId)) as never,
     }),
     ...authorshipFields(t),
   }),

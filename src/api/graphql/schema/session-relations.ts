@@ -1,6 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requirePermission } from '../../../auth/viewer.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { pageOf } from '../../../domain/pages.ts';
 import type { SessionInsights } from '../../../domain/sessions/insights.ts';
 import { childrenOf } from '../../../domain/sessions/list-sessions.ts';
@@ -47,7 +48,8 @@ builder.objectFields(Session, (t) => ({
     nullable: true,
     description:
       'Playbook that the session follows, even if it has been deleted; null if there is none or the viewer may not read it.',
-    resolve: ({ playbookId }, _args, { loaders }) => (playbookId === null ? null : loaders.playbooks.load(playbookId)),
+    resolve: ({ playbookId }, _args, { loaders }) =>
+      playbookId === null ? null : loaders.of(findPlaybooks).load(playbookId),
   }),
   insights: t.field({
     type: SessionInsightsType,

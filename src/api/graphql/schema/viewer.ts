@@ -1,5 +1,7 @@
 import { manageOwnSessions, type Permission } from '../../../auth/permissions.ts';
 import { ownerOf, type Viewer } from '../../../auth/viewer.ts';
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
+import { findServiceUsers, findUsers } from '../../../domain/identity/people/find-people.ts';
 import { builder } from '../builder.ts';
 import { PermissionEnum, PrincipalTypeEnum } from './enums.ts';
 import { Organization } from './organization-ref.ts';
@@ -25,21 +27,21 @@ export const ViewerType = builder.objectRef<Viewer>('Viewer').implement({
       nullable: true,
       description: 'User that the caller is; null for any other type of principal.',
       resolve: ({ principal }, _args, { loaders }) =>
-        principal.type === 'USER' ? loaders.users.load(principal.id) : null,
+        principal.type === 'USER' ? loaders.of(findUsers).load(principal.id) : null,
     }),
     serviceUser: t.field({
       type: ServiceUser,
       nullable: true,
       description: 'Service user that the caller is; null for any other type of principal.',
       resolve: ({ principal }, _args, { loaders }) =>
-        principal.type === 'SERVICE_USER' ? loaders.serviceUsers.load(principal.id) : null,
+        principal.type === 'SERVICE_USER' ? loaders.of(findServiceUsers).load(principal.id) : null,
     }),
     organization: t.field({
       type: Organization,
       nullable: true,
       description: 'Organization that the caller’s key is bound to; null if the key is bound to none.',
       resolve: ({ homeOrganizationId }, _args, { loaders }) =>
-        homeOrganizationId === null ? null : loaders.organizations.load(homeOrganizationId),
+        homeOrganizationId === null ? null : loaders.of(findOrganizations).load(homeOrganizationId),
     }),
     permissions: t.field({
       type: [PermissionEnum],

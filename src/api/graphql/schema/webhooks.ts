@@ -1,5 +1,10 @@
+import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { webhookDeliveriesOf } from '../../../domain/webhooks/deliveries.ts';
-import { type WebhookEndpointRecord, webhookEndpointsOf } from '../../../domain/webhooks/endpoints.ts';
+import {
+  findWebhookEndpoints,
+  type WebhookEndpointRecord,
+  webhookEndpointsOf,
+} from '../../../domain/webhooks/endpoints.ts';
 import { type WebhookEventType, webhookEventTypes } from '../../../domain/webhooks/event-types.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -64,7 +69,7 @@ builder.node(WebhookEndpoint, {
       type: Organization,
       description: 'Organization that the endpoint belongs to and receives session events of.',
       resolve: async ({ organizationId }, _args, { loaders }) =>
-        (await loaders.organizations.load(organizationId)) as never,
+        (await loaders.of(findOrganizations).load(organizationId)) as never,
     }),
     ...authorshipFields(t),
   }),
@@ -95,7 +100,8 @@ builder.objectFields(WebhookDelivery, (t) => ({
   endpoint: t.field({
     type: WebhookEndpoint,
     description: 'Endpoint to which the webhook is sent.',
-    resolve: async ({ endpointId }, _args, { loaders }) => (await loaders.webhookEndpoints.load(endpointId)) as never,
+    resolve: async ({ endpointId }, _args, { loaders }) =>
+      (await loaders.of(findWebhookEndpoints).load(endpointId)) as never,
   }),
 }));
 

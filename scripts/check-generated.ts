@@ -16,7 +16,7 @@ const after = contents();
 
 const problems = files.flatMap((file, index) => {
   if (!committed.includes(file)) return [`${file} is not committed: git add it.`];
-  if (before[index] !== after[index]) return [`${file} was out of date and has been written anew: commit it.`];
+  if (before[index] !== after[index]) return [`${file} was out of date and has been generated again: commit it.`];
   return [];
 });
 for (const problem of problems) console.error(problem);

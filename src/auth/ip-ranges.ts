@@ -26,13 +26,16 @@ export function readIpRange(text: string): { readonly text: string; readonly net
  */
 export function isAddressAllowed(ranges: readonly string[], address: string | null): boolean {
   if (ranges.length === 0) return true;
-  if (address === null || address.includes('/')) return false;
-  const [caller] = parseNetwork(address.replace(/%.*$/, '')) ?? [];
+  const caller = address === null ? null : readAddress(address.replace(/%.*$/, ''));
   if (!caller) return false;
   return compileRanges(ranges).some(
     ({ kind, prefix, firsts }) => kind === caller.kind() && firsts.has(firstOf(caller, prefix)[0].toString()),
   );
 }
+
+/** Reads an IPv4 or IPv6 address; IPv4-mapped IPv6 as the IPv4 address that it contains. Null for anything else. */
+export const readAddress = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null =>
+  text.includes('/') ? null : (parseNetwork(text)?.[0] ?? null);
 
 /** The networks of one family with one prefix length, by their first addresses: a list has up to 1,000 networks. */
 interface NetworkGroup {

@@ -3,14 +3,14 @@ import { deleteOrphanedAttachments } from '../domain/sessions/attachments/orphan
 import { hourly, type Scheduled } from './retention.ts';
 
 /**
- * Deletes attachments that nobody can use any more. Runs in every process that accepts uploads, because a crash leaves
+ * Deletes attachments that nobody can use. Runs in every process that accepts uploads, because a crash leaves
  * them on its disk.
  */
 export function createOrphanedAttachments(services: Services): Scheduled {
   return hourly(async (isStopped) => {
     try {
       const count = await deleteOrphanedAttachments(services, isStopped);
-      if (count > 0) services.log.info({ count }, 'Files of attachments that nobody can have any more were deleted.');
+      if (count > 0) services.log.info({ count }, 'Deleted files of attachments that nobody can use.');
     } catch (error) {
       services.log.warn({ err: error }, 'The attachments could not be looked through.');
     }

@@ -19,7 +19,10 @@ export interface Tailer {
   find<L extends TailedLog, C, B extends Batch<C>>(source: LogSource<L, C, B>, key: string): L | null;
   /** Returns the number of readers. */
   count(): number;
-  /** Checks for missed notifications every so many ms, and when a topic is notified. */
+  /**
+   * Checks for missed notifications every `checkMs`, and when a topic is notified. A check is skipped while the previous one runs; a
+   * notified one follows it.
+   */
   start(checkMs: number, topics: readonly Topic[]): void;
   /** Ends the periodic check; reads under way have ended when it resolves. */
   stop(): Promise<void>;
@@ -38,19 +41,32 @@ export function createTailer(services: TailerServices): Tailer {
     queues.set(source, queue);
     return queue;
   };
-  const runChecks = () => {
+  // The checks under way, by whether to run again afterwards: a check may have read before a later notification.
+  const running = new Map<LogCheck<TailedLog>, boolean>();
+
+  const runCheck = (check: LogCheck<TailedLog>, checked: readonly ReadQueue[]) => {
+    running.set(check, false);
+    check
+      .findChanged(checked.flatMap((queue) => queue.logs()))
+      .then((changed) => {
+        for (const log of changed) for (const queue of checked) queue.notify(log);
+      })
+      .catch((error: unknown) => services.log.warn({ err: error }, 'The periodic check of subscriptions failed.'))
+      .finally(() => {
+        const isAgain = running.get(check);
+        running.delete(check);
+        if (isAgain && timer) runChecks(true);
+      });
+  };
+  const runChecks = (isNotified: boolean) => {
     const byCheck = new Map<LogCheck<TailedLog>, ReadQueue[]>();
     for (const queue of queues.values()) {
       const { check } = queue.source;
       if (check !== null && queue.readers > 0) byCheck.set(check, [...(byCheck.get(check) ?? []), queue]);
     }
     for (const [check, checked] of byCheck) {
-      check
-        .findChanged(checked.flatMap((queue) => queue.logs()))
-        .then((changed) => {
-          for (const log of changed) for (const queue of checked) queue.notify(log);
-        })
-        .catch((error: unknown) => services.log.warn({ err: error }, 'The periodic check of subscriptions failed.'));
+      if (!running.has(check)) runCheck(check, checked);
+      else if (isNotified) running.set(check, true);
     }
   };
 
@@ -61,8 +77,8 @@ export function createTailer(services: TailerServices): Tailer {
       (queues.get(source)?.find(key) ?? null) as L | null,
     count: () => [...queues.values()].reduce((sum, { readers }) => sum + readers, 0),
     start(checkMs, topics) {
-      timer = setInterval(runChecks, checkMs).unref();
-      unsubscribes = topics.map((topic) => services.notifier.subscribe(topic, runChecks));
+      timer = setInterval(() => runChecks(false), checkMs).unref();
+      unsubscribes = topics.map((topic) => services.notifier.subscribe(topic, () => runChecks(true)));
     },
     async stop() {
       if (timer) clearInterval(timer);

@@ -14,7 +14,7 @@ import { createSession, say } from '../support/sessions.ts';
 /** Sessions in each state: title, status, detail, ACUs, tags. */
 const listed = [
   ['Write the notes of the release', 'exit', null, 1.42, 'docs'],
-  ['Find out why the nightly build fails since Monday, and mend it', 'error', null, 0.31, 'build', 'urgent'],
+  ['Find out why the nightly build fails since Monday, and fix it', 'error', null, 0.31, 'build', 'urgent'],
   ['Move the mail to the new address', 'suspended', 'inactivity', 0.77],
   ['Look through the open pull requests', 'exit', null, 3.05, 'review'],
   ['Which colour should the button have?', 'running', 'waiting_for_user', 0.2, 'frontend'],

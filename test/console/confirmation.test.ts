@@ -110,7 +110,7 @@ async function grants(): Promise<Mutations> {
   const automation = async (input: object) => {
     const made = await runMutation(test, 'createAutomation', 'automation { automationId }', {
       organizationId,
-      name: 'Mend',
+      name: 'Fix',
       actions,
       ...input,
     });
@@ -210,7 +210,7 @@ it('other actions need no confirmation', async () => {
   const role = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS', 'USE_SESSIONS']);
   const { automation } = await runMutation(test, 'createAutomation', 'automation { automationId }', {
     organizationId,
-    name: 'Mend',
+    name: 'Fix',
     actions: [startSession],
     ...incoming,
   });

@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   const makePlaybook = async (name: string) => {
     const { organizationId, token } = await makeOrganization(test, name);
-    const input = { scope: { organizationId }, title: 'Mend it', body: 'One\nTwo\nThree' };
+    const input = { scope: { organizationId }, title: 'Fix it', body: 'One\nTwo\nThree' };
     const { playbook } = await runMutation(test, 'createPlaybook', 'playbook { id playbookId }', input, token);
     const read = async () => {
       const document = 'query($id: ID!) { node(id: $id) { ... on Playbook { title body } } }';
@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await body(page).fill('One\nMine\nThree');
     await body(other).fill('One\nTwo\nTheirs');
     await press(other, 'Save');
-    await other.getByText('Mend it is saved.').waitFor();
+    await other.getByText('Fix it is saved.').waitFor();
     await press(page, 'Save');
     const news = page.getByRole('region', { name: 'has saved this while you wrote' });
     await news.getByText('+ Theirs').waitFor();
@@ -57,11 +57,11 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await other.goto(address);
     await body(other).fill('Theirs again');
     await press(other, 'Save');
-    await other.getByText('Mend it is saved.').waitFor();
+    await other.getByText('Fix it is saved.').waitFor();
     await press(page, 'Save');
     await news.getByText('+ Theirs again').waitFor();
     await press(page, 'Save mine anyway');
-    await page.getByText('Mend it is saved.').waitFor();
+    await page.getByText('Fix it is saved.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Theirs').waitFor();
     expect(await read()).toMatchObject({ body: 'Theirs' });
     await press(page, 'Save mine anyway');
-    await page.getByText('Mend it is saved.').waitFor();
+    await page.getByText('Fix it is saved.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -195,7 +195,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     expect(await title.inputValue()).toBe('Half a title');
     await picture('half-written');
     await press(page, 'Throw it away');
-    await expect.poll(() => title.inputValue()).toBe('Mend it');
+    await expect.poll(() => title.inputValue()).toBe('Fix it');
     await press(page, 'Undo');
     await expect.poll(() => title.inputValue()).toBe('Half a title');
     await press(page, 'Cancel');

@@ -23,9 +23,9 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
   it('shows the URL and the request of an incoming webhook with its secret', async () => {
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByLabel('Name').fill('Mend the build');
+    await page.getByLabel('Name').fill('Fix the build');
     await page.getByLabel('It acts').selectOption('webhook:incoming');
-    await page.getByLabel('What an agent is asked').fill('Mend it.');
+    await page.getByLabel('What an agent is asked').fill('Fix it.');
     await page.getByRole('button', { name: 'Save' }).click();
     const shown = page.getByRole('dialog').locator('code');
     await shown.first().waitFor();

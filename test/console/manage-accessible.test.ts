@@ -17,11 +17,11 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     const { organizationId, adminToken } = test;
     const scope = { organizationId };
     const make = (field: string, selection: string, input: object) => runMutation(test, field, selection, { ...input });
-    const body = '# How\n\n1. Look at `main`\n2. Mend it\n\n| a | b |\n|---|---|\n| 1 | 2 |';
+    const body = '# How\n\n1. Look at `main`\n2. Fix it\n\n| a | b |\n|---|---|\n| 1 | 2 |';
     const { playbook } = await make('createPlaybook', 'playbook { id playbookId }', {
       scope,
-      title: 'Mend the build',
-      macro: '!mend',
+      title: 'Fix the build',
+      macro: '!fix',
       body,
     });
     await make('createKnowledgeFolder', 'knowledgeFolder { id }', { scope, name: 'Backend' });
@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     };
 
   const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {
-    'playbooks': at(() => '/manage/playbooks', 'Mend the build'),
+    'playbooks': at(() => '/manage/playbooks', 'Fix the build'),
     'playbook': at(() => `/manage/playbooks/${ids.playbook}`, 'Instructions'),
     'playbook-preview': async ({ page }) => {
       await page.getByRole('button', { name: 'Preview' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     'automation': at(() => `/manage/automations/${ids.automation}`, 'Next times'),
     'automation-form': press('Change', 'What an agent is asked'),
     'webhooks': at(() => '/manage/webhooks', 'https://example.com/hook'),
-    'webhook-form': press('New webhook', 'It hears of'),
+    'webhook-form': press('New webhook', 'Event types'),
     'webhook': at(() => `/manage/webhooks/${ids.hook}`, 'Nothing was sent'),
     'members': at(() => '/manage/members', 'Ada'),
     'users': at(() => '/manage/users', 'Ada'),

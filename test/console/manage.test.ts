@@ -39,28 +39,28 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
   it('a playbook can be created, shown, changed and deleted', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/playbooks');
     await page.getByRole('button', { name: 'New playbook' }).first().click();
-    await page.getByLabel('Title').fill('Mend the build');
+    await page.getByLabel('Title').fill('Fix the build');
     await page.getByLabel('Macro').fill('no macro');
     await page.getByLabel('Instructions', { exact: true }).fill('Do **this** first.');
     await page.getByRole('button', { name: 'Preview' }).click();
     expect(await page.locator('.preview strong').textContent()).toBe('this');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').waitFor();
-    await page.getByLabel('Macro').fill('!mend');
+    await page.getByLabel('Macro').fill('!fix');
     await page.getByLabel('What its sessions produce').fill('{"type": ');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('This is no JSON').waitFor();
     await page.getByLabel('What its sessions produce').fill('{"type": "object"}');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('link', { name: 'Mend the build' }).waitFor();
+    await page.getByRole('link', { name: 'Fix the build' }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Title').fill('Mend it');
+    await page.getByLabel('Title').fill('Fix it');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('link', { name: 'Mend it' }).waitFor();
+    await page.getByRole('link', { name: 'Fix it' }).waitFor();
     await page.reload();
-    await page.getByRole('cell', { name: '!mend' }).waitFor();
-    await page.getByRole('button', { name: 'Delete Mend it' }).click();
+    await page.getByRole('cell', { name: '!fix' }).waitFor();
+    await page.getByRole('button', { name: 'Delete Fix it' }).click();
     await inDialog(page, 'Delete').click();
     await page.getByText('No playbooks yet').waitFor();
     expect(pageErrors).toEqual([]);
@@ -152,13 +152,13 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
 
   it('the URL of an incoming webhook can be copied, and its secret once', async () => {
     const { page, consoleErrors: pageErrors } = await open('/manage/automations/new');
-    await page.getByLabel('Name').fill('Mend the build');
+    await page.getByLabel('Name').fill('Fix the build');
     await page.getByLabel('It acts').selectOption('webhook:incoming');
     await page.getByRole('button', { name: 'Add a condition' }).click();
     await page.getByLabel('Field').fill('body.state');
     await page.getByLabel('How').selectOption('EQ');
     await page.getByLabel('Value').fill('broken');
-    await page.getByLabel('What an agent is asked').fill('Mend it.');
+    await page.getByLabel('What an agent is asked').fill('Fix it.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor();
     const first = await takeSecret(page, 'Secret');

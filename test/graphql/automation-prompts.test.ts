@@ -83,7 +83,7 @@ describe('a prompt', () => {
 
   it('lists the named repositories before those in the input', async () => {
     const { token } = await makeAutomatic(test);
-    const prompt = 'Mend @acme/site and @acme/api.js. Ask ann@example.com/x, and read @skills:review.';
+    const prompt = 'Fix @acme/site and @acme/api.js. Ask ann@example.com/x, and read @skills:review.';
     const { automation } = await create({ actions: start(prompt, { repos: ['acme/old'], tags: ['floor'] }) }, token);
     expect(automation.actions[0].session.repos).toEqual(['acme/site', 'acme/api.js']);
     expect(await rowOf((await runNow(automation, token)).sessionId)).toMatchObject({ prompt });

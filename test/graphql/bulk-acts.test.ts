@@ -301,14 +301,14 @@ describe('the price', () => {
 
   it('after the run is that of the sessions that it found', async () => {
     const { token } = await makeOrganization(test, 'Bulk price');
-    const ids = await makeSessions(token, 3, { tags: ['dear'] });
+    const ids = await makeSessions(token, 3, { tags: ['costly'] });
     expect(await costOf(archive('filter: {}'), {}, token)).toBe(10);
     expect(await costOf(archive('filter: {tags: ["none"]}'), {}, token)).toBe(10);
-    expect(await costOf(archive('filter: {tags: ["dear"]}', ', dryRun: true'), {}, token)).toBe(40);
-    expect(await costOf(archive('filter: {tags: ["dear"]}'), {}, token)).toBe(40);
+    expect(await costOf(archive('filter: {tags: ["costly"]}', ', dryRun: true'), {}, token)).toBe(40);
+    expect(await costOf(archive('filter: {tags: ["costly"]}'), {}, token)).toBe(40);
     expect(await costOf(archive(`sessionIds: ["${ids[0]}", "x"]`), {}, token)).toBe(30);
     const twice = `mutation { one: archiveSessions(input: {selection: {filter: {}}}) { hasMore }
-      two: unarchiveSessions(input: {selection: {filter: {tags: ["dear"]}}}) { results { session { messages(first: 7) { nodes { body } } } } } }`;
+      two: unarchiveSessions(input: {selection: {filter: {tags: ["costly"]}}}) { results { session { messages(first: 7) { nodes { body } } } } } }`;
     // Two fields, three sessions, and seven messages of each.
     expect(await costOf(twice, {}, token)).toBe(20 + 3 * (10 + 7));
   });

@@ -127,6 +127,13 @@ const anyPage = fc
     return `name ${sessions} ${another === 2 ? `again: sessions(first: 1) { nodes { ${log} } }` : ''}`;
   });
 
+/** The first session of an organization and its second message. */
+interface SessionCursors {
+  organization: {
+    sessions: { edges: [{ cursor: string; node: { messages: { edges: [{ cursor: string }, { cursor: string }] } } }] };
+  };
+}
+
 it('read-ahead returns the same as separate reads', async () => {
   const [organization] = ids as [string];
   const cursors = await send(
@@ -137,8 +144,8 @@ it('read-ahead returns the same as separate reads', async () => {
     },
     'application/json',
   );
-  const { edges } = (cursors.data as any).organization.sessions;
-  const existingCursor = fc.constantFrom<string>(edges[0].cursor, edges[0].node.messages.edges[1].cursor);
+  const [first] = (cursors.data as SessionCursors).organization.sessions.edges;
+  const existingCursor = fc.constantFrom<string>(first.cursor, first.node.messages.edges[1].cursor);
   const seen = { count: 0, answered: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -157,7 +164,7 @@ it('read-ahead returns the same as separate reads', async () => {
         const token = tokens[tokenIndex] as string;
         expect(validate(schema, parse(made.query))).toEqual([]);
         const plain = await send(token, made, 'application/json');
-        if (plain.errors.length === 0 && (plain.data as any).organization) seen.answered += 1;
+        if (plain.errors.length === 0 && (plain.data as { organization: unknown }).organization) seen.answered += 1;
         expect(await send(token, made, 'application/json')).toEqual(plain);
       },
     ),

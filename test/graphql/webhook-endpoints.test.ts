@@ -165,7 +165,7 @@ it('has deliveries that are paged both ways, and filtered by status', async () =
 
 // Must be the last test: the app's own key cannot decrypt anything afterwards.
 it('re-encrypts its secrets after a change of SECRET_KEY', async () => {
-  const { organizationId, token } = await makeOrganization(test, 'Sealed anew');
+  const { organizationId, token } = await makeOrganization(test, 'Sealed again');
   const { id, secret, webhookEndpointId } = await makeEndpoint(test, token, { url });
   const rotated = await runMutation(test, 'rotateWebhookEndpointSecret', 'secret', { webhookEndpointId: id }, token);
   const { store, log } = test.app.services;

@@ -32,7 +32,7 @@ test.each([
     '/automations',
     '{"name":"A","triggers":[],"actions":[{"type":"start_session","prompt":"x"}],"metadata":{"__proto__":{}}}',
     'metadata.__proto__',
-    /^"__proto__" is no name that can be kept\.$/,
+    /^"__proto__" is not a valid name\.$/,
   ],
   ['/secrets', '{"key":"A","value":"c4n4ry"}', 'type', /^"type" is required\.$/],
   [

@@ -43,7 +43,7 @@ test.each(versions)('has a row for every published route of %s, and no other row
   const listed = routes.filter(({ heading }) => heading === `Version ${version.slice(1)}`);
   expect(
     listed.map(({ route }) => route).toSorted(),
-    `Mend ${page}: one row for each line of test/rest/published/${version}.txt, under "Version ${version.slice(1)}".`,
+    `Correct ${page}: one row for each line of test/rest/published/${version}.txt, under "Version ${version.slice(1)}".`,
   ).toEqual(published(version).toSorted());
 });
 

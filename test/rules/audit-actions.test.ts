@@ -39,7 +39,7 @@ test(`${page} states for every other value of the enumerations why it has no sou
 
 test(`${page} marks the actions of versions 1 and 2`, () => {
   const marked = [...recorded, ...sourceless].filter(({ isEarlier }) => isEarlier);
-  expect(names(marked), 'Mend the column "v1, v2".').toEqual([...earlierAuditActions].sort());
+  expect(names(marked), 'Correct the column "v1, v2".').toEqual([...earlierAuditActions].sort());
 });
 
 test('every recorded action is written somewhere', () => {

@@ -193,7 +193,23 @@ test('no comment and no page uses an old word', () => {
   expect(found, `Use the standard terms:\n${found.join('\n')}`).toEqual([]);
 });
 
-test('the scan finds names and comments, and nothing in strings', () => {
+/** Words that read as translated. Errors, descriptions, texts of the console and titles of tests do not use them. */
+const translated = /\b(?:anew|mend(?:s|ed|ing)?|whoever|reckons?|hears? of|told of|kin|dear(?:er|est)?|is no name)\b/gi;
+
+test('no title and no text for users has a word that reads as translated', () => {
+  const found = treeFiles()
+    .filter(isCode)
+    .flatMap((path) =>
+      scan(path)
+        .strings.filter(({ text }) => text.includes(' '))
+        .flatMap((string) =>
+          [...string.text.matchAll(translated)].map((match) => `${path}:${lineOf(string, match.index)}: "${match[0]}"`),
+        ),
+    );
+  expect(found, `Write plain English:\n${found.join('\n')}`).toEqual([]);
+});
+
+test('the scan finds names, comments and strings, and no names in strings', () => {
   const code = [
     'const oldPlace = `text place $' + '{first /* inner */ + `$' + '{deep}`} door`; // one',
     '  // two',
@@ -201,7 +217,16 @@ test('the scan finds names and comments, and nothing in strings', () => {
     "call('bell', /ring's [/]/g, a / b);",
     'return <p title="lane">The most of it</p>;',
   ].join('\n');
-  const { names: found, comments } = scanCode(code, true);
+  const { names: found, comments, strings } = scanCode(code, true);
+  expect(strings.map(({ text }) => text)).toEqual([
+    'text place ${',
+    '${',
+    '`',
+    ' door`',
+    "'bell'",
+    '"lane"',
+    '>The most of it',
+  ]);
   expect(found.map(({ text }) => text)).toEqual([
     'const',
     'oldPlace',

@@ -17,7 +17,7 @@ export const hostileOperations: Readonly<Record<string, SentOperation>> = {
   'fields 10,000 deep': { query: `${'{a'.repeat(10_000)}${'}'.repeat(10_000)}` },
   'a value 10,000 deep': { query: `{ session(id: ${'['.repeat(10_000)}${']'.repeat(10_000)}) { title } }` },
   '5,000 aliases': { query: `{ ${times(5_000, (n) => `a${n}: __typename`)} }` },
-  '1,000 aliases of what is dear': {
+  '1,000 aliases of an expensive field': {
     query: `{ ${times(300, (n) => `a${n}: organizations(first: 100) { nodes { name } }`)} }`,
   },
   '5,000 directives on a field': { query: `{ __typename ${'@include(if: true) '.repeat(5_000)} }` },

@@ -1,17 +1,19 @@
-/** A name or a comment in a file of code, with its line. */
+/** A name, a comment or a string in a file of code, with its line. */
 export interface Scanned {
   readonly text: string;
   readonly line: number;
 }
 
-/** The names and comments of a file of code, without those in strings and regular expressions. */
+/** The names, comments and strings of a file of code, without those in regular expressions. */
 export interface ScannedCode {
   readonly names: readonly Scanned[];
   readonly comments: readonly Scanned[];
+  /** Texts in quotes or in a template, and between JSX tags, with their marks. */
+  readonly strings: readonly Scanned[];
 }
 
 const token =
-  /(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<name>[A-Za-z_$][\w$]*)|\d[\w.]*|\s+|[\s\S]/y;
+  /(?<comment>\/\*[\s\S]*?\*\/|\/\/[^\n]*)|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")|(?<name>[A-Za-z_$][\w$]*)|\d[\w.]*|\s+|[\s\S]/y;
 const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
 /** The rest of a template, up to its end or to an expression. */
 const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y;
@@ -19,10 +21,11 @@ const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y;
 const jsxText = />[^<>{};=()]*[A-Z ][^<>{};=()]*(?=[<{])/y;
 const beforeRegex = /^(?:[(,=:[!&|?{};+]|return|typeof|case|of|in|)$/;
 
-/** Reads the names and comments of TypeScript or JavaScript; `isJsx`: without the text between tags. Never throws. */
+/** Reads TypeScript or JavaScript; `isJsx`: with JSX. Never throws. */
 export function scanCode(code: string, isJsx: boolean): ScannedCode {
   const names: Scanned[] = [];
   const comments: Scanned[] = [];
+  const strings: Scanned[] = [];
   // The depth of braces at which the current expression of each open template ends.
   const templates: number[] = [];
   let [depth, at, line, lineEnd, last] = [0, 0, 1, code.indexOf('\n'), ''];
@@ -37,6 +40,7 @@ export function scanCode(code: string, isJsx: boolean): ScannedCode {
   const skipTemplate = () => {
     const text = match(template)?.[0] ?? '';
     if (text.endsWith('${')) templates.push(depth);
+    strings.push({ text, line });
     skip(text.length);
   };
   while (at < code.length) {
@@ -45,9 +49,10 @@ export function scanCode(code: string, isJsx: boolean): ScannedCode {
       (isJsx && code[at] === '>' && match(jsxText)) ||
       (match(token) as RegExpExecArray);
     const text = found[0];
-    const { comment, name } = found.groups ?? {};
+    const { comment, name, string } = found.groups ?? {};
     if (comment !== undefined) comments.push({ text: comment, line });
     if (name !== undefined) names.push({ text: name, line });
+    if (string !== undefined || (text.length > 1 && text.startsWith('>'))) strings.push({ text, line });
     skip(text.length);
     if (text === '{') depth++;
     const endsExpression = text === '}' && templates.at(-1) === depth;
@@ -56,7 +61,7 @@ export function scanCode(code: string, isJsx: boolean): ScannedCode {
     if (text === '`' || endsExpression) skipTemplate();
     if (comment === undefined && text.trim() !== '') last = text;
   }
-  return { names, comments: joinLines(comments, code.split('\n')) };
+  return { names, comments: joinLines(comments, code.split('\n')), strings };
 }
 
 /** Joins `//` comments on consecutive lines of their own. */

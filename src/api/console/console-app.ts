@@ -81,7 +81,7 @@ async function page(files: ConsoleFiles, request: RequestView, status = 200): Pr
 }
 
 async function findAsset(files: ConsoleFiles, request: RequestView, isRead: boolean): Promise<Reply> {
-  if (!isRead) return refuse(405, 'Only GET and HEAD can be asked for here.', { allow: 'GET, HEAD' });
+  if (!isRead) return refuse(405, 'Only GET and HEAD are allowed.', { allow: 'GET, HEAD' });
   const { path } = request;
   const name = path.startsWith(assetsPrefix) ? path.slice(assetsPrefix.length) : '';
   return serve(await files.asset(name), request, 'public, max-age=31536000, immutable');

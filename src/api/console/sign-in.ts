@@ -74,7 +74,7 @@ export function createSignIn(services: Services): (request: RequestView) => Prom
     const handler = handlers[request.method];
     if (!handler) {
       const names = Object.keys(handlers);
-      const message = `Only ${names.join(' and ')} can be asked for here.`;
+      const message = `Allowed methods: ${names.join(', ')}.`;
       return errorReply(405, 'INVALID_INPUT', message, { allow: names.join(', ') });
     }
     const isOwn = isOwnOrigin(request.header('origin'), request.header('host'), services.baseUrl);

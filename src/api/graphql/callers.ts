@@ -19,7 +19,7 @@ export const signInHeader = 'switchyard-sign-in';
 function isOf(signIn: unknown): (viewer: Viewer) => Viewer {
   return (viewer) => {
     if (typeof signIn !== 'string' || signIn === viewer.consoleSessionId) return viewer;
-    throw new DomainError('UNAUTHENTICATED', 'This browser was signed in anew: load the page again.');
+    throw new DomainError('UNAUTHENTICATED', 'This browser has signed in again. Reload the page.');
   };
 }
 

@@ -44,7 +44,7 @@ export function explorerHtml(assets: string): string {
 <label for="token">Token</label>
 <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="cog_… or apk_…" autofocus>
 <button>Use</button>
-<output id="said">Nothing is sent without a token. It is kept until this page is closed or loaded anew, and nowhere else.</output>
+<output id="said">Nothing is sent without a token. Only this page keeps the token, until you close or reload the page.</output>
 </form>
 <main id="root"></main>
 <noscript>This page needs JavaScript.</noscript>

@@ -1,6 +1,7 @@
 import { lookup as lookupAddresses } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { readAddress } from '../../auth/ip-ranges.ts';
 
 /** Ranges of private networks. */
 const ownRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
@@ -11,11 +12,8 @@ const ownRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLo
  * another address.
  */
 export function isWebhookAddress(address: string, allowPrivate: boolean): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  // The parser reads it as mapped, but network stacks do not.
-  if (/^::(?!ffff:).*\./i.test(address)) return false;
-  // Reads IPv4-mapped IPv6 as the IPv4 address that it contains.
-  const read = ipaddr.process(address);
+  const read = readAddress(address);
+  if (!read) return false;
   const range: string = read.range();
   if (range === 'unicast' && isElsewhere(read)) return false;
   return range === 'unicast' || (allowPrivate && ownRanges.has(range));

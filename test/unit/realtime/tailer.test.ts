@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLocalNotifier, type LocalNotifier } from '../../../src/realtime/local-notifier.ts';
-import type { Batch, LogSource, ReadRequest, TailedLog } from '../../../src/realtime/log-source.ts';
+import type { Batch, LogCheck, LogSource, ReadRequest, TailedLog } from '../../../src/realtime/log-source.ts';
 import { pull } from '../../../src/realtime/pull.ts';
 import type { TailReader } from '../../../src/realtime/tail.ts';
 import { createTailer, type Tailer } from '../../../src/realtime/tailer.ts';
@@ -181,6 +181,32 @@ describe('a tailer', () => {
     await vi.waitFor(() => expect([one.got, other.got]).toEqual([[1], [1, 2]]));
     expect(check).toHaveBeenCalledTimes(1);
     await tailer.stop();
+    check.mockRestore();
+  });
+
+  it('skips a check while the previous one runs, and follows it by one after a notification', async () => {
+    let end: (changed: TailedLog[]) => void = () => undefined;
+    const first = new Promise<TailedLog[]>((resolve) => {
+      end = resolve;
+    });
+    const check = vi.spyOn(source.check as LogCheck<TailedLog>, 'findChanged').mockReturnValueOnce(first);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    tailer.start(3_000, ['organizations']);
+    logs = { unchanged: 0 };
+    const { tail } = collect('unchanged');
+    vi.advanceTimersByTime(9_000);
+    expect(check).toHaveBeenCalledTimes(1);
+    for (let n = 0; n < 3; n++) notifier.notify('organizations');
+    await setImmediate();
+    expect(check).toHaveBeenCalledTimes(1);
+    end([]);
+    await vi.waitFor(() => expect(check).toHaveBeenCalledTimes(2));
+    await setImmediate();
+    vi.advanceTimersByTime(3_000);
+    expect(check).toHaveBeenCalledTimes(3);
+    tail.stop();
+    await tailer.stop();
+    vi.useRealTimers();
     check.mockRestore();
   });
 });

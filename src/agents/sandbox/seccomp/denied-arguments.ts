@@ -46,7 +46,7 @@ export const argumentRules: readonly ArgumentRule[] = [
   },
   {
     name: 'ioctl',
-    reason: 'TIOCSTI and TIOCLINUX type into a terminal, in the name of whoever sits at it.',
+    reason: 'TIOCSTI and TIOCLINUX type into a terminal, as if its user typed it.',
     numbers: [16, 29],
     body: [
       loadArgument(1),

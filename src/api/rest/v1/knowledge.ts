@@ -43,7 +43,7 @@ const knowledgeResponse = z
     created_by: z
       .object({ full_name: z.string(), id: z.string(), image_url: z.string().nullable() })
       .nullable()
-      .openapi({ description: 'null: a service key, or somebody who is not there any more.' }),
+      .openapi({ description: 'null: a service key, or a principal that was deleted.' }),
   })
   .openapi('KnowledgeResponse');
 
@@ -153,7 +153,7 @@ export function serveKnowledge(api: VersionApi): void {
       paths: [one],
       name: 'updateKnowledge',
       successor: 'PUT /v3/organizations/{org_id}/knowledge/notes/{note_id}',
-      summary: 'Write a note anew: what is left out is cleared',
+      summary: 'Replace a note: fields that are left out are cleared',
       body: knowledgeRequest,
       answer: knowledgeResponse,
       refusals: [400, 403, 404, 409, 413, 422],

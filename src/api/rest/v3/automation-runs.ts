@@ -68,6 +68,7 @@ export function serveAutomationRuns(api: VersionApi): void {
       summary: 'Let an automation act now, also one that is disabled',
       answer: runResponse,
       refusals: [403, 404, 422],
+      takesIdempotencyKey: true,
     },
     async ({ context, param, idempotencyKey }) => {
       const run = await runAutomation(context, automationRefOf(param), { idempotencyKey });

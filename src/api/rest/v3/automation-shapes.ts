@@ -63,7 +63,7 @@ const sessionOptions = z.strictObject({
 const named = <T extends z.ZodType>(record: T) =>
   z.preprocess((value, check) => {
     if (value !== null && typeof value === 'object' && Object.hasOwn(value, '__proto__')) {
-      check.addIssue({ code: 'custom', path: ['__proto__'], message: '"__proto__" is no name that can be kept.' });
+      check.addIssue({ code: 'custom', path: ['__proto__'], message: '"__proto__" is not a valid name.' });
     }
     return value;
   }, record);
@@ -79,7 +79,7 @@ const action = z.discriminatedUnion('type', [
     prompt,
     target_devin_id: z.string().nullish(),
     auto_create: z.boolean().nullish().openapi({
-      description: 'Whether a session is started where the target is missing or takes no messages any more.',
+      description: 'Whether a session is started if the target is missing or no longer accepts messages.',
     }),
   }),
   z.strictObject({

@@ -199,7 +199,7 @@ function serveNote(api: VersionApi, { prefix, word, of, scopeOf }: RouteScope): 
       method: 'put',
       paths: [path],
       name: `update${word}Note`,
-      summary: `Write a note ${of} anew: a folder or repository that is left out is cleared`,
+      summary: `Replace a note ${of}: a folder or repository that is left out is cleared`,
       body: noteCreateRequest,
       answer: noteResponse,
       refusals: [400, 403, 404, 413, 422],

@@ -100,7 +100,7 @@ async function writeToSession(
   const { prompt, targetSessionId, autoCreate, path } = action;
   const { organization } = execution;
   if (targetSessionId == null && !autoCreate) {
-    throw new DomainError('INVALID_STATE', 'There is no session that the message could be sent to.');
+    throw new DomainError('INVALID_STATE', 'No session can receive the message.');
   }
   if (targetSessionId != null) {
     await resolvePrompt(tx, scopeOf(organization), prompt, path);

@@ -119,7 +119,7 @@ function structuredOutputTool(schema: unknown): Tool {
   return {
     name: 'set_structured_output',
     description:
-      'Sets the structured result of this session, which programs read. It may be called again: the last one counts. When it does not fit you are told why; mend it and call again.',
+      'Sets the structured result of this session, which programs read. You may call it again: the last call counts. If the result does not fit, the answer says why: correct it and call again.',
     inputSchema: object({ output: { ...output, description: wanted } }, 'output'),
   };
 }

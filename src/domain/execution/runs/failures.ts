@@ -45,7 +45,7 @@ const permanentFailures = {
 /** Thrown if a session names an agent that this worker has no profile of. */
 export class MissingProfile extends Error {
   constructor(agent: string) {
-    super(`There is no agent "${agent}" here any more: the worker has no profile of that name.`);
+    super(`The worker no longer has an agent profile "${agent}".`);
     this.name = 'MissingProfile';
   }
 }

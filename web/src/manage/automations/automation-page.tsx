@@ -256,7 +256,7 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
       {isConfirming && (
         <Confirm
           title="Make a new secret?"
-          text="The present one ends at once: whoever posts with it is refused until they have the new one."
+          text="The current secret stops working at once. Requests with it are refused."
           confirmLabel="Make a new one"
           isBusy={isRotating}
           onClose={() => setConfirming(false)}

@@ -74,7 +74,7 @@ const labels = {
   macro: 'Macro',
   pinnedRepo: 'Pinned to',
   folderId: 'Folder',
-  isEnabled: 'Agents are told of it',
+  isEnabled: 'Agents are given this note',
   body: 'Text',
 };
 

@@ -192,7 +192,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             <TextField
               label={labels.macro}
               name="macro"
-              placeholder="!mend"
+              placeholder="!fix"
               spellCheck={false}
               defaultValue={values.macro}
               hint="Written in what is asked of an agent, it takes this playbook along."

@@ -93,7 +93,7 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
           text={
             pendingList.ipRanges.length === 0
               ? 'Keys may then be used from everywhere.'
-              : `Whoever comes from elsewhere is refused at once: ${pendingList.ipRanges.join(', ')}`
+              : `Requests from other addresses are refused at once: ${pendingList.ipRanges.join(', ')}`
           }
           confirmLabel="Save the list"
           isBusy={isReplacing}

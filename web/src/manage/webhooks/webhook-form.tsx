@@ -125,7 +125,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
         error={errorOf(errors, 'description')}
       />
       <fieldset className="inline-boxes">
-        <legend>It hears of</legend>
+        <legend>Event types</legend>
         <label className="check">
           <input
             type="checkbox"

@@ -172,7 +172,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
             <dd>
               <code>{url}</code>
             </dd>
-            <dt>Hears of</dt>
+            <dt>Event types</dt>
             <dd>{eventTypes.map((type) => webhookEvents[type] ?? type).join(', ')}</dd>
             <dt>State</dt>
             <dd>
@@ -197,7 +197,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       {isConfirming && (
         <Confirm
           title="Make a new secret?"
-          text="What is sent from now on is signed with it. Whoever checks with the present one refuses it until they have the new one."
+          text="Webhooks are signed with the new secret from now on. For 24 hours, they are also signed with the current one."
           confirmLabel="Make a new one"
           isBusy={isRotating}
           onClose={() => setConfirming(false)}

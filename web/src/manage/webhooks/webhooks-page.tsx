@@ -102,7 +102,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       ),
     },
     {
-      label: 'Hears of',
+      label: 'Event types',
       cell: ({ eventTypes }) => eventTypes.map((type) => webhookEvents[type] ?? type).join(', '),
     },
     { label: 'State', cell: (endpoint) => <EndpointState {...endpoint} /> },

@@ -24,8 +24,8 @@ export interface PostgresNotifierOptions {
 
 /**
  * Creates a notifier that reaches every process on the database. Listeners in this process are called at once. Other
- * processes get a NOTIFY: the first notification at once, those shortly after it in one batch. After a lost connection
- * every listener is called, because notifications may have been missed.
+ * processes get a NOTIFY: one for all notifications of a turn of the event loop, and one for those shortly after it. After
+ * a lost connection every listener is called, because notifications may have been missed.
  */
 export function createPostgresNotifier(options: PostgresNotifierOptions): Notifier {
   const local = createLocalNotifier((error) => options.onError(error, 'A listener of the notifier failed.'));
@@ -33,6 +33,8 @@ export function createPostgresNotifier(options: PostgresNotifierOptions): Notifi
   const sending = new Set<Promise<unknown>>();
   let pendingTopics = new Set<Topic>();
   let timer: NodeJS.Timeout | null = null;
+  /** True while the topics of a turn of the event loop are collected. */
+  let isScheduled = false;
   let isStopped = false;
 
   const listener = createPostgresListener({
@@ -50,12 +52,13 @@ export function createPostgresNotifier(options: PostgresNotifierOptions): Notifi
     for (const payload of payloads(node, topics)) {
       const sent = options
         .notify(channel, payload)
-        .catch((error: unknown) => options.onError(error, 'A ring could not be sent to other processes.'))
+        .catch((error: unknown) => options.onError(error, 'A notification could not be sent to other processes.'))
         .finally(() => sending.delete(sent));
       sending.add(sent);
     }
   };
   const flush = () => {
+    isScheduled = false;
     timer = null;
     if (pendingTopics.size === 0) return;
     const topics = pendingTopics;
@@ -76,7 +79,9 @@ export function createPostgresNotifier(options: PostgresNotifierOptions): Notifi
         return;
       }
       pendingTopics.add(topic);
-      if (timer === null) flush();
+      if (timer !== null || isScheduled) return;
+      isScheduled = true;
+      setImmediate(flush);
     },
     start: () => listener.start(),
     async stop() {

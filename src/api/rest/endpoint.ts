@@ -22,17 +22,17 @@ export interface Endpoint<Q extends z.ZodObject, B extends z.ZodType, A extends 
   readonly body?: B;
   /** The field of a multipart body that holds a file, for an upload endpoint: `run` reads it with receiveFile. */
   readonly file?: string;
-  /** The body of the 200. If missing, the endpoint answers 204 without a body, and `run` returns that Response. */
+  /** The body of the 200. If missing, the endpoint answers 204 without a body, and `run` returns that Reply. */
   readonly answer?: A;
   /** The status of success if it is neither 200 nor 204; a redirect has no `answer`. */
   readonly status?: 201 | 307;
-  /** The content types of `answer` if it is not only JSON; `run` then returns a Response. */
+  /** The content types of `answer` if it is not only JSON; `run` then returns a Reply. */
   readonly answerTypes?: readonly string[];
   /** True if `Accept: text/event-stream` gets server-sent events instead of `answer`. */
   readonly isAlsoStream?: true;
-  /** The error statuses of the endpoint, besides 401, 429, 500, 503 and those of {@link parseRequest}. */
+  /** The error statuses in the OpenAPI document, besides 401, 429, 500, 503 and those of {@link parseRequest}. */
   readonly refusals: readonly number[];
-  /** True if the endpoint honours the Idempotency-Key header. */
+  /** Adds the Idempotency-Key header to the OpenAPI document. The handler passes `call.idempotencyKey` on. */
   readonly takesIdempotencyKey?: boolean;
   /** 400: every 422 of this endpoint becomes a 400 with one string (docs/wire/v1.md#start-a-session). */
   readonly badInput?: 400;

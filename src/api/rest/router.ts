@@ -48,7 +48,7 @@ import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
 import { serveWithoutFeature } from './v3/without-feature.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
 
-/** The REST versions on the wire: what the app mounts at `/v1`, `/v2`, `/v3` and `/openapi`. */
+/** The REST versions and their documents: `/v1`, `/v2`, `/v3` and `/openapi`. */
 export interface Rest {
   /** Answers every request; it never rejects. */
   respond(request: RequestView): Promise<Reply>;

@@ -49,7 +49,7 @@ export async function sendMessage(context: Context, input: SendMessageInput): Pr
 
 /**
  * {@link sendMessage} to a session of an organization, whose id is in any form. Also throws the errors of
- * `enterOrganization`. Sends one statement for a session that is awake.
+ * `enterOrganization`. In most cases one statement: see {@link sendToAwake}.
  */
 export async function sendMessageWithin(
   context: Context,

@@ -79,10 +79,10 @@ interface SentToAwake {
 }
 
 /**
- * Sends a message to a session that is awake, which is the usual case, in one statement that it shares with other
- * messages of the same moment. Returns null if nothing was written: the message is very long, or the session is
- * suspended, waits with a question, has ended, is gone, is locked or is not writable for the viewer. The result does
- * not show which.
+ * Sends a message to a session whose agent works or waits for a message, in one statement that it shares with other
+ * messages of the same moment. Returns null if nothing was written: the message is longer than 16,384 UTF-16 units,
+ * another sender writes to the session in the same batch, or the session is finished, suspended, in error, waits with
+ * a question, is gone, is locked or is not writable for the viewer. The result does not show which.
  */
 export async function sendToAwake(
   context: Context,

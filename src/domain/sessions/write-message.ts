@@ -109,8 +109,8 @@ export async function writeMessage(
 }
 
 function wakeChange(context: Context, session: SessionRecord): StatusChange {
-  const sleeps = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
-  return sleeps
+  const isStopped = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
+  return isStopped
     ? {
         status: 'resuming',
         statusDetail: null,

@@ -14,7 +14,10 @@ import {
 } from '../../../domain/sessions/messages.ts';
 import { textParam } from '../query.ts';
 
-/** The permission that a route checks before the domain does. */
+/**
+ * The permission that a route checks before the domain does. In an organization, `manage` checks only that the caller may
+ * use the organization: the domain checks the permission of the operation.
+ */
 export type SessionAct = 'view' | 'manage';
 
 /** One of the two scopes that have session routes. */

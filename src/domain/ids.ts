@@ -32,6 +32,8 @@ const kinds = {
 
 /** The kinds of objects with ids. */
 export type IdKind = keyof typeof kinds;
+/** See {@link IdKind}. */
+export const idKinds = Object.keys(kinds) as readonly IdKind[];
 
 const bytesEach = 16;
 /** Random bytes for the next ids: single requests would cost more than the rest of an id. */
@@ -81,7 +83,7 @@ export function parseGlobalId(text: string): { type: string; id: string } | null
 
 /** Kinds by their prefix. If several share one: "key-" is an API key's, "event-" that of any log entry. */
 const kindsOfPrefixes = new Map(
-  (Object.keys(kinds) as IdKind[])
+  idKinds
     .filter((kind) => kinds[kind].prefix !== '' && kind !== 'message' && kind !== 'serviceKey')
     .map((kind) => [kinds[kind].prefix as string, kind]),
 );

@@ -1,36 +1,26 @@
-import { type IdKind, newId } from '../../src/domain/ids.ts';
+import { type IdKind, idKinds, newId, typeOfKind } from '../../src/domain/ids.ts';
+import { type Model, tableOf } from '../../src/store/tables.ts';
 import type { Principal } from './principals.ts';
 import type { Row } from './rows.ts';
 import type { World } from './world.ts';
 
+/** The models of types that have another name. */
+const otherModels: Readonly<Partial<Record<IdKind, Model>>> = {
+  member: 'RoleAssignment',
+  serviceKey: 'ApiKey',
+  message: 'LogEntry',
+  event: 'LogEntry',
+  auditEntry: 'AuditEntry',
+};
+
 /** The table of each kind. A missing table has no objects. */
-const tables = {
-  session: 'session',
-  organization: 'organization',
-  enterprise: 'enterprise',
-  user: 'user_account',
-  serviceUser: 'service_user',
-  member: 'role_assignment',
-  apiKey: 'api_key',
-  serviceKey: 'api_key',
-  role: 'role',
-  message: 'log_entry',
-  event: 'log_entry',
-  attachment: 'attachment',
-  playbook: 'playbook',
-  note: 'knowledge_note',
-  folder: 'knowledge_folder',
-  secret: 'secret',
-  automation: 'automation',
-  automationRun: 'automation_run',
-  webhookEndpoint: 'webhook_endpoint',
-  webhookDelivery: 'webhook_delivery',
-  auditEntry: 'audit_entry',
-} as const satisfies Record<IdKind, string>;
+const tables = Object.fromEntries(
+  idKinds.map((kind) => [kind, tableOf(otherModels[kind] ?? (typeOfKind(kind) as Model))]),
+) as Readonly<Record<IdKind, string>>;
 
 /** Other names of a kind in arguments, fields and parameters; in lower case, without "id". */
 const words: Readonly<Record<string, readonly IdKind[]>> = {
-  ...Object.fromEntries(Object.keys(tables).map((kind) => [kind.toLowerCase(), [kind as IdKind]])),
+  ...Object.fromEntries(idKinds.map((kind) => [kind.toLowerCase(), [kind]])),
   org: ['organization'],
   devin: ['session'],
   // Of a folder: a session's parent is a "parent session".

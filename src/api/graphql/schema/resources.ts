@@ -1,12 +1,15 @@
 import type { ObjectRef, OutputRef } from '@pothos/core';
 import type { z } from 'zod';
-import type { Permission } from '../../../auth/permissions.ts';
-import { missingToManage } from '../../../domain/abilities/abilities.ts';
+import {
+  type FindMissing,
+  missingForSession,
+  missingInOrganization,
+  missingInScope,
+} from '../../../domain/abilities/abilities.ts';
 import { findAuditEntries } from '../../../domain/audit/audit-log.ts';
 import { findAutomations, findRuns } from '../../../domain/automations/model/automations.ts';
 import { definitionSchema } from '../../../domain/automations/model/definition.ts';
 import type { ChangedKind } from '../../../domain/changes/change-source.ts';
-import type { Context } from '../../../domain/context.ts';
 import { apiKeySchema } from '../../../domain/identity/keys/api-keys.ts';
 import { findServiceKeys } from '../../../domain/identity/keys/find-service-keys.ts';
 import { findApiKeys } from '../../../domain/identity/keys/key-record.ts';
@@ -23,10 +26,10 @@ import { serviceUserSchema } from '../../../domain/identity/people/service-users
 import { userSchema } from '../../../domain/identity/people/users.ts';
 import { type IdKind, typeOfKind } from '../../../domain/ids.ts';
 import { folderSchema } from '../../../domain/library/knowledge/change-folders.ts';
-import { noteSchema } from '../../../domain/library/knowledge/change-notes.ts';
+import { changeNotes, noteSchema } from '../../../domain/library/knowledge/change-notes.ts';
 import { findFolders } from '../../../domain/library/knowledge/folders.ts';
 import { findNotes } from '../../../domain/library/knowledge/notes.ts';
-import { playbookSchema } from '../../../domain/library/playbooks/change-playbooks.ts';
+import { changePlaybooks, playbookSchema } from '../../../domain/library/playbooks/change-playbooks.ts';
 import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
@@ -88,7 +91,7 @@ interface Resource {
 
 interface Ability<T> {
   readonly description: string;
-  readonly missing: (context: Context, resource: T) => Permission | null;
+  readonly missing: FindMissing<T>;
 }
 
 /** Checks a registration against the type of its objects. */
@@ -120,7 +123,7 @@ const all = {
     manage: {
       description:
         'Whether the viewer may send messages to the session and may suspend, resume, archive, tag, change and terminate the session. For the viewer’s own sessions, the permission to manage own sessions is enough.',
-      missing: missingToManage.session,
+      missing: missingForSession,
     },
     changes: 'A session that is not unlisted. Needs VIEW_ORG_SESSIONS.',
     inputs: { create: sessionSchema, update: sessionChangeSchema },
@@ -167,7 +170,7 @@ const all = {
     created: { payload: CreatePlaybookPayload, edge: PlaybookList.edge, list: 'playbooks' },
     manage: {
       description: 'Whether the viewer may change and delete the playbook.',
-      missing: missingToManage.playbook,
+      missing: missingInScope(changePlaybooks),
     },
     changes: 'A playbook of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
     inputs: both(playbookSchema),
@@ -175,7 +178,7 @@ const all = {
   note: resource(KnowledgeNote, {
     load: by(findNotes),
     created: { payload: CreateKnowledgeNotePayload, edge: KnowledgeNoteList.edge, list: 'notes' },
-    manage: { description: 'Whether the viewer may change and delete the note.', missing: missingToManage.knowledge },
+    manage: { description: 'Whether the viewer may change and delete the note.', missing: missingInScope(changeNotes) },
     changes: 'A knowledge note of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
     inputs: both(noteSchema),
   }),
@@ -184,7 +187,7 @@ const all = {
     created: { payload: CreateKnowledgeFolderPayload, edge: KnowledgeFolderList.edge, list: 'folders' },
     manage: {
       description: 'Whether the viewer may change, move and delete the folder.',
-      missing: missingToManage.knowledge,
+      missing: missingInScope(changeNotes),
     },
     changes: 'A knowledge folder of the organization or of the enterprise. Needs VIEW_ORG_SESSIONS.',
     inputs: both(folderSchema),
@@ -192,7 +195,10 @@ const all = {
   secret: resource(Secret, {
     load: by(findSecrets),
     created: { payload: CreateSecretPayload, edge: SecretList.edge, list: 'secrets' },
-    manage: { description: 'Whether the viewer may change and delete the secret.', missing: missingToManage.secret },
+    manage: {
+      description: 'Whether the viewer may change and delete the secret.',
+      missing: missingInOrganization('changeSecrets'),
+    },
     changes: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
     inputs: both(secretChangeSchema),
   }),
@@ -202,7 +208,7 @@ const all = {
     manage: {
       description:
         'Whether the viewer may change, enable, disable, run and delete the automation. An automation that runs as another user also requires `IMPERSONATE_ORG_SESSIONS`.',
-      missing: missingToManage.automation,
+      missing: missingInOrganization('changeAutomations'),
     },
     changes: 'An automation, which also changes when it runs. Needs VIEW_ORG_AUTOMATIONS.',
     inputs: both(definitionSchema),
@@ -218,7 +224,7 @@ const all = {
     created: { payload: CreateWebhookEndpointPayload, edge: WebhookEndpointList.edge, list: 'webhookEndpoints' },
     manage: {
       description: 'Whether the viewer may change, test and delete the endpoint.',
-      missing: missingToManage.webhookEndpoint,
+      missing: missingInOrganization('manageWebhooks', 'viewSession'),
     },
     changes: 'An endpoint for webhooks. Needs MANAGE_ORG_AUTOMATIONS.',
     inputs: both(endpointSchema(true)),

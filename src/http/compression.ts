@@ -25,10 +25,10 @@ const gzipAsync = promisify(gzip);
 export function compressReply(request: RequestView, reply: Reply): Reply | Promise<Reply> {
   if (!isCompressible(reply)) return reply;
   const { status, headers, body } = reply;
-  const length = lengthOf(reply);
-  const isShort = length !== null && length < minBytes;
   const varying = reply.with({ vary: appended(headers.vary, 'Accept-Encoding') });
-  if (status === 304 || isShort || !takesGzip(request.header('accept-encoding'))) return varying;
+  if (status === 304 || !takesGzip(request.header('accept-encoding'))) return varying;
+  const length = lengthOf(reply);
+  if (length !== null && length < minBytes) return varying;
   // HEAD gets the headers of GET, as far as they are known without the body.
   if (body === null) return length === null ? varying : gzipped(varying, null);
   if (body instanceof ReadableStream) return compressStream(varying, body);

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
 import { ask, signIn } from '../support/console.ts';
 import { makeManager } from '../support/people.ts';
 import { makeKey } from '../support/principals.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const document = `mutation($input: CreateApiKeyInput!) {
   createApiKey(input: $input) { apiKey { expiresAt } token userErrors { message path } } }`;

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let token: string;
 let organizationId: string;
 
 // A role that may start and manage sessions, but not view them.
 beforeAll(async () => {
-  test = await startApp();
   const made = await makeOrganization(test, 'Narrow');
   ({ token, organizationId } = made);
   const { store } = test.app.services;
@@ -23,7 +23,6 @@ beforeAll(async () => {
   );
   expect(changed).toHaveLength(1);
 });
-afterAll(() => test.close());
 
 const makeSession = async () => {
   const id = await createSession(test, { organizationId }, test.adminToken);

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const selection = 'acuLimit { organizationId cycleAcuLimit organization { name maxCycleAcuLimit } }';
 const set = (organizationId: string, cycleAcuLimit: number, token?: string) =>

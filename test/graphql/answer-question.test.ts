@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId, parseId, prefixedId } from '../../src/domain/ids.ts';
 import { maxPromptLength } from '../../src/domain/sessions/create-session.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { answerQuestion, readPendingQuestion, seedQuestion } from '../support/questions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** A session whose agent waits for the answer to a question. */
 async function asking(reason: 'question' | 'permission') {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const keyFields = 'apiKey { id apiKeyId kind name display isActive expiresAt revokedAt }';
 const unknownKey = `key-${'0'.repeat(32)}`;

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { graphql, startApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { ask, send, signIn } from '../support/console.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { multipart, readStoredFiles, sendParts } from '../support/uploads.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ maxAttachmentBytes: 1_048_576 });
-});
-afterAll(() => test.close());
+const test = useApp({ maxAttachmentBytes: 1_048_576 });
 
 const request = (token: string, input: Record<string, unknown> = {}) =>
   runMutation(test, 'createAttachmentUpload', 'attachmentUpload { url expiresAt maxBytes }', input, token);

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { globalId, newId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { seedAuditEntries } from '../support/audit.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 let organizations = 0;
 const makeOwn = () => makeOrganization(test, `Audited ${++organizations}`);

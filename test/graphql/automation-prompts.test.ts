@@ -1,17 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so prompts name secrets
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { homeScope } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = `id automationId lastErrorMessage
   actions { ... on StartSessionAction { prompt session { repos playbook { playbookId } } }

@@ -1,18 +1,15 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isWebhookSecret, newWebhookSecret } from '../../src/domain/automations/triggers/webhook-secrets.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { createAutomation, makeAutomatic, makeMember, updateAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const incoming = { incomingWebhook: {} };
 

@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, validate } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { createAutomation, recurring } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
 import { root } from '../support/tree.ts';
+import { useApp } from '../support/use-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const page = readFileSync(join(root, 'docs/automations.md'), 'utf8');
 const blocks = [...page.matchAll(/^```(graphql|http)\n([\s\S]*?)^```/gm)].map(([, kind, text]) => ({

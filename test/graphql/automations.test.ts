@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import {
   automationFields,
   automationOptions,
@@ -14,12 +14,9 @@ import {
 import { stopClock } from '../support/clock.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const create = (input: Record<string, unknown>, token?: string, selection?: string) =>
   createAutomation(test, input, token, selection);

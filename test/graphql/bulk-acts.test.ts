@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser, otherId } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = `results { sessionId session { sessionId status isArchived tags } userErrors { code message path } } hasMore endCursor`;
 const run = (field: string, input: Record<string, unknown>, token?: string) =>

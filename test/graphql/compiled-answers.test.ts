@@ -1,19 +1,18 @@
 import fc from 'fast-check';
 import { parse, validate } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { planDocument } from '../../src/api/graphql/plans/plan.ts';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { globalId } from '../../src/domain/ids.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { type RandomDocument, randomDocument } from '../support/random-documents.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let ids: string[];
 let tokens: string[];
 beforeAll(async () => {
-  test = await startApp();
   const { organizationId, token } = await makeOrganization(test, 'Compiled');
   const user = await makeUser(test, { organizationId });
   const sessions = [
@@ -32,7 +31,6 @@ beforeAll(async () => {
   ];
   tokens = [test.adminToken, token, user.token];
 });
-afterAll(() => test.close());
 
 /** Fields with a different value each time. */
 const without = new Set(['Query.rateLimit', 'Query.changesCursor']);

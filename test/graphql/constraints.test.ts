@@ -14,20 +14,20 @@ import {
   isRequiredInputField,
   valueFromASTUntyped,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inputsWithRules } from '../../src/api/graphql/input-limits.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput, makeUser } from '../support/principals.ts';
 import { seedQuestion } from '../support/questions.ts';
 import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 /** Ids of objects that the administrator may change, by member name. */
 let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
-  test = await startApp();
   const make = async (field: string, made: string, input: object = {}): Promise<any> => {
     const payload = await runMutation(test, field, made, { ...required(field), ...input });
     if (payload.userErrors?.length !== 0) throw new Error(`${field}: ${JSON.stringify(payload)}`);
@@ -60,7 +60,6 @@ beforeAll(async () => {
     webhookEndpointId: (await make('createWebhookEndpoint', 'webhookEndpoint { id }')).id,
   };
 });
-afterAll(() => test.close());
 
 const printed = buildSchema(readText('schema.graphql'));
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
 import { seedForeignUsage, seedSession, use } from '../support/usage.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const spring = '(from: "2026-03-01", to: "2026-04-30")';
 const all = `from to totalAcus days { date acus } cycles { from to acus }

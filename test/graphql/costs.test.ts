@@ -1,22 +1,19 @@
 import fc from 'fast-check';
 import { buildSchema, getIntrospectionQuery, parse, validate } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEstimate } from '../../src/api/graphql/estimate.ts';
 import { maxItems } from '../../src/api/graphql/page-budget.ts';
 import { planDocument } from '../../src/api/graphql/plans/plan.ts';
 import { createPlans } from '../../src/api/graphql/plans/plans.ts';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { noTrustedDocuments } from '../../src/api/graphql/trusted-documents.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { costByDirectives } from '../support/cost-by-directives.ts';
 import { randomDocument } from '../support/random-documents.ts';
 import { readText } from '../support/tree.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const printed = buildSchema(readText('schema.graphql'));
 const sent = async (query: string, variables: Record<string, unknown> = {}) =>

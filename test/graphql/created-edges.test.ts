@@ -1,19 +1,18 @@
 import { isObjectType } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { scopeOf } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 beforeAll(async () => {
-  test = await startApp();
   ({ organizationId } = await makeOrganization(test, 'Edges'));
 });
-afterAll(() => test.close());
 
 it('every creation of a listed object returns its edge', () => {
   const missing = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, type }) => {

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { openStream } from '../support/event-stream.ts';
 import { createSession } from '../support/sessions.ts';
 import { reserve } from '../support/single-connection.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let id: string;
 beforeAll(async () => {
-  test = await startApp();
   id = await createSession(test);
 });
-afterAll(() => test.close());
 
 const query = `query($id: ID!) {
   session(id: $id) { title ... @defer(label: "log") { messages(first: 5) { nodes { body } } } }

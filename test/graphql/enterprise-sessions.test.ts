@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager } from '../support/people.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
 import { seedForeignUsage } from '../support/usage.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = 'edges { cursor node { sessionId } } pageInfo { hasNextPage hasPreviousPage }';
 

@@ -1,20 +1,19 @@
 import { isEnumType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { errorCatalogue } from '../../src/common/errors.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { transportNames, transports } from '../support/transports.ts';
 import { readText, treeFiles } from '../support/tree.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let other: { organizationId: string; token: string };
 beforeAll(async () => {
-  test = await startApp();
   other = await makeOrganization(test, 'Other');
 });
-afterAll(() => test.close());
 
 const codes = () => {
   const type = schema.getType('RequestErrorCode');

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** Writes a file of an organization; returns its unprefixed id. */
 async function seedFile(organizationId: string, name: string, sessionId: string | null = null): Promise<string> {

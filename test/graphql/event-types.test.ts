@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { appendEntries, eventKinds, type NewEntry } from '../../src/domain/sessions/log.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { createSession } from '../support/sessions.ts';
 import { gql, query } from '../support/typed-graphql.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
   session(id: $id) {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
 import { createAutomation, makeAutomatic, recurring } from '../support/automations.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const costOf = async (query: string, variables: Record<string, unknown> = {}) => {
   const { body } = await call(test, test.adminToken, 'POST', '/graphql', { query, variables });

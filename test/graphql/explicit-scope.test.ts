@@ -1,17 +1,13 @@
 import { isInputObjectType, isNonNullType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** Mutations that act in one organization, without it. */
 const acts: [field: string, selection: string, input: Record<string, unknown>][] = [

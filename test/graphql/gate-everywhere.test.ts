@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operationLimits } from '../../src/api/graphql/document-limits.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { makeKey } from '../support/principals.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { type SentOperation, transportNames, transports } from '../support/transports.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp({ rateLimitGraphql: 11_000 });
 let clock: Clock;
 beforeAll(async () => {
-  test = await startApp({ rateLimitGraphql: 11_000 });
   clock = stopClock(test);
 });
-afterAll(() => test.close());
 
 const times = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');

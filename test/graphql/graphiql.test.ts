@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
 import { chromium, openPage } from '../support/browser.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const open = (path = '/graphql', headers: Record<string, string> = {}) =>
   fetch(test.url + path, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });

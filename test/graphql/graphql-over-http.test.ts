@@ -1,12 +1,8 @@
 import { serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const audits = serverAudits({
   url: () => `${test.url}/graphql`,

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { mutate } from '../support/mutations.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const create =
   'mutation($input: CreateSessionInput!) { createSession(input: $input) { wasReplayed session { sessionId } userErrors { code path message } } }';

@@ -1,17 +1,13 @@
 import { getNamedType, isInputObjectType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { createAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput } from '../support/principals.ts';
+import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver)[A-Z]/;
 

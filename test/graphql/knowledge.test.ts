@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { homeScope, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const noteFields = `knowledgeNote { id knowledgeNoteId name body trigger pinnedRepo macro isEnabled
   folder { name path } organization { organizationId } createdBy { ... on ServiceUser { serviceUserId } } }`;

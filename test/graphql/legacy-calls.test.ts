@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { makeManager } from '../support/people.ts';
 import { globalIdOf, makeKey } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let clock: Clock;
 beforeAll(async () => {
-  test = await startApp();
   clock = stopClock(test);
 });
-afterAll(() => test.close());
 
 const fields =
   'nodes { apiKeyId apiKey { name apiKeyId } version route count lastCalledAt } edges { cursor } pageInfo { hasNextPage endCursor }';

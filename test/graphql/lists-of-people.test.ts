@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager } from '../support/people.ts';
 import { globalIdOf, makeKey, makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 describe('lists of people', () => {
   const read = async (query: string, as = test.adminToken) => {

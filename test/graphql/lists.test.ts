@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { globalIdOf } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 let token: string;
 let serviceUserId: string;
@@ -23,7 +24,6 @@ const minute = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString()
 // Five objects of each kind in one organization, a minute apart. The service user created the first; the others have no
 // creator.
 beforeAll(async () => {
-  test = await startApp();
   ({ organizationId, token, serviceUserId } = await makeOrganization(test, 'Lists'));
   const { store } = test.app.services;
   const organization = organizationId.replace('org-', '');
@@ -116,7 +116,6 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(() => test.close());
 
 /** The path of each list, from the organization, the session or the endpoint. */
 const wheres = {

@@ -1,14 +1,15 @@
 import { isInterfaceType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { startSession } from '../support/automations.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser, otherId, scopeOf } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 let token: string;
 let stranger: string;
@@ -27,7 +28,6 @@ const takesBy = (field: string) => field in names;
 let manager: string;
 
 beforeAll(async () => {
-  test = await startApp();
   const organization = await makeOrganization(test, 'Looked up');
   ({ organizationId, token } = organization);
   stranger = (await makeOrganization(test, 'Strangers')).token;
@@ -100,7 +100,6 @@ beforeAll(async () => {
   add('attachment', 'Attachment', `attachment-${attachment}`);
   add('webhookDelivery', 'WebhookDelivery', `delivery-${delivery}`);
 });
-afterAll(() => test.close());
 
 const selection = '{ __typename ... on Node { id } }';
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { makeManager } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { statementsOf } from '../support/statements.ts';
 import { type SeededSession, seedForeignUsage, seedSession } from '../support/usage.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const march = 'from: "2026-03-01", to: "2026-03-31"';
 const all = `from to

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type MutationName, mutate } from '../support/mutations.ts';
 import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { countRows } from '../support/rows.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let other: { organizationId: string; token: string; serviceUserId: string };
 beforeAll(async () => {
-  test = await startApp();
   other = await makeOrganization(test, 'Other');
 });
-afterAll(() => test.close());
 
 const run = (name: MutationName, input: Record<string, unknown>, token = test.adminToken) =>
   mutate(test, token, name, { clientMutationId: 'mine', ...input });

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { makeUser } from '../support/principals.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 const few = 3;
 const many = 12;
 const perOrganization = 60;
@@ -13,7 +14,6 @@ let large: string;
 
 // Organizations with notes, folders, playbooks and secrets; one session in each with children and files.
 beforeAll(async () => {
-  test = await startApp();
   const { store } = test.app.services;
   for (let n = 0; n < many; n++) {
     const { organizationId, token } = await makeOrganization(test, `Nested ${n}`);
@@ -59,7 +59,6 @@ beforeAll(async () => {
     await store.execute(`analyze ${table}`);
   }
 });
-afterAll(() => test.close());
 
 const document = `query($first: Int!) { organizations(first: $first) { nodes {
   members(first: 5) { nodes { user { email } roles { name } } }

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { call, startApp, type TestApp } from '../support/app.ts';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { call } from '../support/app.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession, say } from '../support/sessions.ts';
 import { reserve } from '../support/single-connection.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ maxSockets: 3 });
-});
-afterAll(() => test.close());
+const test = useApp({ maxSockets: 3 });
 
 const messages =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { node { body } } }';

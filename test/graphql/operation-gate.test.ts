@@ -1,14 +1,11 @@
 import { getIntrospectionQuery, parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findExceededLimit, operationLimits } from '../../src/api/graphql/document-limits.ts';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const nested = (depth: number) => `{ ${'a { '.repeat(depth - 1)} b ${'} '.repeat(depth - 1)} }`;

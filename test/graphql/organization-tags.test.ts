@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const selection = 'allowedTags defaultTag organization { allowedTags defaultTag }';
 const act = (name: string, input: Record<string, unknown>, token?: string) =>

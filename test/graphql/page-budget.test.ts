@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const nested = (sizes: string) => `query($id: ID!${sizes.includes('$n') ? ', $n: Int' : ''}) { organization(id: $id) {
   sessions(first: 100) { nodes { organization { sessions(${sizes}) { nodes { messages(first: 5) { nodes { body } } } } } } } } }`;

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const count = 10;
 const times = (n: number) => Array.from({ length: n }, (_, index) => index);

@@ -11,21 +11,18 @@ import {
   isRequiredArgument,
   isRequiredInputField,
 } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { enumName } from '../../src/api/graphql/enum-name.ts';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { requirementsOf } from '../../src/api/graphql/schema/needs.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { makeManager, makeRole } from '../support/people.ts';
 import { keyInput, makeUser, roleInput } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const withRole = async (...permissions: string[]) =>
   (await makeUser(test, { roleId: (await makeRole(test, 'ORGANIZATION', permissions)).roleId })).token;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { homeScope, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = `playbook { id playbookId title body macro structuredOutputSchema deletedAt organization { organizationId }
   createdBy { ... on ServiceUser { serviceUserId } } updatedBy { ... on ServiceUser { serviceUserId } ... on User { userId } } }`;

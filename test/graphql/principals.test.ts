@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { globalIdOf, keyInput, makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { seedSession } from '../support/usage.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const principal =
   '__typename id displayName ... on User { name } ... on ServiceUser { name } ... on ServiceKey { name apiKeyId }';

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { globalIdOf, makeKey, makeUser, otherId } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { gql, query } from '../support/typed-graphql.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let other: { organizationId: string; token: string; serviceUserId: string };
 beforeAll(async () => {
-  test = await startApp();
   other = await makeOrganization(test, 'Other');
 });
-afterAll(() => test.close());
 
 const parts = (id = '') => Buffer.from(id, 'base64').toString().split(':') as [type: string, id: string];
 

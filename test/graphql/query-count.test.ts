@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { watchReads } from '../support/test-store.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** Runs a document and returns its data with its statements, without those of the authentication. */
 async function statementsOf(

@@ -1,19 +1,18 @@
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { call, graphql, startApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp({ rateLimitGraphql: 100 });
 let clock: Clock;
 beforeAll(async () => {
-  test = await startApp({ rateLimitGraphql: 100 });
   clock = stopClock(test);
 });
-afterAll(() => test.close());
 
 /** A key with all of its points. The clock moves one minute, so that the administrator has points to create it. */
 async function newKey(): Promise<string> {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const document = `query($rule: String!, $timeZone: String, $count: Int) {
   recurrencePreview(rule: $rule, timeZone: $timeZone, count: $count) { times problem } }`;

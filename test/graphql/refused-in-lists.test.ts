@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 // If an item of a list throws, graphql-js abandons the promises of the items before it. A promise that then rejects
 // without a handler ends the process: here, this test run.

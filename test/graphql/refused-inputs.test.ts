@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type MutationName, mutate } from '../support/mutations.ts';
 import { globalIdOf, keyInput, otherId } from '../support/principals.ts';
 import { countRows } from '../support/rows.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let sessionId: string;
 let foreignId: string;
 beforeAll(async () => {
-  test = await startApp();
   sessionId = await createSession(test);
   const { organizationId, token } = await makeOrganization(test, 'Foreign');
   foreignId = await createSession(test, { organizationId }, token);
 });
-afterAll(() => test.close());
 
 type Input = Record<string, unknown>;
 type Case = [what: string, input: Input, code: string, path: string[] | null];

@@ -1,16 +1,13 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
 import { createAutomation, makeAutomatic } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { homeScope } from '../support/principals.ts';
 import { connect, followOperation, rawSocket } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 describe.each(['/graphql', '/graphql/stream'])('GET %s', (path) => {
   const query = encodeURIComponent('{ __typename }');

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readSecrets } from '../../src/domain/library/secrets/secrets.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = `secret { id secretId key type note isSensitive createdAt updatedAt organization { organizationId }
   createdBy { ... on ServiceUser { serviceUserId } } }`;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeKey, scopeOf } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** A service user with this many keys, oldest first. */
 async function makeServiceUser(

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { uploadTo } from '../support/uploads.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const fields = 'session { sessionId status statusDetail isArchived tags }';
 const act = (field: string, input: Record<string, unknown>, token?: string) =>

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
 import { globalIdOf, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 let token: string;
 let serviceUserId: string;
@@ -16,7 +17,6 @@ const titles = ['One', 'Two', 'THREE 100%', 'Four_', 'Five'];
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  test = await startApp();
   ({ organizationId, token, serviceUserId } = await makeOrganization(test, 'Filters'));
   const user = await makeUser(test, { organizationId });
   ({ userId } = user);
@@ -40,7 +40,6 @@ beforeAll(async () => {
   await store.execute('update session set updated_at = $2 where id = $1', [ids.Five, minute(16)]);
   await store.execute("update session set origin = 'cli' where id = $1", [ids.Two]);
 });
-afterAll(() => test.close());
 
 async function read(args: Record<string, unknown>): Promise<{ titles: string[] | null; errors: any[] | undefined }> {
   const { data, errors } = await graphql(

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeKey, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 const organizations: { organizationId: string; token: string; serviceUserId: string }[] = [];
 let user: Awaited<ReturnType<typeof makeUser>>;
 let userAsMember: string;
@@ -14,7 +15,6 @@ const ids: Record<string, string> = {};
 
 // The user is a member of the first and the second organization, and administers the second.
 beforeAll(async () => {
-  test = await startApp();
   for (const name of ['One', 'Two', 'Three']) organizations.push(await makeOrganization(test, name));
   const [one, two] = organizations;
   user = await makeUser(test, { organizationId: one?.organizationId });
@@ -26,7 +26,6 @@ beforeAll(async () => {
     if (n < 2) ids[`user ${n}`] = await createSession(test, { organizationId, title: `user ${n}` }, user.token);
   }
 });
-afterAll(() => test.close());
 
 const select = `nodes { title } totalCount totalCountIsExact`;
 async function titles(field: string, token: string, args = ''): Promise<string[]> {

@@ -1,15 +1,12 @@
 import { createClient } from 'graphql-sse';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { call, graphql, startApp } from '../support/app.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { callStream, type Reservation, reserve } from '../support/single-connection.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const waitFor = (read: () => number, count: number) => expect.poll(read, { interval: 5, timeout: 5_000 }).toBe(count);

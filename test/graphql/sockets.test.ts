@@ -1,17 +1,14 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { socketLimits } from '../../src/api/graphql/websocket.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { makeKey } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow, rawSocket } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const waitForActive = (count: number) =>

@@ -1,15 +1,11 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
 import { openStream } from '../support/event-stream.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow, rawSocket } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const author = '... on ServiceUser { id name createdAt } ... on User { id email }';
 // Each kind with the number of its entries.

@@ -1,22 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getOperationAST, parse, validate } from 'graphql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { createAutomation } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
 import { runMutation } from '../support/people.ts';
 import { seedQuestion } from '../support/questions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
+import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const page = readFileSync(join(root, 'docs/graphql.md'), 'utf8');
 const blocks = [...page.matchAll(/^```graphql\n([\s\S]*?)^```/gm)].map(([, text]) => text as string);

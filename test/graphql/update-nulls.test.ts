@@ -1,18 +1,14 @@
 import { type GraphQLInputField, type GraphQLInputObjectType, isNonNullType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { automationOptions, createAutomation, recurring } from '../support/automations.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeUser, scopeOf } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 interface Updated {
   /** Creates an object; returns its id as the input names it. */

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
 import { makeManager, rolesOf, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const run = (field: string, selection: string, input: Record<string, unknown>, token?: string) =>
   runMutation(test, field, selection, input, token);

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { call, graphql } from '../support/app.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   (await graphql(test, test.adminToken, query, variables)).errors?.[0];

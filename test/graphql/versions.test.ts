@@ -1,18 +1,16 @@
 import { isInputObjectType, isObjectType } from 'graphql';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
-import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 beforeAll(async () => {
-  test = await startApp();
   ({ organizationId } = await makeOrganization(test, 'Versions'));
 });
-afterAll(() => test.close());
 
 interface Resource {
   /** The object's field in the payloads. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
 import { makeOrganization } from '../support/sessions.ts';
 import { gql, query } from '../support/typed-graphql.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const viewerQuery = gql(`query {
   viewer { principalType user { email } serviceUser { name } organization { organizationId } permissions }

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { resealSecrets } from '../../src/domain/library/secrets/reseal-secrets.ts';
 import { createKeyring } from '../../src/store/cipher.ts';
-import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { graphql } from '../support/app.ts';
 import { type List, readAll } from '../support/pages.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 import { endpointFields, makeEndpoint, readEndpoint } from '../support/webhooks.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const url = 'https://hooks.example/in?key=1';
 const run = (field: string, input: Record<string, unknown>, token: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   linkOf,
   multipart,
@@ -9,13 +9,10 @@ import {
   upload,
   uploadTo,
 } from '../support/uploads.ts';
-import { call, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ maxAttachmentBytes: 1_048_576 });
-});
-afterAll(() => app.close());
+const app = useApp({ maxAttachmentBytes: 1_048_576 });
 
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers, redirect: 'manual' });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

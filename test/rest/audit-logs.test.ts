@@ -1,24 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { earlierAuditActions, laterAuditActions } from '../../src/domain/audit/audit-actions.ts';
 import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { seedAuditEntries } from '../support/audit.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceKey,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceKey, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const v3 = '/v3/enterprise/audit-logs';
 const ofOrganization = (id: string) => `/v3/enterprise/organizations/${id}/audit-logs`;

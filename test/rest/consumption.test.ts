@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
 import { seedForeignUsage, seedSession, use } from '../support/usage.ts';
-import {
-  call,
-  makeOrganization,
-  makeServiceKey,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeServiceUser, makeUser, startApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const unix = (at: string) => Date.parse(at) / 1_000;
 const read = (path: string, token = app.adminToken) => call(app, token, 'GET', path);

@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { say } from '../support/sessions.ts';
 import { multipart, sendParts } from '../support/uploads.ts';
-import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeUser } from './rest-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** A response as it is on the wire, without decompression. */
 async function fetchRaw(path: string, token: string, headers: Record<string, string> = {}, body?: string) {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, it } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeUser } from './rest-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ rateLimitLogin: 0 });
-});
-afterAll(() => test.close());
+const test = useApp({ rateLimitLogin: 0 });
 
 const deprecationHeaders = (headers: Headers) => ({
   deprecation: headers.get('deprecation'),

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, makeOrganization, startApp, type TestApp } from './rest-app.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization } from './rest-app.ts';
 
-let test: TestApp;
+const test = useApp();
 let organizationId: string;
 let others: string[];
 beforeAll(async () => {
-  test = await startApp();
   organizationId = test.organizationId;
   others = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
   // Two matching objects among others: a list parameter that is read as a single value finds one.
@@ -19,7 +19,6 @@ beforeAll(async () => {
     await call(test, test.adminToken, 'POST', `/v3/organizations/${id}/sessions`, { prompt: 'say hello', tags });
   }
 });
-afterAll(() => test.close());
 
 interface Parameter {
   readonly in: string;

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { connectRaw } from '../support/raw-http.ts';
-import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeUser } from './rest-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ corsOrigins: ['https://pages.example'] });
-});
-afterAll(() => test.close());
+const test = useApp({ corsOrigins: ['https://pages.example'] });
 
 /** An organization with a session. */
 async function world() {

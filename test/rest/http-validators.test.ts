@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { say } from '../support/sessions.ts';
-import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeUser } from './rest-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ rateLimitRest: 1_000 });
-});
-afterAll(() => test.close());
+const test = useApp({ rateLimitRest: 1_000 });
 
 /** An organization with a playbook, a session and a user: readable paths, with the key that reads them. */
 async function readable() {

@@ -1,16 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createIncomingWebhooks } from '../../src/api/rest/incoming-webhooks.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import type { TestApp } from '../support/app.ts';
 import { makeWebhook } from '../support/incoming-webhooks.ts';
 import { connectRaw } from '../support/raw-http.ts';
 import { viewOf } from '../support/request-views.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const sign = (secret: string, body: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 const noAutomation = `/webhooks/automations/${'0'.repeat(32)}`;

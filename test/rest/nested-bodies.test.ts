@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, startApp, type TestApp } from '../support/app.ts';
+import { describe, expect, it } from 'vitest';
+import { call } from '../support/app.ts';
 import { createAutomation, makeAutomatic } from '../support/automations.ts';
 import { rawSocket } from '../support/sockets.ts';
 import { transportNames, transports } from '../support/transports.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 /** An array with this many levels. */
 const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);

@@ -1,12 +1,8 @@
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startApp, type TestApp } from './rest-app.ts';
+import { expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 // The findings of `redocly lint`; redocly.yaml switches off the one rule that the API breaks.
 test.each(['v1', 'v2', 'v3'])('%s: Redocly finds nothing in its document', async (version) => {

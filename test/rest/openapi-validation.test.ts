@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jsonReply } from '../../src/http/reply.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { validateAgainstOpenApi } from '../support/openapi-validation.ts';
 import { viewOf } from '../support/request-views.ts';
-import { startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
 
 // Every test app validates its responses against the OpenAPI documents when it closes; this file tests that validation.
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 type Answer = { status: number; body: any };
 

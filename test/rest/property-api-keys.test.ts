@@ -1,19 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { seed } from '../support/property-runs.ts';
+import { useApp } from '../support/use-app.ts';
 import { exchange } from './property-connection.ts';
-import { call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { call, makeServiceKey, makeUser } from './rest-app.ts';
 
 /** The one path that revokes all keys (docs/wire/v2.md#revoke-all-keys); no similar path may. */
 const everyKey = '/v2/enterprise/api-keys/';
 
-let app: TestApp;
+const app = useApp();
 beforeAll(async () => {
-  app = await startApp();
   await makeUser(app, app.organizationId);
   await makeServiceKey(app, app.organizationId);
 });
-afterAll(() => app.close());
 
 const countLive = async () => {
   const [row] = await app.app.services.store.query<{ n: number }>(

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, makeServiceUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+import { expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeServiceUser, sendRaw } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 // Regressions that the properties found: the parser's own messages, messages that claim a number should have been a number,
 // or empty ones.

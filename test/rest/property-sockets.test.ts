@@ -1,19 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { anyText } from '../support/arbitraries.ts';
 import { factor, seed } from '../support/property-runs.ts';
+import { useApp } from '../support/use-app.ts';
 import { exchange } from './property-connection.ts';
-import { call, startApp, type TestApp } from './rest-app.ts';
+import { call } from './rest-app.ts';
 
 /** The wait for a response to an incomplete request. */
 const endAfterMs = 40;
 const runs = 400;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const route = fc.constantFrom('/v1/sessions', '/v2/enterprise/roles', '/v3/self', '/v3/enterprise/organizations');
 const target = fc.oneof(

@@ -1,22 +1,20 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { anyText, roughTexts } from '../support/arbitraries.ts';
 import { factor, seed } from '../support/property-runs.ts';
 import { countRows } from '../support/rows.ts';
 import { linkOf, multipart, type Part, readStoredFiles, sendParts } from '../support/uploads.ts';
+import { useApp } from '../support/use-app.ts';
 import { inTime } from './property-answers.ts';
-import { startApp, type TestApp } from './rest-app.ts';
 
 /** The maximum size of a file in bytes. */
 const maxBytes = 4_096;
 
-let app: TestApp;
+const app = useApp({ maxAttachmentBytes: maxBytes });
 let path: string;
 beforeAll(async () => {
-  app = await startApp({ maxAttachmentBytes: maxBytes });
   path = `/v3/organizations/${app.organizationId}/attachments`;
 });
-afterAll(() => app.close());
 
 const hold = (property: fc.IAsyncProperty<[any]>, numRuns: number) =>
   fc.assert(property, { seed, numRuns: numRuns * factor });

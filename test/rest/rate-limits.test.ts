@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { makeKey } from '../support/principals.ts';
-import { call, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, startApp } from './rest-app.ts';
 
-let test: TestApp;
+const test = useApp({ rateLimitRest: 3 });
 let clock: Clock;
 beforeAll(async () => {
-  test = await startApp({ rateLimitRest: 3 });
   clock = stopClock(test);
 });
-afterAll(() => test.close());
 
 const v1Key = () => makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });
 const v3Key = async () => {

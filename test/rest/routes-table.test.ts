@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readText, treeFiles } from '../support/tree.ts';
-import { startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const page = 'docs/wire/routes.md';
 const withoutFeature = 'test/rest/without-feature.test.ts';

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findSecrets } from '../../src/domain/library/secrets/secrets.ts';
 import { secretCanary } from '../support/leaks.ts';
+import { useApp } from '../support/use-app.ts';
 import {
   asAdministrator,
   call,
@@ -9,15 +10,9 @@ import {
   makeServiceKey,
   makeServiceUser,
   makeUser,
-  startApp,
-  type TestApp,
 } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const value = `${secretCanary}-value`;
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeFolders, readAuditActions } from '../support/knowledge.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceKey,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceKey, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const path = '/v1/knowledge';
 const note = { name: 'Deploys', body: 'Never on a Friday.', trigger_description: 'When deploying' };

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
-import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const read = (id: string, key: string = app.v1Key) => call(app, key, 'GET', `/v1/sessions/${id}`);
 

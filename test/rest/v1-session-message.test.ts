@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, makeOrganization, makeServiceKey, makeUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeUser, sendRaw } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const send = (id: string, body: unknown, headers: Record<string, string> = {}, key: string | null = app.v1Key) =>
   call(app, key, 'POST', `/v1/sessions/${id}/message`, body, headers);

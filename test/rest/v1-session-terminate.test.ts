@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const terminate = (id: string, key: string | null = app.v1Key, path: string = '/v1/sessions') =>
   call(app, key, 'DELETE', `${path}/${id}`);

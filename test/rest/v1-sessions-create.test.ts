@@ -1,12 +1,9 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, countSessions, makeServiceKey, makeServiceUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, countSessions, makeServiceKey, makeServiceUser, sendRaw } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const create = (body: unknown, headers: Record<string, string> = {}, token: string | null = app.v1Key) =>
   call(app, token, 'POST', '/v1/sessions', body, headers);

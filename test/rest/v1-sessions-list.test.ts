@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stopClock } from '../support/clock.ts';
-import { call, makeOrganization, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeUser, startApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const list = (key: string, query: string = '') => call(app, key, 'GET', `/v1/sessions${query}`);
 

@@ -1,28 +1,16 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceKey,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceKey, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
+const app = useApp();
 /** An account_admin's personal key that no test has revoked yet. */
 let adminKey: string;
-beforeAll(async () => {
-  app = await startApp();
-});
 beforeEach(async () => {
   adminKey = await personalKey(await administratorId());
 });
-afterAll(() => app.close());
 
 const everyKey = '/v2/enterprise/api-keys/';
 const never = `key-${'0'.repeat(32)}`;

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { createUser } from '../../src/domain/identity/people/users.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceKey,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceKey, makeUser, startApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const path = '/v2/enterprise/members';
 const missing = `user-${'0'.repeat(32)}`;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { createUser } from '../../src/domain/identity/people/users.ts';
 import { readAuditActions } from '../support/knowledge.ts';
-import { asAdministrator, call, makeServiceKey, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeServiceKey, makeUser, startApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const path = '/v2/enterprise/organizations';
 const read = (query = '', token = app.v1Key) => call(app, token, 'GET', path + query);

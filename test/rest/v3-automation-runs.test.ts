@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, startApp, type TestApp } from '../support/app.ts';
+import { expect, it } from 'vitest';
+import { call } from '../support/app.ts';
 import { makeAutomatic } from '../support/automations.ts';
+import { useApp } from '../support/use-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp();
-});
-afterAll(() => test.close());
+const test = useApp();
 
 const body = { name: 'Sweep', triggers: [], actions: [{ type: 'start_session', prompt: 'Sweep the floor.' }] };
 

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, makeOrganization, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 const automationsOf = (id: string) => `/v3/organizations/${id}/automations`;

@@ -1,23 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { readAuditActions } from '../support/knowledge.ts';
-import {
-  asAdministrator,
-  call,
-  makeManager,
-  makeOrganization,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeManager, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 const automationsOf = (id: string) => `/v3/organizations/${id}/automations`;

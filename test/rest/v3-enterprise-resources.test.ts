@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { seedSession, use } from '../support/usage.ts';
-import { call, makeManager, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeManager, makeOrganization, makeServiceUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { upload } from '../support/uploads.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const enterprise = '/v3/enterprise/sessions';
 const start = async (organizationId: string, body: object = {}, token: string = app.adminToken): Promise<string> =>

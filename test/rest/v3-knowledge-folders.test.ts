@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
 import { makeFolders, readAuditActions } from '../support/knowledge.ts';
-import { asAdministrator, call, makeOrganization, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, startApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 const notesOf = (id: string) => `/v3/organizations/${id}/knowledge/notes`;

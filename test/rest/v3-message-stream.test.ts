@@ -1,15 +1,12 @@
 import { get } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { logCursor } from '../../src/domain/sessions/list-log.ts';
 import { say } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
 import { call, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 interface Sent {
   readonly id: string;

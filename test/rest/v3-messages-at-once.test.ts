@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { call, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { expect, it } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeUser } from './rest-app.ts';
 
-let test: TestApp;
-beforeAll(async () => {
-  test = await startApp({ rateLimitRest: 100_000 });
-});
-afterAll(() => test.close());
+const test = useApp({ rateLimitRest: 100_000 });
 
 const pathOf = (organizationId: string) => `/v3/organizations/org-${organizationId}/sessions`;
 

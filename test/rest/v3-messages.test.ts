@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { call, makeOrganization, makeServiceUser, makeUser, sendRaw, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceUser, makeUser, sendRaw } from './rest-app.ts';
 
-let app: TestApp;
+const app = useApp();
 let sessions: string;
 beforeAll(async () => {
-  app = await startApp();
   sessions = `/v3/organizations/org-${app.organizationId}/sessions`;
 });
-afterAll(() => app.close());
 
 async function makeSession(token: string = app.adminToken): Promise<string> {
   return (await call(app, token, 'POST', sessions, { prompt: 'say hello' })).body.session_id;

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openStream } from '../support/event-stream.ts';
-import { call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ maxSockets: 3 });
-});
-afterAll(() => app.close());
+const app = useApp({ maxSockets: 3 });
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const waitForOpen = (stream: number) =>

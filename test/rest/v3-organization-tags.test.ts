@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, makeOrganization, makeServiceKey, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceKey, makeServiceUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 /** A separate organization, with functions that request its tags and its sessions. */
 async function organization() {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { graphql } from '../support/app.ts';
+import { useApp } from '../support/use-app.ts';
 import {
   call,
   countSessions,
@@ -8,14 +9,9 @@ import {
   makeServiceUser,
   makeUser,
   startApp,
-  type TestApp,
 } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const organizations = '/v3/enterprise/organizations';
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findPlaybooks } from '../../src/domain/library/playbooks/playbooks.ts';
 import { readAuditActions, readIds } from '../support/knowledge.ts';
+import { useApp } from '../support/use-app.ts';
 import {
   asAdministrator,
   call,
@@ -9,14 +10,9 @@ import {
   makeServiceUser,
   makeUser,
   startApp,
-  type TestApp,
 } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 const playbooksOf = (id: string) => `/v3/organizations/${id}/playbooks`;

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { readAuditActions } from '../support/knowledge.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
+const app = useApp();
 beforeAll(async () => {
-  app = await startApp();
   (app.app.services as { now: () => Date }).now = () => new Date('2026-12-01T12:34:56.789Z');
 });
-afterAll(() => app.close());
 
 const admin = (method: string, path: string, body?: unknown) => call(app, app.adminToken, method, path, body);
 const schedulesOf = (id: string) => `/v3/organizations/${id}/schedules`;

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { unassignRole } from '../../src/domain/identity/people/role-assignments.ts';
 import { createServiceUser } from '../../src/domain/identity/people/service-users.ts';
-import { asAdministrator, call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const enterprise = '/v3/enterprise/members/service-users';
 const managed = (organizationId: string) => `/v3/enterprise/organizations/org-${organizationId}/members/service-users`;

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
 import { readMessages } from '../support/session-waits.ts';
-import {
-  asAdministrator,
-  call,
-  makeOrganization,
-  makeServiceUser,
-  makeUser,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 /** A separate organization with a session, and a function for requests to it. */
 async function oneSession(body: object = {}) {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, makeOrganization, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceUser, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 /** A separate organization with these sessions, oldest first. */
 async function organizationWith(bodies: object[]) {

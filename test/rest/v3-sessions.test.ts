@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  call,
-  countSessions,
-  makeOrganization,
-  makeServiceUser,
-  makeUser,
-  sendRaw,
-  startApp,
-  type TestApp,
-} from './rest-app.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useApp } from '../support/use-app.ts';
+import { call, countSessions, makeOrganization, makeServiceUser, makeUser, sendRaw } from './rest-app.ts';
 
-let app: TestApp;
+const app = useApp();
 let sessions: string;
 beforeAll(async () => {
-  app = await startApp();
   sessions = `/v3/organizations/org-${app.organizationId}/sessions`;
 });
-afterAll(() => app.close());
 
 const create = (
   body: unknown,

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRole } from '../../src/domain/identity/people/change-roles.ts';
-import { asAdministrator, call, makeManager, makeOrganization, makeUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { asAdministrator, call, makeManager, makeOrganization, makeUser } from './rest-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = useApp();
 
 const enterprise = '/v3/enterprise/members/users';
 const managed = (organizationId: string) => `/v3/enterprise/organizations/org-${organizationId}/members/users`;

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { call, makeOrganization, makeServiceUser, startApp, type TestApp } from './rest-app.ts';
+import { useApp } from '../support/use-app.ts';
+import { call, makeOrganization, makeServiceUser } from './rest-app.ts';
 
-let app: TestApp;
+const app = useApp();
 let organizationId: string;
 let otherId: string;
 /** Has the role org_admin in the organization only. */
@@ -10,13 +11,11 @@ let orgAdmin: string;
 /** Has the role account_member: sees the list of organizations only. */
 let member: string;
 beforeAll(async () => {
-  app = await startApp();
   organizationId = await makeOrganization(app);
   otherId = await makeOrganization(app);
   orgAdmin = (await makeServiceUser(app, { organizationId, roleId: 'org_admin' })).token;
   member = (await makeServiceUser(app, { roleId: 'account_member' })).token;
 });
-afterAll(() => app.close());
 
 const emptyPage = { items: [], end_cursor: null, has_next_page: false, total: null };
 const enterprise = '/v3/enterprise';

@@ -40,17 +40,16 @@ const onStore = {
 };
 
 /**
- * What is about the database itself, the way to it, and what lives longest: on both databases, always. All others are about
+ * What is about the database itself, its notifications and its files: on both databases, always. All others are about
  * statements that both run alike: on PostgreSQL, which is faster at it, where it is there, and on both with
  * TEST_EVERYWHERE=1. Without a PostgreSQL everything runs on PGlite.
  */
 const onBoth = [
   'test/store/**/*.test.ts',
   'test/realtime/**/*.test.ts',
-  'test/graphql/{subscriptions-*,{session,resource,organization}-changes,idempotency,made-once}.test.ts',
+  'test/graphql/{subscriptions-websocket,session-changes,made-once}.test.ts',
   'test/rest/v1-sessions-list.test.ts',
-  'test/system/readiness.test.ts',
-  'test/system/{copied-data-dirs,restarts,running-sessions,answers,revocation,rows-read,key-rotation,way-back}.test.ts',
+  'test/system/{copied-data-dirs,restarts,rows-read,key-rotation}.test.ts',
 ];
 
 const onPostgres = {

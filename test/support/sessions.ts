@@ -1,6 +1,7 @@
 import { parseId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import { graphql, type TestApp } from './app.ts';
+import { mutationDocument } from './mutations.ts';
 import { keyInput, organizationOfToken, recordOrganization } from './principals.ts';
 
 /** Starts a session over GraphQL and returns its unprefixed id. */
@@ -30,6 +31,20 @@ export async function createSession(
 export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: string): Promise<string> {
   const { data } = await graphql(target, token, '{ organizations(first: 1) { nodes { organizationId } } }');
   return data.organizations.nodes[0].organizationId;
+}
+
+/** Starts a session in the first organization that a key may use, and returns its REST id. */
+export async function createFirstSession(
+  target: Pick<TestApp, 'url'>,
+  token: string,
+  prompt: string,
+): Promise<string> {
+  const organizationId = await firstOrganizationId(target, token);
+  const document = mutationDocument('createSession', 'session { sessionId } userErrors { message }');
+  const { data, errors } = await graphql(target, token, document, { input: { organizationId, prompt } });
+  const id = data?.createSession?.session?.sessionId;
+  if (!id) throw new Error(`No session was made: ${JSON.stringify({ data, errors })}`);
+  return id;
 }
 
 /** Writes agent messages into a session's log and notifies, like a worker. */

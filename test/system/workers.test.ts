@@ -8,7 +8,7 @@ import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
-import { firstOrganizationId } from '../support/sessions.ts';
+import { createFirstSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
@@ -43,13 +43,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
     Promise.all([start('api', 'api'), start('one', 'worker', more), start('two', 'worker', more)]);
   const workerIn = (name: string) => readFileSync(join(root, name, 'worker.id'), 'utf8').trim();
   const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
-  const create = async (api: ServerProcess, prompt: string): Promise<string> => {
-    const create =
-      'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId } userErrors { message } } }';
-    const organizationId = await firstOrganizationId(api, bootstrapToken);
-    const { data } = await graphql(api, bootstrapToken, create, { input: { organizationId, prompt } });
-    return data.createSession.session.sessionId;
-  };
+  const create = (api: ServerProcess, prompt: string) => createFirstSession(api, bootstrapToken, prompt);
   const send = (api: ServerProcess, id: string, message: string) =>
     graphql(
       api,
@@ -134,30 +128,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
     await waitForNoAgents([...ids, last]);
   });
 
-  it('take over from a killed worker', async () => {
-    const [api, one, two] = await startAll();
-    const id = await create(api, 'say at work\nsleep 10\nsay done');
-    await waitForMessage(api, id, 'at work');
-    const [current, other] = (await holderOf(id)) === workerIn('one') ? [one, two] : [two, one];
-    const first = await holderOf(id);
-    await current.kill();
-    await waitUntilEnded(target(api), id);
-    const turns = await turnsOf(id);
-    expect(turns.map((turn) => turn.workerId === first)).toEqual([true, false]);
-    expect(turns[1]?.generation).toBeGreaterThan(turns[0]?.generation ?? 0);
-    expect((await readMessages(target(api), id)).slice(1)).toEqual([
-      'AGENT_MESSAGE: at work',
-      'AGENT_MESSAGE: at work',
-      'AGENT_MESSAGE: done',
-    ]);
-    expect(await other.stop()).toBe(0);
-    // The next start of the killed worker removes everything that it may have left.
-    const back = await start(first === workerIn('one') ? 'one' : 'two', 'worker');
-    await waitForNoAgents([id]);
-    for (const each of [back, api]) await each.stop();
-  });
-
-  it('leave no secrets of a killed worker when it is back, even if another has its session now', async () => {
+  it('take over from a killed worker, which leaves no agent and no secrets when it is back', async () => {
     const [api, one, two] = await startAll();
     const { rows } = await database.query('select id from organization');
     const secret = { type: 'cookie', key: 'jar', value: 'sid=c4n4ry-left' };
@@ -171,12 +142,22 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
     const secretsOf = (worker: string) => readdirSync(join(root, worker, 'sessions', bare(id), 'ws/.session/secrets'));
     await current.kill();
     await waitUntilEnded(target(api), id);
+    const turns = await turnsOf(id);
+    expect(turns.map((turn) => turn.workerId === first)).toEqual([true, false]);
+    expect(turns[1]?.generation).toBeGreaterThan(turns[0]?.generation ?? 0);
+    expect((await readMessages(target(api), id)).slice(1)).toEqual([
+      'AGENT_MESSAGE: at work',
+      'AGENT_MESSAGE: at work',
+      'AGENT_MESSAGE: done',
+    ]);
     expect(secretsOf(name)).toEqual(['jar']);
+    expect(await other.stop()).toBe(0);
+    // Its next start removes everything that it may have left.
     const back = await start(name, 'worker');
     await expect.poll(() => secretsOf(name), { timeout: 10_000 }).toEqual([]);
-    expect((await call(api, bootstrapToken, 'DELETE', `${path}/${made.body.secret_id}`)).status).toBe(200);
-    for (const each of [back, other, api]) await each.stop();
     await waitForNoAgents([id]);
+    expect((await call(api, bootstrapToken, 'DELETE', `${path}/${made.body.secret_id}`)).status).toBe(200);
+    for (const each of [back, api]) await each.stop();
   });
 
   it('leave its sessions to a killed worker that is back in time, in the same workspace', async () => {

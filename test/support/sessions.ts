@@ -34,11 +34,7 @@ export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: s
 }
 
 /** Starts a session in the first organization that a key may use, and returns its REST id. */
-export async function createFirstSession(
-  target: Pick<TestApp, 'url'>,
-  token: string,
-  prompt: string,
-): Promise<string> {
+export async function createFirstSession(target: Pick<TestApp, 'url'>, token: string, prompt: string): Promise<string> {
   const organizationId = await firstOrganizationId(target, token);
   const document = mutationDocument('createSession', 'session { sessionId } userErrors { message }');
   const { data, errors } = await graphql(target, token, document, { input: { organizationId, prompt } });

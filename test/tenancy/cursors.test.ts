@@ -20,7 +20,8 @@ afterAll(() => world.test.close());
 it('treats a cursor of another tenant’s list like one of an unknown object', { timeout: 600_000 }, async () => {
   const matrix = new Matrix(world);
   const lists = [...graphqlLists(), ...(await readDocuments(world.test)).flatMap(restOperations).filter(isList)];
-  const principals = livePrincipals(world);
+  // One kind of key for each set of rights: a cursor does not know the key.
+  const principals = livePrincipals(world).filter(({ name, rights }) => name === rights);
   const used = new Set<string>();
   const turned = new Set<string>();
   for (const { tenant, principal: stranger } of strangers(world)) {

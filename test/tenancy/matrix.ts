@@ -48,6 +48,10 @@ export class Matrix {
   private readonly won = new Map<string, Shape>();
   /** The number of principals that tried every shape of an operation without success. */
   private readonly failures = new Map<string, number>();
+  /** `operation / rights` that some principal has tried with every shape. */
+  private readonly tried = new Set<string>();
+  /** True while an operation runs whose shapes a principal with the same rights has tried. */
+  private isRepeated = false;
   requests = 0;
   private settled = 0;
   /** The expected rows of each table as one text. */
@@ -84,6 +88,9 @@ export class Matrix {
   async run(principal: Principal, operation: Operation): Promise<void> {
     const own = await this.runOwn(principal, operation);
     if (own.status === 401) return;
+    const rights = `${operation.name} / ${principal.rights}`;
+    this.isRepeated = this.tried.has(rights);
+    this.tried.add(rights);
     const open = operation.slots.filter((slot) => !slot.isAncestor);
     for (const slot of open.filter((each) => !each.isOfMany)) {
       await this.runSlot(principal, operation, slot, this.bases(principal, operation, own.isDone, slot));
@@ -94,7 +101,7 @@ export class Matrix {
         principal,
         operation,
         name,
-        this.bases(principal, operation, own.isDone).slice(0, principal.isRepeated ? 1 : 2),
+        this.bases(principal, operation, own.isDone).slice(0, this.isRepeated ? 1 : 2),
       );
     }
   }
@@ -214,8 +221,8 @@ export class Matrix {
   private bases(principal: Principal, operation: Operation, isAble: boolean, slot?: Slot): Fill[] {
     const bases: Fill[] = [];
     if (!isAble) bases.push(this.fill(principal, operation, 0, false));
-    const variants = principal.isRepeated ? Math.min(operation.variants, 1) : operation.variants;
-    const isWide = operation.isWrite && !principal.isRepeated;
+    const variants = this.isRepeated ? Math.min(operation.variants, 1) : operation.variants;
+    const isWide = operation.isWrite && !this.isRepeated;
     for (let variant = 0; isAble && variant < variants; variant++) {
       bases.push(this.fill(principal, operation, variant, false));
       const others = operation.slots.filter((each) => each !== slot && !each.isRequired);

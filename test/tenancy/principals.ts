@@ -10,8 +10,8 @@ export interface Principal {
   /** False: no data of such a row may reach it, and its id must be treated as unknown. */
   readonly maySee: (tenant: TenantName, table: string, row: Row) => boolean;
   readonly mayChange: readonly TenantName[];
-  /** True if a principal with the same rights came before it: the matrix tries only the simplest inputs with it. */
-  readonly isRepeated: boolean;
+  /** The name of the first principal with the same rights. */
+  readonly rights: string;
   /** The tenants in which its own objects are looked up, in order. */
   readonly home: readonly TenantName[];
   /** Strings that would reveal hidden data. */
@@ -59,15 +59,15 @@ const goneWithOrganization = new Set([
   'webhook_delivery',
 ]);
 
-/** Kinds of keys whose rights are those of a kind above them. */
-const repeated: ReadonlySet<string> = new Set([
-  'an account_admin’s personal key',
-  'a service key of the enterprise',
-  'a service user of the enterprise',
-  'a member’s personal key',
-  'a service key',
-  'a service user',
-]);
+/** Principals with the rights of one above them, and another kind of key. */
+const rightsOf: Readonly<Record<string, string>> = {
+  'an account_admin’s personal key': 'an account_admin',
+  'a service key of the enterprise': 'an account_admin',
+  'a service user of the enterprise': 'an account_admin',
+  'a member’s personal key': 'a member’s personal access token',
+  'a service key': 'an org_admin',
+  'a service user': 'an org_admin',
+};
 
 /** Every kind of live principal of A and its enterprise. */
 export function livePrincipals(world: World): Principal[] {
@@ -133,7 +133,7 @@ function principal(
     for (const string of strings) into.add(string);
   }
   for (const string of seen) hidden.delete(string);
-  return { name, token, principalId, maySee, mayChange, isRepeated: repeated.has(name), home, hidden };
+  return { name, token, principalId, maySee, mayChange, rights: rightsOf[name] ?? name, home, hidden };
 }
 
 interface TellingRow {

@@ -71,8 +71,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     return data.node;
   };
   const openForm = async (id: string) => {
-    const window = await openSignedIn(browser, test, test.adminToken);
-    await window.page.goto(`/manage/automations/${id}`);
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/manage/automations/${id}` });
     await window.page.getByRole('button', { name: 'Change', exact: true }).click();
     return window;
   };
@@ -224,8 +223,11 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       organizationId: test.organizationId,
       prompt: 'say hi',
     });
-    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto('/manage/automations/new');
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/automations/new' });
     await page.getByLabel('Name').fill('Built');
     await page.getByLabel('Repeats').selectOption('Daily');
     await page.getByRole('button', { name: 'Add another trigger' }).click();

@@ -29,8 +29,11 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
 
   it('shows the files of a message by name, and opens them', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'say **hello** and `code`' });
-    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByRole('heading', { name: 'say hello and code' }).waitFor();
     const chosen = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach files' }).click();
@@ -50,8 +53,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
 
   it('delivers a message once if it is sent again after a lost response, also after a reload', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Lost answers' });
-    const { page } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !route.request().postData()?.includes('mutation useSendMutation(')) return route.continue();
@@ -87,8 +89,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
   it('scrolls to the user’s own new message from any position', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Scrolled' });
     await sayMany(test, id, 200);
-    const { page } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByText('m199', { exact: true }).waitFor();
     const log = page.getByRole('log');
     await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 1_500));
@@ -110,8 +111,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
       page,
       consoleErrors: pageErrors,
       picture,
-    } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark' });
-    await page.goto(`/sessions/${parent}`);
+    } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark', at: `/sessions/${parent}` });
     const details = page.getByRole('complementary', { name: 'Details' });
     const line = details.getByRole('listitem').filter({ hasText: 'The child' });
     await line.getByText('Queued').waitFor();

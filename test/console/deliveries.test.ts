@@ -22,8 +22,9 @@ describe.skipIf(missing !== null)('the deliveries of a webhook, in the console',
     receiver.answer((response) => void response.writeHead(200).end('Thank you'));
     const { organizationId } = test;
     const { id } = await makeEndpoint(test, test.adminToken, { organizationId, url: receiver.url });
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/manage/webhooks/${id}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken, {
+      at: `/manage/webhooks/${id}`,
+    });
     await page.getByRole('button', { name: 'Send a test' }).click();
     await receiver.waitFor((received) => received.length === 1);
     const delivered = page.getByRole('cell', { name: 'delivered', exact: true });

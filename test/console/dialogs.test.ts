@@ -76,8 +76,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   });
 
   it('shows a message in front of the dialog, where it can be pressed', async () => {
-    const { page } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto('/manage/service-users');
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
       .getByRole('button', { name: /^New key/ })
       .first()
@@ -97,8 +96,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   });
 
   it('a value that is shown once is closed by its own button only', async () => {
-    const { page, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto('/manage/service-users');
+    const { page, picture } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
       .getByRole('button', { name: /^New key/ })
       .first()

@@ -81,8 +81,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
 
   it('does not overwrite a save between its check and its own save', async () => {
     const { token, read, address, id } = await makePlaybook('A moment between');
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.goto(address);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, { at: address });
     await page.getByLabel('Instructions', { exact: true }).fill('One\nMine\nThree');
     await saveBetween(page, () =>
       runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId: id, body: 'Theirs' }, token),
@@ -102,8 +101,9 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
     const change = (input: object) =>
       updateAutomation(test, { automationId: automation.automationId, ...input }, token);
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.goto(`/manage/automations/${automation.id}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
+      at: `/manage/automations/${automation.id}`,
+    });
     await press(page, 'Change');
     const name = page.getByLabel('Name');
     await name.fill('Sweep mine');
@@ -130,8 +130,9 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
   it('does not overwrite a saved automation between its check and its own save', async () => {
     const { organizationId, token } = await makeOrganization(test, 'An automation and a moment');
     const { automation } = await createAutomation(test, { name: 'Sweep', organizationId }, token);
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.goto(`/manage/automations/${automation.id}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
+      at: `/manage/automations/${automation.id}`,
+    });
     await press(page, 'Change');
     await page.getByLabel('Name').fill('Sweep mine');
     await saveBetween(page, () =>
@@ -163,8 +164,9 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
       trigger: 'When it fails',
       body: 'In /var/log.',
     });
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.goto(`/manage/knowledge/${note.id}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
+      at: `/manage/knowledge/${note.id}`,
+    });
     await page.getByLabel('Text', { exact: true }).fill('In the journal.');
     await make('updateKnowledgeNote', 'knowledgeNote { id }', { knowledgeNoteId: note.id, folderId: folder.id });
     await press(page, 'Save');
@@ -245,8 +247,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
 
   it('is not stored if it is secret: the browser asks instead', async () => {
     const { token } = await makeOrganization(test, 'Secret');
-    const { page } = await openSignedIn(browser, test, token);
-    await page.goto('/manage/secrets');
+    const { page } = await openSignedIn(browser, test, token, { at: '/manage/secrets' });
     await page.getByRole('button', { name: 'New secret' }).first().click();
     await page.getByLabel('Value', { exact: true }).click();
     await page.keyboard.type('c4n4ry-half-written');

@@ -15,8 +15,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
     await test?.close();
   });
   const openNew = async () => {
-    const window = await openSignedIn(browser, test, test.adminToken);
-    await window.page.goto('/manage/automations/new');
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/automations/new' });
     return window;
   };
 

@@ -20,8 +20,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
   });
 
   const open = async (path: string) => {
-    const window = await openSignedIn(browser, test, test.adminToken);
-    await window.page.goto(path);
+    const window = await openSignedIn(browser, test, test.adminToken, { at: path });
     return window;
   };
   const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });

@@ -45,8 +45,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
   });
 
   const openConsole = async () => {
-    const window = await openSignedIn(browser, test, test.adminToken);
-    await window.page.goto('/manage/users');
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/users' });
     await window.page.getByRole('heading', { name: 'Users' }).waitFor();
     return window;
   };

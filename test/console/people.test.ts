@@ -25,8 +25,7 @@ describe.skipIf(missing !== null)(
     });
 
     const open = async (path: string, token: string = test.adminToken) => {
-      const window = await openSignedIn(browser, test, token);
-      await window.page.goto(path);
+      const window = await openSignedIn(browser, test, token, { at: path });
       return window;
     };
     const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });

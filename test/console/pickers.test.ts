@@ -45,11 +45,8 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     );
     return Object.fromEntries(rows.map(({ number, id }) => [number, `playbook-${id}`]));
   };
-  const open = async (token: string, path: string, options: WindowOptions = {}) => {
-    const window = await openSignedIn(browser, test, token, options);
-    await window.page.goto(path);
-    return window;
-  };
+  const open = (token: string, path: string, options: WindowOptions = {}) =>
+    openSignedIn(browser, test, token, { ...options, at: path });
   const picker = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true });
   const options = (page: Page) => page.getByRole('listbox').getByRole('option');
 

@@ -120,8 +120,11 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       'sleep 600',
     ];
     const id = await createSession(test, { prompt: commands.join('\n'), title: 'Make the search quick' });
-    const { page, consoleErrors: pageErrors, pictures } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      pictures,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent works.', { exact: true }).waitFor();
     // The prompt, and the two messages of the agent.
@@ -152,8 +155,11 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       `${'>'.repeat(4_000)} deep down`,
       `${'*_'.repeat(1_000)}${'_*'.repeat(1_000)}`,
     ];
-    const { page, consoleErrors: pageErrors, foreign } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      foreign,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await say(test, id, ...texts);
     await page.getByText('not bold').waitFor();
     await page.getByRole('link', { name: 'pixel' }).waitFor();
@@ -170,8 +176,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
   it('opens a long transcript at its end, renders a part of it, and reaches its beginning', async () => {
     const id = await quietSession('Long transcript');
     await sayMany(test, id, 1_000);
-    const { page } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByText('m999', { exact: true }).waitFor();
     expect((await shownSeqs(page)).length).toBeLessThan(60);
     const log = page.getByRole('log');

@@ -108,8 +108,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     const later = await startApp();
     try {
       const clock = stopClock(later);
-      const { page } = await openSignedIn(browser, later, later.adminToken);
-      await page.goto('/manage/service-users');
+      const { page } = await openSignedIn(browser, later, later.adminToken, { at: '/manage/service-users' });
       const add = async (name: string) => {
         await page.getByRole('button', { name: 'New service user' }).first().click();
         await page.getByLabel('Name').fill(name);

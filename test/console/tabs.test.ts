@@ -22,8 +22,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
   const twoTabs = async () => {
     const [own, other] = [await makeOrganization(test, 'Alices'), await makeOrganization(test, 'Bobs')];
     const session = await createSession(test, { title: 'Only hers' }, own.token);
-    const window = await openSignedIn(browser, test, own.token);
-    await window.page.goto(`/sessions/${session}`);
+    const window = await openSignedIn(browser, test, own.token, { at: `/sessions/${session}` });
     await window.page.getByRole('heading', { name: 'Only hers' }).waitFor();
     return { own, other, session, window, second: await window.page.context().newPage() };
   };

@@ -137,8 +137,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
       page,
       consoleErrors: pageErrors,
       picture,
-    } = await openSignedIn(browser, test, token, { width: 390, theme: 'dark' });
-    await page.goto('/manage/automations');
+    } = await openSignedIn(browser, test, token, { width: 390, theme: 'dark', at: '/manage/automations' });
     const release = await delayMutation(page, 'automationButtonsDisableMutation');
     await page.getByRole('button', { name: 'Disable Sweep' }).click();
     await page.getByRole('button', { name: 'Enable Sweep' }).waitFor();

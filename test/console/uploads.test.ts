@@ -44,8 +44,12 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('can be dropped, pasted or selected for a message, show their progress, and are sent with it', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Takes files' });
-    const { page, consoleErrors: pageErrors, foreign, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      foreign,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const message = page.getByLabel('Message to the agent');
     await message.fill('Look at these');
     await bring(page, 'dragover', { 'notes.txt': 'trains' });
@@ -77,8 +81,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('delay a message until they are uploaded, and can be cancelled and retried', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Slow files' });
-    const { page } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const send = page.getByRole('button', { name: 'Send' });
     await page.getByLabel('Message to the agent').fill('With a file');
     expect(await send.isEnabled()).toBe(true);
@@ -108,8 +111,11 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('are refused before the upload if empty, too large, or folders, with the reason', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Refused files' });
-    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const message = page.getByLabel('Message to the agent');
     await message.waitFor();
     const sent: string[] = [];
@@ -152,8 +158,11 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
 
   it('are uploaded three at a time, and can be cancelled together', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Many files' });
-    const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const {
+      page,
+      consoleErrors: pageErrors,
+      picture,
+    } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByLabel('Message to the agent').fill('All of them');
     let active = 0;
     let maxActive = 0;
@@ -177,12 +186,12 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
     for (const resume of waiting.splice(0)) resume();
     await page.getByRole('button', { name: 'Close' }).click();
-    await bring(page, 'drop', files(100));
+    await bring(page, 'drop', files(20));
     await expect
       .poll(
         async () => {
           for (const resume of waiting.splice(0)) resume();
-          return page.getByText('100 of 100 files', { exact: true }).count();
+          return page.getByText('20 of 20 files', { exact: true }).count();
         },
         { timeout: 60_000, interval: 20 },
       )
@@ -192,7 +201,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
     const document = 'query($id: ID!) { session(id: $id) { attachments { totalCount } } }';
     const { data } = await graphql(test, test.adminToken, document, { id });
-    expect(data.session.attachments.totalCount).toBe(100);
+    expect(data.session.attachments.totalCount).toBe(20);
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -202,8 +211,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       page,
       consoleErrors: pageErrors,
       picture,
-    } = await openSignedIn(browser, test, test.adminToken, { width: 390 });
-    await page.goto('/sessions');
+    } = await openSignedIn(browser, test, test.adminToken, { width: 390, at: '/sessions' });
     await page.getByRole('button', { name: 'New session' }).first().click();
     await page.getByLabel('What is to be done').fill('Read it');
     await bring(page, 'drop', { 'plan.md': '# Plan' });

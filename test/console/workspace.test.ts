@@ -78,8 +78,9 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await waitUntilEnded(test, id);
     await waitUntilReleased(test, id);
     expect(await sweep(test, { workerId: await homeWorkerOf(test, id), workspaceRetentionMs: 0 })).toBe(1);
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
-    await page.goto(`/sessions/${id}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken, {
+      at: `/sessions/${id}`,
+    });
     await status(page).waitFor();
     // It cannot be resumed.
     expect(await status(page).textContent()).toBe(deleted);
@@ -92,8 +93,9 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
   it('can be deleted by users who may manage the session, but not while it is at work', async () => {
     const { token } = await makeUser(test);
     const [foreign, own] = [await finish('Of somebody else'), await finish('Own', token)];
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.goto(`/sessions/${foreign}`);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
+      at: `/sessions/${foreign}`,
+    });
     await page.getByText('You may read this session.').waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.goto(`/sessions/${own}`);

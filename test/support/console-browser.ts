@@ -6,7 +6,7 @@ import { type Browser, chromium as driver, type Page } from 'playwright-core';
 import type { TestApp } from './app.ts';
 import { chromium } from './browser.ts';
 import { ensureConsole } from './built.ts';
-import type { Halves } from './console.ts';
+import { type Halves, signIn } from './console.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -64,6 +64,9 @@ export interface WindowOptions {
   readonly theme?: 'light' | 'dark';
 }
 
+/** What the browser of a new window has stored, as Playwright takes it. */
+type StorageState = Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string | undefined>;
+
 // Two frames later, elements that measure themselves have done so, and fields have their colours.
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
@@ -72,14 +75,15 @@ const settle = (page: Page) =>
 export async function openWindow(
   browser: Browser,
   test: Pick<TestApp, 'url'>,
-  options: WindowOptions = {},
+  options: WindowOptions & { readonly storageState?: StorageState } = {},
 ): Promise<Window> {
-  const { width = shapes.desktop.width } = options;
+  const { width = shapes.desktop.width, storageState } = options;
   let { theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
     colorScheme: theme,
     reducedMotion: 'reduce',
+    ...(storageState && { storageState }),
     viewport: { width, height: width < 500 ? shapes.phone.height : shapes.desktop.height },
   });
   const page = await context.newPage();
@@ -125,13 +129,22 @@ export async function openWindow(
   return window;
 }
 
-/** Opens a window and signs in with a token. */
+/**
+ * Opens a window that is signed in with a token. `at`: the path of its first page; without it, the token is typed into the form,
+ * which takes the time of another page.
+ */
 export async function openSignedIn(
   browser: Browser,
   test: Pick<TestApp, 'url'>,
   token: string,
-  options: WindowOptions = {},
+  { at, ...options }: WindowOptions & { readonly at?: string } = {},
 ): Promise<Window> {
+  if (at !== undefined) {
+    const storageState = await signedInState(test, token);
+    const window = await openWindow(browser, test, { ...options, storageState });
+    await window.page.goto(at);
+    return window;
+  }
   const window = await openWindow(browser, test, options);
   await window.page.goto('/');
   await window.page.getByLabel('Token').fill(token);
@@ -140,6 +153,26 @@ export async function openSignedIn(
   return window;
 }
 
+async function signedInState(test: Pick<TestApp, 'url'>, token: string): Promise<StorageState> {
+  const { cookie, [pageSecretHeader]: pageSecret } = await signIn(test, token);
+  const { hostname, origin } = new URL(test.url);
+  const at = cookie.indexOf('=');
+  const attributes = {
+    domain: hostname,
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Strict',
+  } as const;
+  return {
+    cookies: [{ name: cookie.slice(0, at), value: cookie.slice(at + 1), ...attributes }],
+    origins: [{ origin, localStorage: [{ name: secretKey, value: pageSecret }] }],
+  };
+}
+
+const pageSecretHeader = 'switchyard-page-secret';
+
 /** The key of the page secret in `localStorage`. */
 export const secretKey = 'switchyard:page-secret';
 
@@ -147,7 +180,7 @@ export const secretKey = 'switchyard:page-secret';
 export async function halvesOf(page: Page): Promise<Required<Halves>> {
   const [cookie] = await page.context().cookies();
   const secret = await page.evaluate((key) => localStorage.getItem(key), secretKey);
-  return { cookie: `${cookie?.name}=${cookie?.value}`, 'switchyard-page-secret': secret ?? '' };
+  return { cookie: `${cookie?.name}=${cookie?.value}`, [pageSecretHeader]: secret ?? '' };
 }
 
 /** Signs a page's browser in like the sign-in page, but notifies no other tab. */

@@ -94,6 +94,14 @@ describe('a rule in a time zone', () => {
     ]);
   });
 
+  it('stays at its time where clocks go back in spring', () => {
+    // Morocco is at UTC+1, and at UTC during Ramadan: from 15 February to 22 March 2026.
+    const rule = 'DTSTART:20250601T153000\nRRULE:FREQ=DAILY';
+    const timesAfter = (time: string) => runs(rule, 'Africa/Casablanca', time, 2);
+    expect(timesAfter('2026-02-14T00:00:00Z')).toEqual(['2026-02-14T14:30', '2026-02-15T15:30']);
+    expect(timesAfter('2026-03-21T00:00:00Z')).toEqual(['2026-03-21T15:30', '2026-03-22T14:30']);
+  });
+
   it('uses the days of the zone', () => {
     const monday = 'DTSTART:20260101T003000\nRRULE:FREQ=WEEKLY;BYDAY=MO';
     expect(runs(monday, 'Asia/Tokyo', '2026-01-01T00:00:00Z', 2)).toEqual(['2026-01-04T15:30', '2026-01-11T15:30']);

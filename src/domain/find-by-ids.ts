@@ -1,5 +1,5 @@
 import type { RolePermission } from '../auth/permissions.ts';
-import { organizationsWith } from '../auth/viewer.ts';
+import { organizationsWith, type Viewer } from '../auth/viewer.ts';
 import type { Context } from './context.ts';
 
 /** Orders rows by these unprefixed ids, as loaders need them; null for an id without a row. */
@@ -43,4 +43,10 @@ export async function findInOrganizations<T extends { readonly id: string }>(
     [ids, organizations.enterpriseId, organizations.all, organizations.ids],
   );
   return inOrderOf(ids, rows);
+}
+
+/** The condition of {@link findInOrganizations} for the Prisma client. */
+export function whereInOrganizations(viewer: Viewer, ...anyOf: readonly RolePermission[]) {
+  const { enterpriseId, all, ids } = organizationsWith(viewer, ...anyOf);
+  return { organization: { enterpriseId, deletedAt: null }, ...(all ? {} : { organizationId: { in: [...ids] } }) };
 }

@@ -5,16 +5,16 @@ import { ownerOf, requireAnyPermission, requirePermission } from '../../../auth/
 import { notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../../authors.ts';
+import { changedBy } from '../../authors.ts';
 import type { Context } from '../../context.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { chooseOrganization, useOrganization } from '../../identity/organizations/use-organization.ts';
-import { newId, parseId } from '../../ids.ts';
+import { newId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
 import {
-  findSecrets,
+  findSecret,
   type SecretRecord,
   type SecretType,
   secretAssociatedData,
@@ -113,26 +113,8 @@ async function lockSecret(tx: Transaction, id: string): Promise<SecretRecord> {
 
 async function insertSecret(tx: Transaction, secret: SecretRecord, sealed: string): Promise<void> {
   await lockSecretsOf(tx, secret.organizationId);
-  const inserted = await tx.query(
-    `insert into secret (id, organization_id, key, type, sealed, note, is_sensitive, user_id, service_user_id, service_key_id,
-       updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $8, $9, $10, $11::timestamptz, $11::timestamptz)
-     on conflict (organization_id, key) do nothing returning id`,
-    [
-      secret.id,
-      secret.organizationId,
-      secret.key,
-      secret.type,
-      sealed,
-      secret.note,
-      secret.isSensitive,
-      secret.userId,
-      secret.serviceUserId,
-      secret.serviceKeyId,
-      secret.createdAt,
-    ],
-  );
-  if (inserted.length === 0) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
+  await requireFreeKey(tx, secret);
+  await tx.prisma.secret.create({ data: { ...secret, sealed }, select: { id: true } });
   await requireRoom(tx, secret);
 }
 
@@ -204,25 +186,20 @@ export async function updateSecret(
       change.value === undefined
         ? null
         : context.keyring.seal(change.value, secretAssociatedData(after.organizationId, after.id));
-    await tx.query(
-      `update secret set key = $2, note = $3, is_sensitive = $4::boolean, sealed = coalesce($5, sealed),
-              ${setEditor(6)} where id = $1`,
-      [after.id, after.key, after.note, after.isSensitive, sealed, ...editorValues(by)],
-    );
+    const { key, note, isSensitive } = after;
+    const data = { key, note, isSensitive, ...by, ...(sealed !== null && { sealed }) };
+    await tx.prisma.secret.update({ where: { id: after.id }, data, select: { id: true } });
     if (sealed !== null) await requireRoom(tx, after);
-    const data = { name: after.key, changed: changed.join(' ') };
-    await audit(context, tx, 'update_secret', { organizationId: after.organizationId, targetId: after.id, data });
+    const target = { organizationId: after.organizationId, targetId: after.id };
+    await audit(context, tx, 'update_secret', { ...target, data: { name: key, changed: changed.join(' ') } });
     return { ...after, ...by };
   });
 }
 
 async function requireFreeKey(tx: Transaction, { id, organizationId, key }: SecretRecord): Promise<void> {
-  const taken = await tx.query('select 1 as taken from secret where organization_id = $1 and key = $2 and id <> $3', [
-    organizationId,
-    key,
-    id,
-  ]);
-  if (taken.length > 0) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
+  const where = { organizationId, key, NOT: { id } };
+  const taken = await tx.prisma.secret.findFirst({ where, select: { id: true } });
+  if (taken) throw refuse(['key'], 'Secret name is not unique', 'NOT_UNIQUE');
 }
 
 /** Identifies a secret by its id in any form, and the organization that the path named, if any. */
@@ -243,7 +220,7 @@ export async function deleteSecret(
   const secret = await getSecretToChange(context, ref);
   await context.store.transact(async (tx) => {
     requireVersion(await lockSecret(tx, secret.id), condition);
-    await tx.query('delete from secret where id = $1', [secret.id]);
+    await tx.prisma.secret.delete({ where: { id: secret.id }, select: { id: true } });
     const target = { organizationId: secret.organizationId, targetId: secret.id, data: { name: secret.key } };
     await audit(context, tx, 'delete_secret', target);
   });
@@ -256,8 +233,7 @@ async function getSecretToChange(context: Context, ref: SecretRef): Promise<Secr
       ? null
       : await useOrganization(context, ref.organizationId, permissionFor.changeSecrets);
   if (named === null) requireAnyPermission(context.viewer, [permissionFor.changeSecrets]);
-  const bare = parseId('secret', ref.secretId);
-  const [secret] = bare === null ? [] : await findSecrets(context, [bare]);
+  const secret = await findSecret(context, ref.secretId);
   if (!secret || (named && secret.organizationId !== named.id)) throw notFound('secret');
   requirePermission(context.viewer, permissionFor.changeSecrets, secret.organizationId);
   return secret;

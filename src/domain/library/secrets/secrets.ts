@@ -1,8 +1,8 @@
 import { permissionFor } from '../../../auth/permissions.ts';
-import { hasPermission, type Owner, organizationsWith } from '../../../auth/viewer.ts';
-import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import { hasPermission, organizationsWith } from '../../../auth/viewer.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
-import { findInOrganizations, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
+import { findInOrganizations, inOrderOfKeys, type WithKeyPosition, whereInOrganizations } from '../../find-by-ids.ts';
 import {
   type OrganizationRecord,
   requireUsable,
@@ -13,30 +13,22 @@ import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { textKey } from '../../sort-keys.ts';
-import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
+import { inOrder, type ListOrder, prismaPage } from '../../sorted-pages.ts';
 
 /** The types of secrets. */
 export const secretTypes = ['cookie', 'key-value', 'totp'] as const;
 /** See {@link secretTypes}. */
 export type SecretType = (typeof secretTypes)[number];
 
-/** A secret without its value, which no API returns. */
-export interface SecretRecord extends Owner, Editor {
-  readonly id: string;
-  readonly organizationId: string;
-  /** Unique in the organization. */
-  readonly key: string;
+const secretFields = fieldsOf('Secret', ['sealed']);
+
+/** A secret without its value, which no API returns. Its key is unique in the organization. */
+export interface SecretRecord extends Pick<Row<'Secret'>, (typeof secretFields)[number]> {
   readonly type: SecretType;
-  readonly note: string | null;
-  readonly isSensitive: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** The columns of a {@link SecretRecord} of a `secret` aliased `x`: never its value. */
-export const secretColumns = `x.id, x.organization_id as "organizationId", x.key, x.type, x.note,
-  x.is_sensitive as "isSensitive", ${authorColumns('x')}, ${editorColumns('x')},
-  x.created_at as "createdAt", x.updated_at as "updatedAt"`;
+export const secretColumns = selectFields('Secret', 'x', secretFields);
 
 /** Returns the associated data of a secret's sealed value, which binds it to the secret. */
 export function secretAssociatedData(organizationId: string, secretId: string): string {
@@ -50,14 +42,14 @@ export async function listSecrets(
   limits: PageLimits,
 ): Promise<Page<SecretRecord>> {
   const { id } = await useSecretsOf(context, request.organizationId);
-  const values: unknown[] = [id];
-  const list = sortedPage({ name: 'secrets', row: 'x' }, request, limits, (value) => `$${values.push(value)}`);
-  const where = ['x.organization_id = $1', ...list.beyond];
-  const rows = await context.store.query<SecretRecord>(
-    `select ${secretColumns} from secret x where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows);
+  const page = prismaPage({ name: 'secrets' }, request, limits);
+  const rows = await context.store.prisma.secret.findMany({
+    where: { organizationId: id, AND: page.beyond },
+    orderBy: page.orderBy,
+    take: page.take,
+    omit: { sealed: true },
+  });
+  return page.toPage(rows as SecretRecord[]);
 }
 
 /** Conditions of a list of secrets. `search`: in the key and the note. */
@@ -116,6 +108,15 @@ export function findSecrets(context: Context, ids: readonly string[]): Promise<(
   return findInOrganizations<SecretRecord>(context, table, ids, permissionFor.viewSecrets, permissionFor.changeSecrets);
 }
 
+/** Returns the secret of an id in any form, if the viewer may see it; null for any other. */
+export async function findSecret({ viewer, store }: Context, id: string): Promise<SecretRecord | null> {
+  const bare = parseId('secret', id);
+  if (bare === null) return null;
+  const isVisible = whereInOrganizations(viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
+  const where = { id: bare, ...isVisible };
+  return (await store.prisma.secret.findFirst({ where, omit: { sealed: true } })) as SecretRecord | null;
+}
+
 /** A secret with its value, for an agent's process: never pass it to an API response, a log or an error. */
 export interface OpenSecret {
   readonly key: string;
@@ -135,15 +136,13 @@ export async function readSecrets(
   type: SecretType | null = null,
 ): Promise<OpenSecret[]> {
   if (secretIds?.length === 0) return [];
-  const rows = await context.store.query<Omit<OpenSecret, 'value'> & { id: string; sealed: string }>(
-    `select x.id, x.key, x.type, x.sealed, x.is_sensitive as "isSensitive" from secret x
-      where x.organization_id = $1 and ($2::text is null or x.type = $2::text) and ($3::text[] is null or x.id = any($3::text[]))
-      order by x.created_at, x.id`,
-    [organizationId, type, secretIds],
-  );
-  return rows.map(({ id, key, type, sealed, isSensitive }) => ({
+  const rows = await context.store.prisma.secret.findMany({
+    where: { organizationId, ...(type && { type }), ...(secretIds && { id: { in: [...secretIds] } }) },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return rows.map(({ id, key, sealed, isSensitive, ...secret }) => ({
     key,
-    type,
+    type: secret.type as SecretType,
     isSensitive,
     value: context.keyring.open(sealed, secretAssociatedData(organizationId, id)),
   }));

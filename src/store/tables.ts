@@ -75,6 +75,11 @@ export function selectFields<M extends Model>(model: M, alias: string, fields: r
   return fields.map((field) => `${columnOf(model, alias, field)} as "${field}"`).join(', ');
 }
 
+/** Returns the `select` of the Prisma client for these fields. */
+export function selectionOf<F extends string>(fields: readonly F[]): { readonly [Name in F]: true } {
+  return Object.fromEntries(fields.map((field) => [field, true])) as { readonly [Name in F]: true };
+}
+
 /** A statement and its parameters. */
 export interface Statement {
   readonly text: string;
@@ -104,11 +109,10 @@ export type Data<M extends Model, T> = {
   -readonly [K in keyof T]: K extends keyof Rows[M]
     ? unknown extends Rows[M][K]
       ? Prisma.InputJsonValue | typeof Prisma.DbNull
-      : T[K] extends readonly (infer Item)[]
-        ? Item[]
-        : T[K]
+      : Mutable<T[K]>
     : never;
 };
+type Mutable<T> = T extends readonly (infer Item)[] ? Item[] : T;
 
 /** A row, or a part of one, as {@link Data}. Throws for a member that is no field of the model. */
 export function toData<M extends Model, T extends Partial<Row<M>>>(model: M, row: T): Data<M, T> {

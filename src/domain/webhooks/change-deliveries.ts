@@ -7,7 +7,12 @@ import type { Context } from '../context.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { newId, parseId } from '../ids.ts';
 import { getEndpointToChange, lockEndpoint } from './change-endpoints.ts';
-import { findWebhookDeliveries, type WebhookDeliveryRecord, webhookDeliveryColumns } from './deliveries.ts';
+import {
+  findWebhookDeliveries,
+  toWebhookDelivery,
+  type WebhookDeliveryRecord,
+  webhookDeliverySelection,
+} from './deliveries.ts';
 import type { WebhookEndpointRecord } from './endpoints.ts';
 import { testEventType } from './event-types.ts';
 
@@ -26,17 +31,25 @@ export async function testWebhookEndpoint(
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return readDelivery(tx, replay);
     requireEnabled(endpoint);
-    const [delivery] = await tx.query<WebhookDeliveryRecord>(
-      `insert into webhook_delivery as d (id, organization_id, endpoint_id, event_type, event_id, status, next_attempt_at,
-         begun_at, created_at)
-       values ($1, $2, $3, $4, $1, 'pending', $5::timestamptz, $5::timestamptz, $5::timestamptz)
-       returning ${webhookDeliveryColumns}`,
-      [id, endpoint.organizationId, endpoint.id, testEventType, context.now()],
-    );
+    const now = context.now();
+    const delivery = await tx.prisma.webhookDelivery.create({
+      data: {
+        id,
+        organizationId: endpoint.organizationId,
+        endpointId: endpoint.id,
+        eventType: testEventType,
+        eventId: id,
+        status: 'pending',
+        nextAttemptAt: now,
+        begunAt: now,
+        createdAt: now,
+      },
+      select: webhookDeliverySelection,
+    });
     const target = { organizationId: endpoint.organizationId, targetId: endpoint.id };
     await audit(context, tx, 'test_webhook_endpoint', target);
     tx.afterCommit(() => context.notifier.notify('deliveries'));
-    return delivery as WebhookDeliveryRecord;
+    return toWebhookDelivery(delivery);
   });
 }
 
@@ -60,27 +73,25 @@ export async function redeliverWebhookDelivery(
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return readDelivery(tx, replay);
     // In the lock order of the statements that write the result of an attempt.
-    const [delivery] = await tx.query<WebhookDeliveryRecord>(
-      `update webhook_delivery d set status = 'pending', attempt_count = 0, next_attempt_at = $2::timestamptz,
-              begun_at = $2::timestamptz, finished_at = null where d.id = $1 returning ${webhookDeliveryColumns}`,
-      [seen.id, context.now()],
-    );
+    const now = context.now();
+    const [delivery] = await tx.prisma.webhookDelivery.updateManyAndReturn({
+      where: { id: seen.id },
+      data: { status: 'pending', attemptCount: 0, nextAttemptAt: now, begunAt: now, finishedAt: null },
+      select: webhookDeliverySelection,
+    });
     if (!delivery) throw notFound('webhook delivery');
     requireEnabled(await lockEndpoint(tx, seen.endpointId));
     const target = { organizationId: seen.organizationId, targetId: seen.id, data: { eventType: seen.eventType } };
     await audit(context, tx, 'redeliver_webhook', target);
     tx.afterCommit(() => context.notifier.notify('deliveries'));
-    return delivery;
+    return toWebhookDelivery(delivery);
   });
 }
 
 async function readDelivery(tx: Transaction, id: string): Promise<WebhookDeliveryRecord> {
-  const [delivery] = await tx.query<WebhookDeliveryRecord>(
-    `select ${webhookDeliveryColumns} from webhook_delivery d where d.id = $1`,
-    [id],
-  );
+  const delivery = await tx.prisma.webhookDelivery.findUnique({ where: { id }, select: webhookDeliverySelection });
   if (!delivery) throw notFound('webhook delivery');
-  return delivery;
+  return toWebhookDelivery(delivery);
 }
 
 function requireEnabled({ isEnabled }: WebhookEndpointRecord): void {

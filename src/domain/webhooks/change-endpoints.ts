@@ -5,14 +5,16 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { notFound, refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
+import { type Row, toData } from '../../store/tables.ts';
 import { audit } from '../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../authors.ts';
+import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { beginFeed } from '../feeds/feeds.ts';
-import { type CreateOptions, canonicalJson, findReplay } from '../idempotency.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { chooseOrganization } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
+import { changedValues } from '../record-values.ts';
 import { requireVersion, type VersionCondition } from '../versions.ts';
 import { webhookFeed } from './collect-events.ts';
 import { maxUrlLength, webhookUrlProblem } from './endpoint-url.ts';
@@ -103,26 +105,8 @@ export async function createWebhookEndpoint(
       createdAt: now,
       updatedAt: now,
     };
-    await tx.query(
-      `insert into webhook_endpoint (id, organization_id, url, description, event_types, is_enabled, since_at, sealed, user_id,
-         service_user_id, service_key_id, updated_by_user_id, updated_by_service_user_id, updated_by_service_key_id, created_at,
-         updated_at)
-       values ($1, $2, $3, $4, $5::text[], $6::boolean, $7::timestamptz, $8, $9, $10, $11, $9, $10, $11, $7::timestamptz,
-         $7::timestamptz)`,
-      [
-        id,
-        organization.id,
-        endpoint.url,
-        endpoint.description,
-        endpoint.eventTypes,
-        endpoint.isEnabled,
-        now,
-        sealed,
-        endpoint.userId,
-        endpoint.serviceUserId,
-        endpoint.serviceKeyId,
-      ],
-    );
+    const data = { ...toData('WebhookEndpoint', endpoint), sealed };
+    await tx.prisma.webhookEndpoint.create({ data, select: { id: true } });
     await auditEndpoint(context, tx, 'create_webhook_endpoint', endpoint);
     return { endpoint, secret };
   });
@@ -151,41 +135,17 @@ export async function updateWebhookEndpoint(
     await beginFeed(tx, webhookFeed, seen.organizationId);
     const before = await lockEndpoint(tx, seen.id);
     requireVersion(before, raw);
-    const wanted = {
-      ...before,
-      url: change.url ?? before.url,
-      description: change.description === undefined ? before.description : change.description,
-      eventTypes: change.eventTypes ?? before.eventTypes,
-      isEnabled: change.isEnabled ?? before.isEnabled,
-    };
-    const changed = (['url', 'description', 'eventTypes', 'isEnabled'] as const).filter(
-      (name) => canonicalJson(wanted[name]) !== canonicalJson(before[name]),
-    );
-    if (changed.length === 0) return before;
+    const changed = changedValues(before, { ...change, isEnabled: change.isEnabled ?? undefined });
+    const names = Object.keys(changed);
+    if (names.length === 0) return before;
     const now = context.now();
-    const isSwitchedOn = wanted.isEnabled && !before.isEnabled;
-    if (isSwitchedOn || changed.includes('url') || changed.includes('eventTypes')) requireConfirmation(context);
+    const isSwitchedOn = changed.isEnabled === true;
+    if (isSwitchedOn || names.includes('url') || names.includes('eventTypes')) requireConfirmation(context);
     const restart = { sinceAt: now, disabledReason: null, consecutiveFailures: 0, failingSinceAt: null };
-    const by = changedBy(context, before);
-    const after = { ...wanted, ...(isSwitchedOn ? restart : {}), ...by };
-    await tx.query(
-      `update webhook_endpoint set url = $2, description = $3, event_types = $4::text[], is_enabled = $5::boolean,
-              disabled_reason = $6, since_at = $7::timestamptz, consecutive_failures = $8::int,
-              failing_since_at = $9::timestamptz, ${setEditor(10)} where id = $1`,
-      [
-        after.id,
-        after.url,
-        after.description,
-        after.eventTypes,
-        after.isEnabled,
-        after.disabledReason,
-        after.sinceAt,
-        after.consecutiveFailures,
-        after.failingSinceAt,
-        ...editorValues(by),
-      ],
-    );
-    await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: changed.join(' ') });
+    const data = { ...changed, ...(isSwitchedOn ? restart : {}), ...changedBy(context, before) };
+    const after = { ...before, ...data };
+    await saveEndpoint(tx, after.id, data);
+    await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: names.join(' ') });
     return after;
   });
 }
@@ -208,12 +168,10 @@ export async function rotateWebhookEndpointSecret(
     const claim = { scope: seen.organizationId, operation: 'rotateWebhookEndpointSecret', input, resultId: seen.id };
     if ((await findReplay(context, tx, options, claim)) !== null) return { endpoint: before, secret: null };
     const by = changedBy(context, before);
-    const untilAt = new Date(by.updatedAt.getTime() + previousSecretMs);
-    await tx.query(
-      `update webhook_endpoint set previous_sealed = sealed, previous_until_at = $3::timestamptz, sealed = $2,
-              ${setEditor(4)} where id = $1`,
-      [before.id, sealed, untilAt, ...editorValues(by)],
-    );
+    const previousUntilAt = new Date(by.updatedAt.getTime() + previousSecretMs);
+    const previous = await tx.prisma.webhookEndpoint.findUnique({ where: { id: seen.id }, select: { sealed: true } });
+    const change = { previousSealed: previous?.sealed ?? null, previousUntilAt, sealed, ...by };
+    await saveEndpoint(tx, seen.id, change);
     const after = { ...before, ...by };
     await auditEndpoint(context, tx, 'update_webhook_endpoint', after, { changed: 'secret' });
     return { endpoint: after, secret };
@@ -233,7 +191,7 @@ export async function deleteWebhookEndpoint(
   await context.store.transact(async (tx) => {
     requireVersion(await lockEndpoint(tx, endpoint.id), condition);
     // Its deliveries are not visible without it; the service deletes them later.
-    await tx.query('delete from webhook_endpoint where id = $1', [endpoint.id]);
+    await tx.prisma.webhookEndpoint.delete({ where: { id: endpoint.id }, select: { id: true } });
     await auditEndpoint(context, tx, 'delete_webhook_endpoint', endpoint);
   });
   return endpoint;
@@ -256,6 +214,14 @@ export async function lockEndpoint(tx: Transaction, id: string): Promise<Webhook
   return endpoint;
 }
 
+async function saveEndpoint(tx: Transaction, id: string, change: Partial<Row<'WebhookEndpoint'>>): Promise<void> {
+  await tx.prisma.webhookEndpoint.update({
+    where: { id },
+    data: toData('WebhookEndpoint', change),
+    select: { id: true },
+  });
+}
+
 function newSecret(context: Context, organizationId: string, id: string): { secret: string; sealed: string } {
   // The format of Standard Webhooks: 24 to 64 random bytes.
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -270,11 +236,7 @@ async function requireRoom(tx: Transaction, organizationId: string): Promise<voi
     [organizationId],
   );
   if (!organization) throw notFound('organization');
-  const [all] = await tx.query<{ count: number }>(
-    'select count(*)::int as count from webhook_endpoint where organization_id = $1',
-    [organizationId],
-  );
-  if ((all?.count ?? 0) >= maxWebhookEndpoints) {
+  if ((await tx.prisma.webhookEndpoint.count({ where: { organizationId } })) >= maxWebhookEndpoints) {
     throw refuse(['url'], `An organization has at most ${maxWebhookEndpoints} webhook endpoints.`, 'LIMIT_EXCEEDED');
   }
 }

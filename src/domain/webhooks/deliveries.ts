@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
+import { fieldsOf, type Row, selectFields, selectionOf } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { requireUsable } from '../identity/organizations/use-organization.ts';
@@ -27,29 +28,28 @@ export interface WebhookAttempt {
   readonly answer: string;
 }
 
-/** A delivery to an endpoint, until it succeeds or is given up. */
-export interface WebhookDeliveryRecord {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly endpointId: string;
+const webhookDeliveryFields = fieldsOf('WebhookDelivery', ['seq', 'attemptCount', 'begunAt']);
+
+/**
+ * A delivery to an endpoint, until it succeeds or is given up. `eventId`: the unprefixed id of the log entry; for a test
+ * its own. `sessionId` null: a test. `nextAttemptAt` null: the delivery is finished.
+ */
+export interface WebhookDeliveryRecord extends Pick<Row<'WebhookDelivery'>, (typeof webhookDeliveryFields)[number]> {
   readonly eventType: WebhookDeliveryType;
-  /** The unprefixed id of the log entry; for a test its own. */
-  readonly eventId: string;
-  /** Null: a test. */
-  readonly sessionId: string | null;
   readonly status: WebhookDeliveryStatus;
   /** The latest attempts, oldest first. */
   readonly attempts: readonly WebhookAttempt[];
-  /** Null: the delivery is finished. */
-  readonly nextAttemptAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly createdAt: Date;
 }
 
 /** The columns of a {@link WebhookDeliveryRecord} of a `webhook_delivery` aliased `d`. */
-export const webhookDeliveryColumns = `d.id, d.organization_id as "organizationId", d.endpoint_id as "endpointId",
-  d.event_type as "eventType", d.event_id as "eventId", d.session_id as "sessionId", d.status, d.attempts,
-  d.next_attempt_at as "nextAttemptAt", d.finished_at as "finishedAt", d.created_at as "createdAt"`;
+export const webhookDeliveryColumns = selectFields('WebhookDelivery', 'd', webhookDeliveryFields);
+/** The same for the Prisma client. */
+export const webhookDeliverySelection = selectionOf(webhookDeliveryFields);
+
+/** Returns a row that the Prisma client read as a record. */
+export const toWebhookDelivery = (
+  row: Pick<Row<'WebhookDelivery'>, (typeof webhookDeliveryFields)[number]>,
+): WebhookDeliveryRecord => row as WebhookDeliveryRecord;
 
 /** Conditions of a list of deliveries; ids are unprefixed. */
 export interface WebhookDeliveryFilter extends Pick<ListFilter, 'createdAfter' | 'createdBefore'> {

@@ -1,9 +1,9 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { type Owner, requireAnyPermission } from '../../auth/viewer.ts';
+import { requireAnyPermission } from '../../auth/viewer.ts';
 import { notFound } from '../../common/errors.ts';
-import { authorColumns, type Editor, editorColumns } from '../authors.ts';
+import { fieldsOf, type Row, selectFields, selectionOf } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
-import { findInOrganizations } from '../find-by-ids.ts';
+import { findInOrganizations, whereInOrganizations } from '../find-by-ids.ts';
 import { requireUsable } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../list-filter.ts';
@@ -11,30 +11,16 @@ import { type NestedList, organizationOwners } from '../nested-pages.ts';
 import { inOrder, type ListOrder } from '../sorted-pages.ts';
 import type { WebhookEventType } from './event-types.ts';
 
+const webhookEndpointFields = fieldsOf('WebhookEndpoint', ['sealed', 'previousSealed', 'previousUntilAt']);
+
 /** A webhook endpoint of an organization, without its secret, which is shown once. */
-export interface WebhookEndpointRecord extends Owner, Editor {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly url: string;
-  readonly description: string | null;
+export interface WebhookEndpointRecord extends Pick<Row<'WebhookEndpoint'>, (typeof webhookEndpointFields)[number]> {
   readonly eventTypes: readonly WebhookEventType[];
-  readonly isEnabled: boolean;
-  /** The reason why the service itself disabled it; null: it did not. */
-  readonly disabledReason: string | null;
-  /** The start of its events. */
-  readonly sinceAt: Date;
-  /** Failed attempts since its last success. */
-  readonly consecutiveFailures: number;
-  readonly failingSinceAt: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** The columns of a {@link WebhookEndpointRecord} of a `webhook_endpoint` aliased `w`, without its secret. */
-export const webhookEndpointColumns = `w.id, w.organization_id as "organizationId", w.url, w.description,
-  w.event_types as "eventTypes", w.is_enabled as "isEnabled", w.disabled_reason as "disabledReason", w.since_at as "sinceAt",
-  w.consecutive_failures as "consecutiveFailures", w.failing_since_at as "failingSinceAt", ${authorColumns('w')},
-  ${editorColumns('w')}, w.created_at as "createdAt", w.updated_at as "updatedAt"`;
+export const webhookEndpointColumns = selectFields('WebhookEndpoint', 'w', webhookEndpointFields);
+const webhookEndpointSelection = selectionOf(webhookEndpointFields);
 
 /** Returns the associated data of an endpoint's sealed secret, which binds it to the endpoint. */
 export function webhookSecretAssociatedData(organizationId: string, endpointId: string): string {
@@ -91,10 +77,11 @@ export function findWebhookEndpoints(
 }
 
 /** Returns the endpoint of an id in any form. Throws NOT_FOUND; FORBIDDEN for a caller who may manage no webhooks. */
-export async function getWebhookEndpoint(context: Context, id: string): Promise<WebhookEndpointRecord> {
-  requireAnyPermission(context.viewer, [permissionFor.manageWebhooks]);
+export async function getWebhookEndpoint({ viewer, store }: Context, id: string): Promise<WebhookEndpointRecord> {
+  requireAnyPermission(viewer, [permissionFor.manageWebhooks]);
   const bare = parseId('webhookEndpoint', id);
-  const [endpoint] = bare === null ? [] : await findWebhookEndpoints(context, [bare]);
+  const where = { id: bare ?? '', ...whereInOrganizations(viewer, permissionFor.manageWebhooks) };
+  const endpoint = bare && (await store.prisma.webhookEndpoint.findFirst({ where, select: webhookEndpointSelection }));
   if (!endpoint) throw notFound('webhook endpoint');
-  return endpoint;
+  return endpoint as WebhookEndpointRecord;
 }

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission, organizationsWith } from '../../../auth/viewer.ts';
-import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
+import { fieldsOf, type Row, selectFields, selectionOf } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { findInOrganizations, inOrderOfKeys, type WithKeyPosition, whereInOrganizations } from '../../find-by-ids.ts';
 import {
@@ -29,6 +29,7 @@ export interface SecretRecord extends Pick<Row<'Secret'>, (typeof secretFields)[
 
 /** The columns of a {@link SecretRecord} of a `secret` aliased `x`: never its value. */
 export const secretColumns = selectFields('Secret', 'x', secretFields);
+const secretSelection = selectionOf(secretFields);
 
 /** Returns the associated data of a secret's sealed value, which binds it to the secret. */
 export function secretAssociatedData(organizationId: string, secretId: string): string {
@@ -47,7 +48,7 @@ export async function listSecrets(
     where: { organizationId: id, AND: page.beyond },
     orderBy: page.orderBy,
     take: page.take,
-    omit: { sealed: true },
+    select: secretSelection,
   });
   return page.toPage(rows as SecretRecord[]);
 }
@@ -114,7 +115,7 @@ export async function findSecret({ viewer, store }: Context, id: string): Promis
   if (bare === null) return null;
   const isVisible = whereInOrganizations(viewer, permissionFor.viewSecrets, permissionFor.changeSecrets);
   const where = { id: bare, ...isVisible };
-  return (await store.prisma.secret.findFirst({ where, omit: { sealed: true } })) as SecretRecord | null;
+  return (await store.prisma.secret.findFirst({ where, select: secretSelection })) as SecretRecord | null;
 }
 
 /** A secret with its value, for an agent's process: never pass it to an API response, a log or an error. */

@@ -108,7 +108,7 @@ export function updateStatement<M extends Model>(model: M, id: string, change: P
 export type Data<M extends Model, T> = {
   -readonly [K in keyof T]: K extends keyof Rows[M]
     ? unknown extends Rows[M][K]
-      ? Prisma.InputJsonValue | typeof Prisma.DbNull
+      ? Prisma.InputJsonValue | (null extends T[K] ? typeof Prisma.DbNull : never)
       : Mutable<T[K]>
     : never;
 };

@@ -140,10 +140,10 @@ export async function deleteSchedule(context: Context, ref: AutomationRef): Prom
 
 async function requireSchedules(context: Context, organizationId: string): Promise<void> {
   if (context.now().getTime() < schedulesEndAt) return;
-  const [organization] = await context.store.query<{ hasAutomations: boolean }>(
-    'select o.has_automations as "hasAutomations" from organization o where o.id = $1',
-    [organizationId],
-  );
+  const organization = await context.store.prisma.organization.findFirst({
+    where: { id: organizationId },
+    select: { hasAutomations: true },
+  });
   if (organization?.hasAutomations === false) return;
   const message = 'This organization makes automations since 24 September 2026: schedules can no longer be made.';
   throw new DomainError('FORBIDDEN', message);

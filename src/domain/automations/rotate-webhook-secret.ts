@@ -3,14 +3,14 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { DomainError } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../authors.ts';
+import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { requireStartPermissions } from './actions/require-permissions.ts';
 import type { WrittenAutomation } from './change-automations.ts';
 import type { AutomationRef } from './model/automations.ts';
-import { lockAutomation } from './save-automation.ts';
+import { lockAutomation, writeAutomation } from './save-automation.ts';
 import { newWebhookSecret } from './triggers/webhook-secrets.ts';
 
 /**
@@ -39,14 +39,10 @@ export async function rotateIncomingWebhookSecret(
       throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
     }
     const { secret, hash, sealed } = newWebhookSecret(context, before);
-    const by = changedBy(context, before);
-    await tx.query(
-      `update automation set webhook_secret_hash = $2, webhook_secret_sealed = $3, ${setEditor(4)} where id = $1`,
-      [before.id, hash, sealed, ...editorValues(by)],
-    );
+    const change = { ...changedBy(context, before), webhookSecretHash: hash, webhookSecretSealed: sealed };
+    await writeAutomation(tx, before.id, change);
     const data = { name: before.name, changed: 'webhookSecret' };
     await audit(context, tx, 'update_automation', { organizationId, targetId: before.id, data });
-    const automation = { ...before, ...by, webhookSecretHash: hash, webhookSecretSealed: sealed };
-    return { automation, webhookSecret: secret };
+    return { automation: { ...before, ...change }, webhookSecret: secret };
   });
 }

@@ -3,13 +3,15 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { notFound, refuse } from '../../common/errors.ts';
 import type { Store, Transaction } from '../../store/store.ts';
+import { toData } from '../../store/tables.ts';
 import { audit } from '../audit/record-audit.ts';
-import { changedBy, editorValues, setEditor } from '../authors.ts';
+import { changedBy } from '../authors.ts';
 import type { Context } from '../context.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { parseId } from '../ids.ts';
+import { changedValues } from '../record-values.ts';
 import { requireChangePermissions } from './actions/require-permissions.ts';
-import { type AutomationRecord, automationColumns } from './model/automations.ts';
+import { type AutomationRecord, automationColumns, automationSelection, toAutomation } from './model/automations.ts';
 import { recurringEvent } from './model/event-types.ts';
 import { skipQueuedRuns } from './runs/skip-queued-runs.ts';
 import { type OccurrencePlan, plannedOccurrence } from './schedule/plan-occurrence.ts';
@@ -32,18 +34,12 @@ export async function insertAutomation(context: Context, tx: Transaction, automa
     [automation.organizationId],
   );
   if (!organization) throw notFound('organization');
-  const [all] = await tx.query<{ count: number }>(
-    'select count(*)::int as count from automation where organization_id = $1 and deleted_at is null',
-    [automation.organizationId],
-  );
-  if ((all?.count ?? 0) >= maxAutomations) {
+  const { organizationId } = automation;
+  if ((await tx.prisma.automation.count({ where: { organizationId, deletedAt: null } })) >= maxAutomations) {
     throw refuse(['name'], `An organization has at most ${maxAutomations} automations.`, 'LIMIT_EXCEEDED');
   }
-  await tx.query(
-    `insert into automation (id, ${changeColumns}, organization_id, user_id, service_user_id, service_key_id, created_at)
-     values ($1, ${changeParameters}, $19, $20, $21, $22, $23::timestamptz)`,
-    [automation.id, ...valuesOf(automation), automation.organizationId, ...authorOf(automation), automation.createdAt],
-  );
+  const { enabled: isEnabled, ...fields } = automation;
+  await tx.prisma.automation.create({ data: toData('Automation', { ...fields, isEnabled }), select: { id: true } });
   await followSessions(context, tx, automation, null);
   await auditAutomation(context, tx, 'create_automation', automation);
   tx.afterCommit(() => context.notifier.notify('automations'));
@@ -53,29 +49,42 @@ export async function insertAutomation(context: Context, tx: Transaction, automa
  * Locks the automation of an id in any form until the transaction ends. Throws NOT_FOUND, also for a deleted one, and
  * for one that is not a schedule if a schedule is required.
  */
-export function lockAutomation(
+export async function lockAutomation(
   tx: Transaction,
   organizationId: string,
   automationId: string,
   kind: 'automation' | 'schedule' = 'automation',
 ): Promise<AutomationRecord> {
-  return readAutomation(tx, organizationId, automationId, kind, 'for update of a');
+  const [automation] = await tx.query<AutomationRecord>(
+    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null for update of a`,
+    [parseId('automation', automationId), organizationId],
+  );
+  return requireKind(automation, kind);
 }
 
-/** {@link lockAutomation} without the lock. */
+/** {@link lockAutomation} outside a transaction, without the lock. */
 export async function readAutomation(
-  reader: Pick<Store, 'query'>,
+  { prisma }: Store,
   organizationId: string,
   automationId: string,
   kind: 'automation' | 'schedule' = 'automation',
-  lock: '' | 'for update of a' = '',
 ): Promise<AutomationRecord> {
-  const [automation] = await reader.query<AutomationRecord>(
-    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null ${lock}`,
-    [parseId('automation', automationId), organizationId],
-  );
+  const bare = parseId('automation', automationId);
+  const where = { id: bare ?? '', organizationId, deletedAt: null };
+  const row = bare && (await prisma.automation.findFirst({ where, select: automationSelection }));
+  return requireKind(row ? toAutomation(row) : undefined, kind);
+}
+
+function requireKind(automation: AutomationRecord | undefined, kind: 'automation' | 'schedule'): AutomationRecord {
   if (!automation || (kind === 'schedule' && automation.schedule === null)) throw notFound(kind);
   return automation;
+}
+
+/** Writes changed members of an automation that the transaction has locked. */
+export async function writeAutomation(tx: Transaction, id: string, change: Partial<AutomationRecord>): Promise<void> {
+  const { enabled: isEnabled, ...fields } = change;
+  const data = toData('Automation', { ...fields, ...(isEnabled !== undefined && { isEnabled }) });
+  await tx.prisma.automation.update({ where: { id }, data, select: { id: true } });
 }
 
 /** The fields that callers change. The others are derived, or written by the engine. */
@@ -127,10 +136,7 @@ export async function saveAutomation(
   if (isSwitchedOn && isOver && after.nextRunAt === null) {
     throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
   }
-  await tx.query(
-    `update automation set (${changeColumns}) = row(${changeParameters}), version = version + 1 where id = $1`,
-    [after.id, ...valuesOf(after)],
-  );
+  await writeAutomation(tx, after.id, changedValues(before, after));
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
   if (isMoved) await followSessions(context, tx, after, before);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
@@ -145,45 +151,12 @@ export async function removeAutomation(
   before: AutomationRecord,
 ): Promise<AutomationRecord> {
   const by = changedBy(context, before);
-  await tx.query(
-    `update automation set deleted_at = $5::timestamptz, ${setEditor(2)}, is_enabled = false, next_run_at = null, due_at = null,
-            webhook_secret_hash = null, webhook_secret_sealed = null, session_events_since_at = null where id = $1`,
-    [before.id, ...editorValues(by)],
-  );
+  const none = { nextRunAt: null, dueAt: null, webhookSecretHash: null, webhookSecretSealed: null };
+  const data = { ...by, ...none, deletedAt: by.updatedAt, isEnabled: false, sessionEventsSinceAt: null };
+  await tx.prisma.automation.update({ where: { id: before.id }, data, select: { id: true } });
   await skipQueuedRuns(tx, before.id);
   await auditAutomation(context, tx, 'delete_automation', before);
   return { ...before, ...by, deletedAt: by.updatedAt };
-}
-
-const authorOf = ({ userId, serviceUserId, serviceKeyId }: AutomationRecord) => [userId, serviceUserId, serviceKeyId];
-
-// The columns of a change, with their parameters from $2 on. The engine writes the time and the result of the last run.
-const changeColumns = `name, is_enabled, run_as, run_as_user_id, triggers, actions, options, schedule, webhook_secret_hash, next_run_at,
-  consecutive_failures, updated_by_user_id, updated_by_service_user_id, updated_at, due_at, webhook_secret_sealed,
-  updated_by_service_key_id`;
-const changeParameters = `$2::text, $3::boolean, $4::text, $5::text, $6::jsonb, $7::jsonb, $8::jsonb, $9::jsonb, $10::text, $11::timestamptz,
-  $12::int, $13::text, $14::text, $15::timestamptz, $16::timestamptz, $17::text, $18::text`;
-
-function valuesOf(automation: AutomationRecord): unknown[] {
-  return [
-    automation.name,
-    automation.enabled,
-    automation.runAs,
-    automation.runAsUserId,
-    JSON.stringify(automation.triggers),
-    JSON.stringify(automation.actions),
-    JSON.stringify(automation.options),
-    automation.schedule === null ? null : JSON.stringify(automation.schedule),
-    automation.webhookSecretHash,
-    automation.nextRunAt,
-    automation.consecutiveFailures,
-    automation.updatedByUserId,
-    automation.updatedByServiceUserId,
-    automation.updatedAt,
-    automation.dueAt,
-    automation.webhookSecretSealed,
-    automation.updatedByServiceKeyId,
-  ];
 }
 
 function auditAutomation(

@@ -1,7 +1,7 @@
 import { automationViewPermissions, permissionFor } from '../../../auth/permissions.ts';
-import { hasPermission, type Owner, requireAnyPermission } from '../../../auth/viewer.ts';
+import { hasPermission, requireAnyPermission } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
-import { authorColumns, type Editor, editorColumns } from '../../authors.ts';
+import { columnOf, fieldsOf, type Row, selectFields, selectionOf } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { findInOrganizations } from '../../find-by-ids.ts';
 import {
@@ -14,50 +14,39 @@ import { checkListFilter, type ListFilter, listFilterConditions, oneOfConditions
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { textKey } from '../../sort-keys.ts';
-import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
+import { inOrder, type ListOrder, prismaPage } from '../../sorted-pages.ts';
 import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts';
-import { type AutomationRun, type RunStatus, runColumns } from './runs.ts';
+import { type AutomationRun, type RunStatus, runColumns, runFields } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 
+const automationFields = fieldsOf('Automation', ['isEnabled', 'sessionEventsSinceAt']);
+type AutomationFields = Pick<Row<'Automation'>, (typeof automationFields)[number]>;
+
 /** An automation: its triggers and its actions. */
-export interface AutomationRecord extends Owner, Editor {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly name: string;
+export interface AutomationRecord extends AutomationFields {
   readonly enabled: boolean;
   readonly runAs: RunAs;
-  /** The owner of its sessions; null: the organization. */
-  readonly runAsUserId: string | null;
   readonly triggers: readonly Trigger[];
   readonly actions: readonly Action[];
   readonly options: AutomationOptions;
   /** The fields of a schedule; null: it was not created as one, or is no longer one. */
   readonly schedule: ScheduleDefinition | null;
-  /** Null: it has no incoming webhook. */
-  readonly webhookSecretHash: string | null;
-  /** The same secret, sealed; also null for a secret from before signatures were supported. */
-  readonly webhookSecretSealed: string | null;
-  /** The next occurrence of its recurring triggers; null while it is disabled, or without such triggers. */
-  readonly nextRunAt: Date | null;
-  /** The time when it is claimed for that occurrence: later by its jitter, or after a failure; null if that is null. */
-  readonly dueAt: Date | null;
-  readonly lastRunAt: Date | null;
-  readonly lastErrorAt: Date | null;
-  readonly lastErrorMessage: string | null;
-  readonly consecutiveFailures: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** Set: it is in no list and never runs again. */
-  readonly deletedAt: Date | null;
 }
 
 /** The columns of an {@link AutomationRecord} of an `automation` aliased `a`. */
-export const automationColumns = `a.id, a.organization_id as "organizationId", a.name, a.is_enabled as enabled, a.run_as as "runAs",
-  a.run_as_user_id as "runAsUserId", a.triggers, a.actions, a.options, a.schedule, a.webhook_secret_hash as "webhookSecretHash", a.webhook_secret_sealed as "webhookSecretSealed",
-  a.next_run_at as "nextRunAt", a.due_at as "dueAt", a.last_run_at as "lastRunAt", a.last_error_at as "lastErrorAt",
-  a.last_error_message as "lastErrorMessage", a.consecutive_failures as "consecutiveFailures",
-  ${authorColumns('a')}, ${editorColumns('a')}, a.created_at as "createdAt", a.updated_at as "updatedAt",
-  a.deleted_at as "deletedAt"`;
+export const automationColumns = `${selectFields('Automation', 'a', automationFields)},
+  ${columnOf('Automation', 'a', 'isEnabled')} as enabled`;
+
+/** The same for the Prisma client, whose rows {@link toAutomation} converts. */
+export const automationSelection = selectionOf([...automationFields, 'isEnabled']);
+
+/** Returns the record of a row with {@link automationSelection}. */
+export function toAutomation({
+  isEnabled,
+  ...row
+}: AutomationFields & Pick<Row<'Automation'>, 'isEnabled'>): AutomationRecord {
+  return { ...(row as Omit<AutomationRecord, 'enabled'>), enabled: isEnabled };
+}
 
 /**
  * Returns an organization whose automations the viewer may see, which includes a viewer that may change them without
@@ -82,12 +71,11 @@ export interface AutomationRef {
  */
 export async function getAutomation(context: Context, ref: AutomationRef): Promise<AutomationRecord> {
   const { id } = await useAutomationsOf(context, ref.organizationId);
-  const [automation] = await context.store.query<AutomationRecord>(
-    `select ${automationColumns} from automation a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null`,
-    [parseId('automation', ref.automationId), id],
-  );
-  if (!automation) throw notFound('automation');
-  return automation;
+  const bare = parseId('automation', ref.automationId);
+  const where = { id: bare ?? '', organizationId: id, deletedAt: null };
+  const row = bare && (await context.store.prisma.automation.findFirst({ where, select: automationSelection }));
+  if (!row) throw notFound('automation');
+  return toAutomation(row);
 }
 
 /**
@@ -100,14 +88,14 @@ export async function listAutomations(
   limits: PageLimits,
 ): Promise<Page<AutomationRecord>> {
   const { id } = await useAutomationsOf(context, request.organizationId);
-  const values: unknown[] = [id];
-  const list = sortedPage({ name: 'automations', row: 'a' }, request, limits, (value) => `$${values.push(value)}`);
-  const where = ['a.organization_id = $1', 'a.deleted_at is null', ...list.beyond];
-  const rows = await context.store.query<AutomationRecord>(
-    `select ${automationColumns} from automation a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows);
+  const page = prismaPage({ name: 'automations' }, request, limits);
+  const rows = await context.store.prisma.automation.findMany({
+    where: { organizationId: id, deletedAt: null, AND: page.beyond },
+    orderBy: page.orderBy,
+    take: page.take,
+    select: automationSelection,
+  });
+  return page.toPage(rows.map(toAutomation));
 }
 
 /** Conditions of a list of automations. `search`: in the name. `isFailing`: it has failed since its last success. */
@@ -229,12 +217,12 @@ export async function listRuns(
   limits: PageLimits,
 ): Promise<Page<AutomationRun>> {
   const { id, organizationId } = await getAutomation(context, request);
-  const values: unknown[] = [id, organizationId];
-  const list = sortedPage({ name: 'automationRuns', row: 'r' }, request, limits, (value) => `$${values.push(value)}`);
-  const where = ['r.automation_id = $1', 'r.organization_id = $2', ...list.beyond];
-  const rows = await context.store.query<AutomationRun>(
-    `select ${runColumns} from automation_run r where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
-    values,
-  );
-  return list.toPage(rows);
+  const page = prismaPage({ name: 'automationRuns' }, request, limits);
+  const rows = await context.store.prisma.automationRun.findMany({
+    where: { automationId: id, organizationId, AND: page.beyond },
+    orderBy: page.orderBy,
+    take: page.take,
+    select: selectionOf(runFields),
+  });
+  return page.toPage(rows as Pick<Row<'AutomationRun'>, (typeof runFields)[number]>[] as AutomationRun[]);
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../common/errors.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 
 /**
  * Status of a run. `queued`: it waits until fewer runs of the automation are active. `started`: it has a session.
@@ -16,32 +17,19 @@ export interface RunTrigger {
   readonly [name: string]: unknown;
 }
 
-/** A run of an automation, including failed and skipped ones. */
-export interface AutomationRun {
-  readonly id: string;
-  readonly automationId: string;
-  readonly organizationId: string;
-  /** Key of the event, unique for each automation. Internal. */
-  readonly deliveryKey: string;
+/** The fields of a run that a record has. */
+export const runFields = fieldsOf('AutomationRun', ['addition']);
+
+/**
+ * A run of an automation, including failed and skipped ones. `deliveryKey` is internal. `sessionId` null: it has no
+ * session yet. `attempts`: only failed occurrences of recurring triggers are retried.
+ */
+export interface AutomationRun extends Pick<Row<'AutomationRun'>, (typeof runFields)[number]> {
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
-  /** The unprefixed id of the session that it started or wrote to; null while there is none. */
-  readonly sessionId: string | null;
   /** The reason for a failed or skipped run. INTERNAL: an unexpected error; the log of the process has the details. */
   readonly errorCode: ErrorCode | 'INTERNAL' | null;
-  readonly errorMessage: string | null;
-  /** Number of attempts: only failed occurrences of recurring triggers are retried. */
-  readonly attempts: number;
-  /** Number of automations before it in a chain of sessions that start automations. */
-  readonly depth: number;
-  /** The occurrence of the recurring trigger; null: another event started the run. */
-  readonly scheduledFor: Date | null;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
 }
 
 /** The columns of an {@link AutomationRun} of an `automation_run` aliased `r`. */
-export const runColumns = `r.id, r.automation_id as "automationId", r.organization_id as "organizationId", r.delivery_key as "deliveryKey",
-  r.trigger, r.status,
-  r.session_id as "sessionId", r.error_code as "errorCode", r.error_message as "errorMessage", r.attempts, r.depth,
-  r.scheduled_for as "scheduledFor", r.created_at as "createdAt", r.started_at as "startedAt"`;
+export const runColumns = selectFields('AutomationRun', 'r', runFields);

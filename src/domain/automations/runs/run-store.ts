@@ -1,4 +1,5 @@
 import type { Transaction } from '../../../store/store.ts';
+import { insertStatement } from '../../../store/tables.ts';
 import type { Services } from '../../context.ts';
 import { newId } from '../../ids.ts';
 import { type AutomationRun, runColumns } from '../model/runs.ts';
@@ -62,30 +63,12 @@ export async function saveRun(
   run: AutomationRun,
   addition: string | null,
 ): Promise<AutomationRun> {
+  const insert = insertStatement('AutomationRun', { ...run, addition });
   await tx.query(
-    `insert into automation_run (id, automation_id, organization_id, delivery_key, trigger, status, session_id, error_code,
-       error_message, attempts, depth, addition, scheduled_for, created_at, started_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::int, $11::int, $12, $13::timestamptz, $14::timestamptz, $15::timestamptz)
-     on conflict (id) do update set status = excluded.status, session_id = excluded.session_id, error_code = excluded.error_code,
-       error_message = excluded.error_message, attempts = excluded.attempts, addition = excluded.addition,
-       started_at = excluded.started_at`,
-    [
-      run.id,
-      run.automationId,
-      run.organizationId,
-      run.deliveryKey,
-      JSON.stringify(run.trigger),
-      run.status,
-      run.sessionId,
-      run.errorCode,
-      run.errorMessage,
-      run.attempts,
-      run.depth,
-      addition,
-      run.scheduledFor,
-      run.createdAt,
-      run.startedAt,
-    ],
+    `${insert.text} on conflict (id) do update set status = excluded.status, session_id = excluded.session_id,
+       error_code = excluded.error_code, error_message = excluded.error_message, attempts = excluded.attempts,
+       addition = excluded.addition, started_at = excluded.started_at`,
+    insert.values,
   );
   tx.afterCommit(() => notifier.notify(`resources:${run.organizationId}`));
   return run;

@@ -35,11 +35,10 @@ export async function getSchedule(context: Context, ref: AutomationRef): Promise
 export async function withPlaybook(context: Context, automation: AutomationRecord): Promise<ScheduleRecord> {
   const { schedule } = automation;
   if (schedule === null) throw noSuchSchedule();
-  const [playbook] = await context.store.query<{ title: string }>(
-    'select p.title from playbook p where p.id = $1 and p.deleted_at is null',
-    [schedule.playbookId],
-  );
-  return { ...automation, schedule, playbookTitle: playbook?.title ?? null };
+  const where = { id: schedule.playbookId ?? '', deletedAt: null };
+  const playbook =
+    schedule.playbookId && (await context.store.prisma.playbook.findFirst({ where, select: { title: true } }));
+  return { ...automation, schedule, playbookTitle: playbook ? playbook.title : null };
 }
 
 /** Maximum number of schedules on one page. */

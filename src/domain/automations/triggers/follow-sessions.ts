@@ -37,21 +37,23 @@ export async function followSessions(
   const { id, organizationId, triggers, enabled } = automation;
   const hasEvent = hasSessionEvent(triggers);
   if (before !== null && hasSessionEvent(before.triggers) && !(hasEvent && enabled)) {
-    await tx.query('update automation set session_events_since_at = null where id = $1', [id]);
+    await setSince(tx, id, null);
   }
   if (!hasEvent) return;
   if (!enabled) return;
   // Serializes the changes of an organization, since two at once would both pass the count.
   await tx.query('select id from organization where id = $1 for no key update', [organizationId]);
-  const [others] = await tx.query<{ count: number }>(
-    `select count(*)::int as count from automation a where a.organization_id = $1 and a.id <> $2 and ${isFollowing}`,
-    [organizationId, id],
-  );
-  if ((others?.count ?? 0) >= maxFollowers) {
+  const followers = { NOT: { sessionEventsSinceAt: null }, isEnabled: true, deletedAt: null };
+  const others = await tx.prisma.automation.count({ where: { organizationId, ...followers, id: { not: id } } });
+  if (others >= maxFollowers) {
     const message = `At most ${maxFollowers} automations of an organization may have triggers on session events.`;
     throw refuse(['triggers'], message, 'LIMIT_EXCEEDED');
   }
   // Set before it follows: earlier events are not for it.
   await ensureFeed(tx, automationFeed, organizationId);
-  await tx.query('update automation set session_events_since_at = $2::timestamptz where id = $1', [id, context.now()]);
+  await setSince(tx, id, context.now());
+}
+
+async function setSince(tx: Transaction, id: string, sessionEventsSinceAt: Date | null): Promise<void> {
+  await tx.prisma.automation.update({ where: { id }, data: { sessionEventsSinceAt }, select: { id: true } });
 }

@@ -2,34 +2,25 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { type ApiKeyKind, organizationsWith, ownerOf } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { fieldsOf, type Row, selectFields, selectionOf } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
 
-/** A key without its token. */
-export interface ApiKeyRecord {
-  readonly id: string;
+const apiKeyFields = fieldsOf('ApiKey', ['tokenHash', 'createdById']);
+
+/**
+ * A key without its token. `organizationId`: the one organization that it acts in; of a SERVICE_USER key, its service
+ * user's. `display`: the token's first characters. `lastUsedAt` may be half a minute late.
+ */
+export interface ApiKeyRecord extends Pick<Row<'ApiKey'>, (typeof apiKeyFields)[number]> {
   readonly kind: ApiKeyKind;
-  readonly name: string;
-  /** The token's first characters. */
-  readonly display: string;
-  readonly enterpriseId: string;
-  /** The one organization that it acts in; of a SERVICE_USER key, its service user's. */
-  readonly organizationId: string | null;
-  readonly userId: string | null;
-  readonly serviceUserId: string | null;
-  readonly roleId: string | null;
-  readonly createdAt: Date;
-  /** Up to half a minute late. */
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
 }
 
 /** The columns of an {@link ApiKeyRecord} of an `api_key` aliased `k`. */
-export const apiKeyColumns = `k.id, k.kind, k.name, k.display, k.enterprise_id as "enterpriseId",
-  k.organization_id as "organizationId", k.user_id as "userId", k.service_user_id as "serviceUserId", k.role_id as "roleId",
-  k.created_at as "createdAt", k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt"`;
+export const apiKeyColumns = selectFields('ApiKey', 'k', apiKeyFields);
+/** The same for the Prisma client. */
+export const apiKeySelection = selectionOf(apiKeyFields);
 
 /**
  * Returns the condition under which the viewer may see, revoke and rotate an `api_key` aliased `k`: its own keys; those
@@ -90,9 +81,9 @@ export async function getApiKey(context: Context, path: KeyPath): Promise<ApiKey
 
 /** Reads a key by its unprefixed id, for a caller that may see it. Throws NOT_FOUND if it no longer exists. */
 export async function readApiKey(tx: Transaction, id: string): Promise<ApiKeyRecord> {
-  const [key] = await tx.query<ApiKeyRecord>(`select ${apiKeyColumns} from api_key k where k.id = $1`, [id]);
+  const key = await tx.prisma.apiKey.findUnique({ where: { id }, select: apiKeySelection });
   if (!key) throw notFound('key');
-  return key;
+  return key as ApiKeyRecord;
 }
 
 /** Tells if a key is neither revoked nor expired. */

@@ -4,7 +4,7 @@ import { DomainError } from '../../../common/errors.ts';
 import { type AuditAction, audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { announceKeyChange } from './key-changes.ts';
-import { type ApiKeyRecord, apiKeyColumns, getApiKey, type KeyPath } from './key-record.ts';
+import { type ApiKeyRecord, apiKeySelection, getApiKey, type KeyPath } from './key-record.ts';
 
 const revokeAction = {
   PERSONAL: 'revoke_enterprise_api_key',
@@ -20,10 +20,12 @@ const revokeAction = {
 export async function revokeApiKey(context: Context, path: KeyPath): Promise<ApiKeyRecord> {
   const seen = await getApiKey(context, path);
   return context.store.transact(async (tx) => {
-    const [key] = await tx.query<ApiKeyRecord>(
-      `update api_key k set revoked_at = $2::timestamptz where k.id = $1 and k.revoked_at is null returning ${apiKeyColumns}`,
-      [seen.id, context.now()],
-    );
+    const [row] = await tx.prisma.apiKey.updateManyAndReturn({
+      where: { id: seen.id, revokedAt: null },
+      data: { revokedAt: context.now() },
+      select: apiKeySelection,
+    });
+    const key = row as ApiKeyRecord | undefined;
     if (!key) throw new DomainError('INVALID_STATE', 'The key has been revoked before.');
     const { organizationId, id: targetId, name, kind } = key;
     await audit(context, tx, revokeAction[kind], { organizationId, targetId, data: { name, kind } });
@@ -40,15 +42,11 @@ export async function revokeApiKey(context: Context, path: KeyPath): Promise<Api
 export async function revokeAllApiKeys(context: Context): Promise<number> {
   requireKeyAdministrator(context);
   return context.store.transact(async (tx) => {
-    const [row] = await tx.query<{ count: number }>(
-      `with revoked as (
-         update api_key set revoked_at = $2::timestamptz
-          where enterprise_id = $1 and revoked_at is null and kind in ('PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN')
-         returning 1)
-       select count(*)::int as count from revoked`,
-      [context.viewer.enterpriseId, context.now()],
-    );
-    const count = row?.count ?? 0;
+    const kinds: ApiKeyKind[] = ['PERSONAL', 'SERVICE', 'PERSONAL_ACCESS_TOKEN'];
+    const { count } = await tx.prisma.apiKey.updateMany({
+      where: { enterpriseId: context.viewer.enterpriseId, revokedAt: null, kind: { in: kinds } },
+      data: { revokedAt: context.now() },
+    });
     await audit(context, tx, 'revoke_all_enterprise_api_keys', { organizationId: null, data: { count } });
     await announceKeyChange(context, tx);
     return count;

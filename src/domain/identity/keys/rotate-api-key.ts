@@ -80,7 +80,8 @@ export async function rotateApiKey(
     const token = newToken(current.kind);
     const created = await insertApiKey(context, tx, { ...current, id, expiresAt }, token);
     if (revokes) {
-      await tx.query('update api_key set revoked_at = $2::timestamptz where id = $1', [current.id, context.now()]);
+      const change = { where: { id: current.id }, data: { revokedAt: context.now() } };
+      await tx.prisma.apiKey.update({ ...change, select: { id: true } });
     }
     const data = { name: created.name, kind: created.kind, rotated: current.id, isRevoked: revokes };
     await audit(context, tx, rotateAction[created.kind], {

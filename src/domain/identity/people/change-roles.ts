@@ -62,11 +62,10 @@ export async function createRole(
     const replay = await findReplay(context, tx, options, claim);
     if (replay !== null) return lockCustomRole(context, tx, replay);
     await requireFreeName(context, tx, role);
-    await tx.query(
-      `insert into role (id, enterprise_id, name, scope, permissions, created_at)
-       values ($1, $2, $3, $4, $5::text[], $6::timestamptz)`,
-      [role.id, context.viewer.enterpriseId, role.name, role.scope, role.permissions, role.createdAt],
-    );
+    const { id, name, scope, permissions, createdAt } = role;
+    const { enterpriseId } = context.viewer;
+    const row = { id, enterpriseId, name, scope, permissions: [...permissions], createdAt };
+    await tx.prisma.role.create({ data: row, select: { id: true } });
     const data = { name: role.name, permissions: role.permissions.join(' ') };
     await audit(context, tx, 'create_role', { organizationId: null, targetId: role.id, data });
     return role;
@@ -107,11 +106,8 @@ export async function updateRole(
     if (Object.keys(data).length === 0) return before;
     if (isGrowing(before, role)) requireConfirmation(context);
     if (role.name !== before.name) await requireFreeName(context, tx, role);
-    await tx.query('update role set name = $2, permissions = $3::text[], version = version + 1 where id = $1', [
-      role.id,
-      role.name,
-      role.permissions,
-    ]);
+    const row = { name, permissions: [...permissions], version: role.version };
+    await tx.prisma.role.update({ where: { id: role.id }, data: row, select: { id: true } });
     await audit(context, tx, 'update_role', { organizationId: null, targetId: role.id, data });
     await announceKeyChange(context, tx);
     return role;
@@ -142,7 +138,7 @@ export async function deleteRole(context: Context, id: string, condition?: Versi
     );
     if (use?.isAssigned) throw new DomainError('INVALID_STATE', 'The role is still assigned: take it away first.');
     if (use?.isCarried) throw new DomainError('INVALID_STATE', 'A service key still has the role: revoke it first.');
-    await tx.query('delete from role where id = $1', [role.id]);
+    await tx.prisma.role.delete({ where: { id: role.id }, select: { id: true } });
     await audit(context, tx, 'delete_role', { organizationId: null, targetId: role.id, data: { name: role.name } });
     await announceKeyChange(context, tx);
     return role.id;

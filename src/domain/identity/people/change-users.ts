@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput } from '../../input.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
-import { type UserRecord, userColumns } from './find-people.ts';
+import type { UserRecord } from './find-people.ts';
 import { lockPrincipal } from './lock-principal.ts';
 import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
 import { nameSchema } from './users.ts';
@@ -29,14 +29,11 @@ export async function updateUser(context: Context, id: string, raw: UserChange):
   return context.store.transact(async (tx) => {
     const { id: userId } = await lockPrincipal(context, tx, { userId: id });
     if (!isOwn) await requireNotAbove(context, { userId: id }, tx);
-    const [before] = await tx.query<UserRecord>(`select ${userColumns} from user_account u where u.id = $1`, [userId]);
-    const name = change.name === undefined ? before?.name : change.name || null;
-    const [user] = await tx.query<UserRecord>(
-      `update user_account u set name = $2 where u.id = $1 returning ${userColumns}`,
-      [userId, name],
-    );
-    if (!user) throw new Error('A locked user is gone.');
-    if (user.name === before?.name) return user;
+    const where = { id: userId };
+    const before = await tx.prisma.user.findUniqueOrThrow({ where });
+    const name = change.name === undefined ? before.name : change.name || null;
+    if (name === before.name) return before;
+    const user = await tx.prisma.user.update({ where, data: { name } });
     await audit(context, tx, 'update_member', { organizationId: null, targetId: userId });
     await announceKeyChange(context, tx);
     return user;
@@ -58,16 +55,9 @@ export async function deleteUser(
     await requireNotAbove(context, { userId: id }, tx);
     const assignments = await findRoleAssignments(context, { userIds: [userId] }, undefined, tx);
     const now = context.now();
-    await tx.query('delete from role_assignment where user_id = $1', [userId]);
-    await tx.query('update api_key set revoked_at = $2::timestamptz where user_id = $1 and revoked_at is null', [
-      userId,
-      now,
-    ]);
-    const [user] = await tx.query<UserRecord>(
-      `update user_account u set deleted_at = $2::timestamptz where u.id = $1 returning ${userColumns}`,
-      [userId, now],
-    );
-    if (!user) throw new Error('A locked user is gone.');
+    await tx.prisma.roleAssignment.deleteMany({ where: { userId } });
+    await tx.prisma.apiKey.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt: now } });
+    const user = await tx.prisma.user.update({ where: { id: userId }, data: { deletedAt: now } });
     await audit(context, tx, 'delete_member', { organizationId: null, targetId: userId, data: { email: user.email } });
     await announceKeyChange(context, tx);
     return { user, roleAssignments: assignments.get(userId) ?? [] };

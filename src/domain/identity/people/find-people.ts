@@ -1,37 +1,19 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf, inOrderOfKeys, type WithKeyPosition } from '../../find-by-ids.ts';
 
-/** A human of the enterprise. */
-export interface UserRecord {
-  readonly id: string;
-  readonly enterpriseId: string;
-  readonly email: string;
-  readonly name: string | null;
-  readonly createdAt: Date;
-  /** The time of its deletion, after which it is only the author of its objects; null: not deleted. */
-  readonly deletedAt: Date | null;
-}
+/** A human of the enterprise. `deletedAt` set: it is only the author of its objects. */
+export type UserRecord = Row<'User'>;
 
-/** A principal that is not a human. `organizationId` null: enterprise-scoped. */
-export interface ServiceUserRecord {
-  readonly id: string;
-  readonly enterpriseId: string;
-  readonly organizationId: string | null;
-  readonly name: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  /** As {@link UserRecord.deletedAt}. */
-  readonly deletedAt: Date | null;
-}
+/** A principal that is not a human. `organizationId` null: enterprise-scoped. `deletedAt`: as of a user. */
+export type ServiceUserRecord = Row<'ServiceUser'>;
 
 /** The columns of a {@link UserRecord} of a `user_account` aliased `u`. */
-export const userColumns = `u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.created_at as "createdAt",
-  u.deleted_at as "deletedAt"`;
+export const userColumns = selectFields('User', 'u', fieldsOf('User'));
 
 /** The columns of a {@link ServiceUserRecord} of a `service_user` aliased `s`. */
-export const serviceUserColumns = `s.id, s.enterprise_id as "enterpriseId", s.organization_id as "organizationId", s.name,
-  s.created_at as "createdAt", s.expires_at as "expiresAt", s.deleted_at as "deletedAt"`;
+export const serviceUserColumns = selectFields('ServiceUser', 's', fieldsOf('ServiceUser'));
 
 // A user is visible to viewers that share an organization with it, and to viewers that may see all users of the
 // enterprise. As an author, a deleted user is visible to every viewer who can read its object, because its memberships

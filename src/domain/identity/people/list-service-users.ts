@@ -10,6 +10,7 @@ import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { inLivingOrganization } from '../organizations/scope.ts';
 import { requireUsable } from '../organizations/use-organization.ts';
 import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
+import { resolveOrganizationId } from './list-users.ts';
 
 /** Conditions on service users. */
 export interface ServiceUserFilter {
@@ -29,15 +30,10 @@ export async function listServiceUsers(
   request: PageRequest,
   limits: PageLimits,
 ): Promise<Page<ServiceUserRecord>> {
-  const { viewer } = context;
   requireManagingAll(context);
-  if (filter.organizationId == null) return readPage(context, null, filter, request, limits);
-  const [organization] = await context.store.query<{ id: string }>(
-    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
-    [parseId('organization', filter.organizationId), viewer.enterpriseId],
-  );
-  if (!organization) throw notFound('organization');
-  return readPage(context, organization.id, filter, request, limits);
+  const { organizationId } = filter;
+  const inOrganization = organizationId == null ? null : await resolveOrganizationId(context, organizationId);
+  return readPage(context, inOrganization, filter, request, limits);
 }
 
 /**

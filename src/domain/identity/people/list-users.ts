@@ -160,12 +160,14 @@ export async function readUser(
   return user;
 }
 
-// A viewer that may see the enterprise's members may see those of organizations that it may not use.
-async function resolveOrganizationId(context: Context, id: string): Promise<string> {
-  const [organization] = await context.store.query<{ id: string }>(
-    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
-    [parseId('organization', id), context.viewer.enterpriseId],
-  );
+/**
+ * Returns the unprefixed id of an organization of the enterprise: a viewer that manages the enterprise's principals may see those
+ * of organizations that it may not use. Throws NOT_FOUND.
+ */
+export async function resolveOrganizationId(context: Context, id: string): Promise<string> {
+  const bare = parseId('organization', id);
+  const where = { id: bare ?? '', enterpriseId: context.viewer.enterpriseId, deletedAt: null };
+  const organization = bare && (await context.store.prisma.organization.findFirst({ where, select: { id: true } }));
   if (!organization) throw notFound('organization');
   return organization.id;
 }

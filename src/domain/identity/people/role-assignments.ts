@@ -100,10 +100,11 @@ export async function assignRoleIn(context: Context, tx: Transaction, input: Ass
   await requireNotAbove(context, input.principal, tx);
   if (before?.roleId === role.id) return;
   const { id: targetId } = principal;
-  if (before) await tx.query('update role_assignment set role_id = $2 where id = $1', [before.id, role.id]);
+  const data = { roleId: role.id };
+  if (before) await tx.prisma.roleAssignment.update({ where: { id: before.id }, data, select: { id: true } });
   else await insertAssignment(context, tx, { principal, organizationId, roleId: role.id });
-  const data = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
-  await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data });
+  const roles = before ? { role: role.id, roleBefore: before.roleId } : { role: role.id };
+  await audit(context, tx, assignAction(principal, organizationId, !before), { organizationId, targetId, data: roles });
   await announceKeyChange(context, tx);
 }
 
@@ -124,7 +125,7 @@ export async function unassignRole(
     await requireNotAbove(context, input.principal, tx);
     const role = await findRole(context, before.roleId, tx);
     if (!role) throw new Error(`The assignment ${before.id} is of a role that is not its enterprise's.`);
-    await tx.query('delete from role_assignment where id = $1', [before.id]);
+    await tx.prisma.roleAssignment.delete({ where: { id: before.id }, select: { id: true } });
     const target = { organizationId, targetId: principal.id, data: { role: null, roleBefore: before.roleId } };
     await audit(context, tx, unassignAction(principal, organizationId), target);
     await announceKeyChange(context, tx);
@@ -174,10 +175,9 @@ function requireAssigning(context: Context, holder: RoleHolder): void {
 
 async function resolveOrganizationId(context: Context, tx: Transaction, id: string | null): Promise<string | null> {
   if (id === null) return null;
-  const [organization] = await tx.query<{ id: string }>(
-    'select id from organization where id = $1 and enterprise_id = $2 and deleted_at is null',
-    [parseId('organization', id), context.viewer.enterpriseId],
-  );
+  const bare = parseId('organization', id);
+  const where = { id: bare ?? '', enterpriseId: context.viewer.enterpriseId, deletedAt: null };
+  const organization = bare && (await tx.prisma.organization.findFirst({ where, select: { id: true } }));
   if (!organization) throw notFound('organization');
   return organization.id;
 }
@@ -192,11 +192,8 @@ async function findAssignment(
   { column, id }: LockedPrincipal,
   organizationId: string | null,
 ): Promise<{ id: string; roleId: string } | null> {
-  const [row] = await tx.query<{ id: string; roleId: string }>(
-    `select id, role_id as "roleId" from role_assignment where ${column} = $1 and organization_id is not distinct from $2`,
-    [id, organizationId],
-  );
-  return row ?? null;
+  const where = { [fieldOf(column)]: id, organizationId };
+  return tx.prisma.roleAssignment.findFirst({ where, select: { id: true, roleId: true } });
 }
 
 async function insertAssignment(
@@ -204,12 +201,14 @@ async function insertAssignment(
   tx: Transaction,
   input: { principal: LockedPrincipal; organizationId: string | null; roleId: string },
 ): Promise<void> {
-  await tx.query(
-    `insert into role_assignment (id, enterprise_id, organization_id, ${input.principal.column}, role_id, created_at)
-     values ($1, $2, $3, $4, $5, $6::timestamptz)`,
-    [newId(), context.viewer.enterpriseId, input.organizationId, input.principal.id, input.roleId, context.now()],
-  );
+  const { principal, organizationId, roleId } = input;
+  const { enterpriseId } = context.viewer;
+  const holder = { [fieldOf(principal.column)]: principal.id };
+  const data = { id: newId(), enterpriseId, organizationId, roleId, createdAt: context.now(), ...holder };
+  await tx.prisma.roleAssignment.create({ data, select: { id: true } });
 }
+
+const fieldOf = (column: LockedPrincipal['column']) => (column === 'user_id' ? 'userId' : 'serviceUserId');
 
 function assignAction({ column }: LockedPrincipal, organizationId: string | null, isFirst: boolean): AuditAction {
   if (column === 'service_user_id') return 'assign_service_user_role';

@@ -7,38 +7,32 @@ import {
 import { hasPermission, type Viewer } from '../../../auth/viewer.ts';
 import { MissingPermissionError, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
+import { columnOf, fieldsOf, type Row } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 
+const roleFields = fieldsOf('Role', ['enterpriseId']);
+type RoleFields = Pick<Row<'Role'>, (typeof roleFields)[number]>;
+
 /** A named set of permissions. Built-in roles have a word as their id and belong to no enterprise. */
-export interface RoleRecord {
-  readonly id: string;
-  readonly name: string;
+export interface RoleRecord extends RoleFields {
   readonly scope: 'enterprise' | 'organization';
   readonly permissions: readonly RolePermission[];
   readonly isBuiltIn: boolean;
-  /** 1 after creation; each change adds 1. */
-  readonly version: number;
-  readonly createdAt: Date;
 }
+
+const prefixed = <F extends string>(field: F) =>
+  `role${field.charAt(0).toUpperCase()}${field.slice(1)}` as `role${Capitalize<F>}`;
 
 /**
  * The columns of a `role` aliased `r`, for {@link toRole}: prefixed, so that they can be selected with those of other
  * tables.
  */
-export const roleColumns = `r.id as "roleId", r.name as "roleName", r.scope as "roleScope",
-  r.permissions as "rolePermissions", r.enterprise_id is null as "roleIsBuiltIn", r.version as "roleVersion", r.created_at as "roleCreatedAt"`;
+export const roleColumns = `${roleFields.map((field) => `${columnOf('Role', 'r', field)} as "${prefixed(field)}"`).join(', ')},
+  ${columnOf('Role', 'r', 'enterpriseId')} is null as "roleIsBuiltIn"`;
 
 /** A row with {@link roleColumns}. */
-export interface RoleColumns {
-  readonly roleId: string;
-  readonly roleName: string;
-  readonly roleScope: RoleRecord['scope'];
-  readonly rolePermissions: readonly RolePermission[];
-  readonly roleIsBuiltIn: boolean;
-  readonly roleVersion: number;
-  readonly roleCreatedAt: Date;
-}
+export type RoleColumns = { readonly [F in keyof RoleRecord as `role${Capitalize<F>}`]: RoleRecord[F] };
 
 /** The role in a row with {@link roleColumns}. */
 export function toRole(row: RoleColumns): RoleRecord {

@@ -12,7 +12,7 @@ import { parseInput, text } from '../../input.ts';
 import { checkExpiry } from '../keys/expiry.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { useOrganization } from '../organizations/use-organization.ts';
-import { type ServiceUserRecord, serviceUserColumns } from './find-people.ts';
+import type { ServiceUserRecord } from './find-people.ts';
 import { managesServiceUsersOf, requireManagingSome } from './list-service-users.ts';
 import { lockPrincipal } from './lock-principal.ts';
 import { findRoleAssignments, type RoleAssignmentRecord, requireNotAbove } from './role-assignments.ts';
@@ -95,10 +95,7 @@ export async function createServiceUser(
 }
 
 async function readCreated(tx: Transaction, id: string): Promise<ServiceUserRecord> {
-  const [serviceUser] = await tx.query<ServiceUserRecord>(
-    `select ${serviceUserColumns} from service_user s where s.id = $1 and s.deleted_at is null`,
-    [id],
-  );
+  const serviceUser = await tx.prisma.serviceUser.findFirst({ where: { id, deletedAt: null } });
   if (!serviceUser) throw notFound('service user');
   return serviceUser;
 }
@@ -114,11 +111,7 @@ export async function updateServiceUser(
 ): Promise<ServiceUserRecord> {
   const { name } = parseInput(z.object({ name: nameSchema }), raw);
   return changing(context, id, async (tx, serviceUserId) => {
-    const [serviceUser] = await tx.query<ServiceUserRecord>(
-      `update service_user s set name = $2 where s.id = $1 returning ${serviceUserColumns}`,
-      [serviceUserId, name],
-    );
-    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const serviceUser = await tx.prisma.serviceUser.update({ where: { id: serviceUserId }, data: { name } });
     const { organizationId } = serviceUser;
     await audit(context, tx, 'update_service_user', { organizationId, targetId: serviceUserId, data: { name } });
     await announceKeyChange(context, tx);
@@ -137,17 +130,10 @@ export async function deleteServiceUser(
 ): Promise<{ readonly serviceUser: ServiceUserRecord; readonly roleAssignments: readonly RoleAssignmentRecord[] }> {
   return changing(context, id, async (tx, serviceUserId) => {
     const assignments = await findRoleAssignments(context, { serviceUserIds: [serviceUserId] }, undefined, tx);
-    const values = [serviceUserId, context.now()];
-    await tx.query('delete from role_assignment where service_user_id = $1', [serviceUserId]);
-    await tx.query(
-      'update api_key set revoked_at = $2::timestamptz where service_user_id = $1 and revoked_at is null',
-      values,
-    );
-    const [serviceUser] = await tx.query<ServiceUserRecord>(
-      `update service_user s set deleted_at = $2::timestamptz where s.id = $1 returning ${serviceUserColumns}`,
-      values,
-    );
-    if (!serviceUser) throw new Error('A locked service user is gone.');
+    const now = context.now();
+    await tx.prisma.roleAssignment.deleteMany({ where: { serviceUserId } });
+    await tx.prisma.apiKey.updateMany({ where: { serviceUserId, revokedAt: null }, data: { revokedAt: now } });
+    const serviceUser = await tx.prisma.serviceUser.update({ where: { id: serviceUserId }, data: { deletedAt: now } });
     const { organizationId, name } = serviceUser;
     await audit(context, tx, 'delete_service_user', { organizationId, targetId: serviceUserId, data: { name } });
     await announceKeyChange(context, tx);

@@ -71,10 +71,7 @@ export async function createUser(
 }
 
 async function readCreated(tx: Transaction, id: string): Promise<UserRecord> {
-  const [user] = await tx.query<UserRecord>(
-    `select ${userColumns} from user_account u where u.id = $1 and u.deleted_at is null`,
-    [id],
-  );
+  const user = await tx.prisma.user.findFirst({ where: { id, deletedAt: null } });
   if (!user) throw notFound('user');
   return user;
 }
@@ -166,16 +163,9 @@ async function insertRoles(
   users: readonly UserRecord[],
   assignment: { organizationId: string | null; roleId: string },
 ): Promise<void> {
-  await tx.query(
-    `insert into role_assignment (id, enterprise_id, organization_id, user_id, role_id, created_at)
-     select id, $1, $2, user_id, $3, $6::timestamptz from unnest($4::text[], $5::text[]) input(id, user_id)`,
-    [
-      context.viewer.enterpriseId,
-      assignment.organizationId,
-      assignment.roleId,
-      users.map(newId),
-      users.map(({ id }) => id),
-      context.now(),
-    ],
-  );
+  const { enterpriseId } = context.viewer;
+  const createdAt = context.now();
+  await tx.prisma.roleAssignment.createMany({
+    data: users.map(({ id: userId }) => ({ id: newId(), enterpriseId, ...assignment, userId, createdAt })),
+  });
 }

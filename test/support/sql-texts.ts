@@ -4,6 +4,9 @@ import ts from 'typescript';
 
 const root = resolve(import.meta.dirname, '../../src');
 
+/** Texts that stand for the parts of composed statements: by file, or `all`, and then by the expression of the part. */
+export type Representatives = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** A statement in the source. `sql` null: its text depends on values of a call. */
 export interface SqlText {
   /** `file:line` */
@@ -13,16 +16,17 @@ export interface SqlText {
 
 /**
  * Returns the statements in src/ that are string or template literals. Interpolated expressions are evaluated if their values do
- * not depend on a call of the enclosing function: literals, constants of modules, and exported functions of such values.
+ * not depend on a call of the enclosing function: literals, constants of modules, and exported functions of such values. The
+ * others have the text of `representatives`.
  */
-export async function readSqlTexts(): Promise<SqlText[]> {
+export async function readSqlTexts(representatives: Representatives): Promise<SqlText[]> {
   const found: SqlText[] = [];
   for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted()) {
     if (!path.endsWith('.ts') || path.startsWith('store/generated')) continue;
     const file = sourceOf(join(root, path));
     for (const node of literalsIn(file)) {
       const line = file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1;
-      const value = await evaluate(node, file).catch((error: unknown) => {
+      const value = await evaluate(node, file, representativesOf(file, representatives)).catch((error: unknown) => {
         if (error === unknown) return null;
         throw error;
       });
@@ -61,15 +65,26 @@ function literalsIn(file: ts.SourceFile): ts.Expression[] {
   return found;
 }
 
-async function evaluate(node: ts.Expression, file: ts.SourceFile): Promise<unknown> {
+const representativesOf = (file: ts.SourceFile, { all, ...byFile }: Representatives): ReadonlyMap<string, string> =>
+  new Map(Object.entries({ ...all, ...byFile[relative(root, file.fileName)] }));
+
+const noRepresentatives: ReadonlyMap<string, string> = new Map();
+
+async function evaluate(
+  node: ts.Expression,
+  file: ts.SourceFile,
+  representatives = noRepresentatives,
+): Promise<unknown> {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text.replaceAll('_', ''));
   if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node) || ts.isParenthesizedExpression(node))
     return evaluate(node.expression, file);
   if (ts.isTemplateExpression(node)) {
     let text = node.head.text;
-    for (const { expression, literal } of node.templateSpans)
-      text += `${await evaluate(expression, file)}${literal.text}`;
+    for (const { expression, literal } of node.templateSpans) {
+      const part = representatives.get(expression.getText(file)) ?? (await evaluate(expression, file));
+      text += `${part}${literal.text}`;
+    }
     return text;
   }
   if (ts.isPropertyAccessExpression(node)) {

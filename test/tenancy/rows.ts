@@ -13,7 +13,7 @@ const ofNobody = new Set([
   '_prisma_migrations',
   'installation',
   'rate_limit',
-  'offset_walk',
+  'paging_snapshot',
   'worker',
   'automation_feed',
   'automation_progress',

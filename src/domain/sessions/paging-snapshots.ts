@@ -1,3 +1,4 @@
+import { type Row, selectFields } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
 
@@ -11,17 +12,15 @@ const freshMs = 30_000;
  */
 const settlingMs = 60_000;
 
+const snapshotFields = ['settledAt', 'settledId', 'headCount'] as const;
+
 /**
  * Paging snapshot of a list by offset: the start of the list when its page at offset 0 was read. The list grows at its
  * head, so that the 300th session is another one a moment later; offsets count from the snapshot instead. `settledAt`
  * and `settledId` belong to the newest session before which none can be inserted any more, null if there is none.
  * `headCount` sessions were newer.
  */
-export interface PagingSnapshot {
-  readonly settledAt: Date | null;
-  readonly settledId: string | null;
-  readonly headCount: number;
-}
+export type PagingSnapshot = Pick<Row<'PagingSnapshot'>, (typeof snapshotFields)[number]>;
 
 /** A list, and the key and filter that its paging snapshot belongs to. `conditions` are on a `session` aliased `s`. */
 export interface OffsetList {
@@ -34,9 +33,9 @@ export interface OffsetList {
 }
 
 /** The columns of a {@link PagingSnapshot} of a row aliased `w`. */
-const snapshotColumns = 'w.settled_at as "settledAt", w.settled_id as "settledId", w.head_count as "headCount"';
+const snapshotColumns = selectFields('PagingSnapshot', 'w', snapshotFields);
 
-const find = `select ${snapshotColumns} from offset_walk w where w.key = $1 and w.started_at >= $2::timestamptz`;
+const find = `select ${snapshotColumns} from paging_snapshot w where w.key = $1 and w.started_at >= $2::timestamptz`;
 
 /**
  * Returns the paging snapshot that an offset above 0 counts from; null: there is none, and the offset counts from the
@@ -67,11 +66,11 @@ export function replaceSnapshotSql(context: Context, list: OffsetList, bind: Bin
       select (select created_at from settled) as settled_at, (select id from settled) as settled_id,
              (select count(*)::int from session s where ${where} and s.created_at >= ${settledBefore}) as head_count),
     kept as (
-      insert into offset_walk (key, organization_id, ${columns})
+      insert into paging_snapshot (key, organization_id, ${columns})
       select ${key}, ${bind(list.organizationId)}::text, settled_at, settled_id, head_count,
              ${bind(context.now())}::timestamptz
         from replacement where not exists (
-          select from offset_walk w where w.key = ${key} and w.started_at >= ${bind(past(context, freshMs))}::timestamptz
+          select from paging_snapshot w where w.key = ${key} and w.started_at >= ${bind(past(context, freshMs))}::timestamptz
              and (w.settled_id, w.head_count) is not distinct from (replacement.settled_id, replacement.head_count))
       on conflict (key) do update set (${columns}) = (${columns.replaceAll(/\w+/g, 'excluded.$&')}))`;
 }
@@ -82,5 +81,7 @@ function past({ now }: Pick<Context, 'now'>, ms: number): Date {
 
 /** Deletes expired paging snapshots. */
 export async function deleteOldPagingSnapshots(context: Pick<Context, 'store' | 'now'>): Promise<void> {
-  await context.store.execute('delete from offset_walk where started_at < $1::timestamptz', [past(context, lifeMs)]);
+  await context.store.execute('delete from paging_snapshot where started_at < $1::timestamptz', [
+    past(context, lifeMs),
+  ]);
 }

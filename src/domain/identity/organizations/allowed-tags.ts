@@ -155,10 +155,8 @@ async function changeIn(
   const isDefaultAllowed = wanted.defaultTag === null || wanted.allowedTags.includes(wanted.defaultTag);
   const after: TagRules = isDefaultAllowed ? wanted : { ...wanted, defaultTag: null };
   if (JSON.stringify(after) === JSON.stringify(before)) return before;
-  await tx.query(
-    `update organization set allowed_tags = $2::text[], default_tag = $3, updated_at = $4::timestamptz where id = $1`,
-    [id, after.allowedTags, after.defaultTag, context.now()],
-  );
+  const data = { ...after, allowedTags: [...after.allowedTags], updatedAt: context.now() };
+  await tx.prisma.organization.update({ where: { id: id ?? '' }, data, select: { id: true } });
   await audit(context, tx, 'update_org_settings', {
     organizationId: id,
     ...(id === null ? {} : { targetId: id }),

@@ -81,16 +81,9 @@ export async function writeOrganization(
     const before = await lockOrganization(context, tx, id);
     const names = ownNames.filter((name) => change[name] !== undefined && change[name] !== before[name]);
     if (names.length === 0) return before;
-    const changes = Object.fromEntries(names.map((name) => [name, change[name]]));
-    const after: OrganizationRecord = { ...before, ...changes, updatedAt: context.now() };
-    await tx.query(
-      `update organization set name = $2, max_cycle_acu_limit = $3::bigint, max_session_acu_limit = $4::bigint,
-              default_agent = $5, updated_at = $6::timestamptz, max_concurrent_sessions = $7::int where id = $1`,
-      [
-        ...[after.id, after.name, after.maxCycleAcuLimit, after.maxSessionAcuLimit, after.defaultAgent],
-        ...[after.updatedAt, after.maxConcurrentSessions],
-      ],
-    );
+    const changes = { ...Object.fromEntries(names.map((name) => [name, change[name]])), updatedAt: context.now() };
+    const after: OrganizationRecord = { ...before, ...changes };
+    await tx.prisma.organization.update({ where: { id: after.id }, data: changes, select: { id: true } });
     const data = Object.fromEntries(
       names.flatMap((name) => [
         [name, after[name]],
@@ -114,10 +107,8 @@ export async function deleteOrganization(context: Context, id: string): Promise<
   return context.store.transact(async (tx) => {
     const organization = await lockOrganization(context, tx, id);
     const updatedAt = context.now();
-    await tx.query('update organization set deleted_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1', [
-      organization.id,
-      updatedAt,
-    ]);
+    const data = { deletedAt: updatedAt, updatedAt };
+    await tx.prisma.organization.update({ where: { id: organization.id }, data, select: { id: true } });
     await audit(context, tx, 'delete_org', {
       organizationId: organization.id,
       targetId: organization.id,

@@ -40,10 +40,8 @@ export async function setEnterpriseAcuLimit(
     );
     const before = row?.limit ?? null;
     if (maxCycleAcuLimit === undefined || maxCycleAcuLimit === before) return before;
-    await tx.query('update enterprise set max_cycle_acu_limit = $2::bigint where id = $1', [
-      viewer.enterpriseId,
-      maxCycleAcuLimit,
-    ]);
+    const change = { where: { id: viewer.enterpriseId }, data: { maxCycleAcuLimit } };
+    await tx.prisma.enterprise.update({ ...change, select: { id: true } });
     await audit(context, tx, 'update_enterprise_settings', {
       organizationId: null,
       targetId: viewer.enterpriseId,

@@ -26,11 +26,11 @@ export type IpAccessListContext = Pick<Context, 'store' | 'notifier' | 'now' | '
  */
 export async function getIpAccessList(context: IpAccessListContext): Promise<readonly string[]> {
   requireEnterprisePermission(context.viewer, permissionFor.viewIpAccessList);
-  const [row] = await context.store.query<{ ranges: string[] }>(
-    'select ip_ranges as ranges from enterprise where id = $1',
-    [context.viewer.enterpriseId],
-  );
-  return row?.ranges ?? [];
+  const { ipRanges } = await context.store.prisma.enterprise.findFirstOrThrow({
+    where: { id: context.viewer.enterpriseId },
+    select: { ipRanges: true },
+  });
+  return ipRanges;
 }
 
 /**
@@ -146,7 +146,8 @@ async function writeRanges(
   after: readonly string[],
 ): Promise<void> {
   const { enterpriseId } = context.viewer;
-  await tx.query('update enterprise set ip_ranges = $2::text[] where id = $1', [enterpriseId, [...after]]);
+  const data = { ipRanges: [...after] };
+  await tx.prisma.enterprise.update({ where: { id: enterpriseId }, data, select: { id: true } });
   const had = new Set(before);
   const has = new Set(after);
   await audit(context, tx, 'update_enterprise_settings', {

@@ -64,7 +64,7 @@ export interface WindowOptions {
   readonly theme?: 'light' | 'dark';
 }
 
-/** What the browser of a new window has stored, as Playwright takes it. */
+/** The cookies and `localStorage` of a new window. */
 type StorageState = Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string | undefined>;
 
 // Two frames later, elements that measure themselves have done so, and fields have their colours.
@@ -143,6 +143,7 @@ export async function openSignedIn(
     const storageState = await signedInState(test, token);
     const window = await openWindow(browser, test, { ...options, storageState });
     await window.page.goto(at);
+    await window.page.locator('#main').waitFor();
     return window;
   }
   const window = await openWindow(browser, test, options);

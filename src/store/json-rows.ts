@@ -10,18 +10,18 @@ export interface JsonValues<T> {
  * Rows of a table as JSON arrays. For a client of the database, a row of many columns costs several times as much as one JSON value,
  * and an object also repeats the names.
  */
-export interface JsonRow<T, Given extends keyof T & string, More extends keyof T & string> {
+export interface JsonRow<T, Known extends keyof T & string, More extends keyof T & string> {
   /** The SQL expression of the array for a row of this alias. `more`: the expressions of the members that are not fields. */
   sql(alias: string, ...more: [More] extends [never] ? [] : [more: Readonly<Record<More, string>>]): string;
   /** Turns an array into a record. */
-  read(values: JsonValues<T>, ...given: [Given] extends [never] ? [] : [given: Pick<T, Given>]): T;
+  read(values: JsonValues<T>, ...known: [Known] extends [never] ? [] : [known: Pick<T, Known>]): T;
 }
 
 /** The members of a {@link JsonRow}. */
-interface JsonRowMembers<F extends string, Given extends string, More extends string> {
+interface JsonRowMembers<F extends string, Known extends string, More extends string> {
   readonly fields: readonly F[];
   /** Fields that are not in the array, because the reader knows their values. */
-  readonly given?: readonly Given[];
+  readonly known?: readonly Known[];
   /** Members after the fields, which are not fields of the model. */
   readonly more?: readonly More[];
 }
@@ -39,18 +39,18 @@ export const jsonRow =
   <M extends Model, T extends { readonly [K in keyof T]: K extends Field<M> ? Row<M>[K] : unknown }>(model: M) =>
   <
     F extends Field<M> & keyof T,
-    Given extends Field<M> & keyof T = never,
+    Known extends Field<M> & keyof T = never,
     More extends Exclude<keyof T, Field<M>> & string = never,
   >({
     fields,
-    given = [],
+    known = [],
     more = [],
-  }: JsonRowMembers<F, Given, More> & Complete<T, F | Given | More>): JsonRow<T, Given, More> => ({
+  }: JsonRowMembers<F, Known, More> & Complete<T, F | Known | More>): JsonRow<T, Known, More> => ({
     sql: (alias, expressions: Readonly<Record<string, string>> = {}) => {
       const values = fields.map((field) => expressionOf(model, alias, field));
       return `json_build_array(${[...values, ...more.map((name) => expressions[name])].join(', ')})`;
     },
-    read: compileReader(model, fields, given, more) as unknown as JsonRow<T, Given, More>['read'],
+    read: compileReader(model, fields, known, more) as unknown as JsonRow<T, Known, More>['read'],
   });
 
 /**
@@ -64,7 +64,7 @@ function expressionOf<M extends Model>(model: M, alias: string, field: Field<M>)
   return type === 'timestamptz' ? `round(date_part('epoch', ${column}) * 1000)` : column;
 }
 
-type Reader = (values: readonly unknown[], given?: object) => object;
+type Reader = (values: readonly unknown[], known?: object) => object;
 
 /**
  * Writes the function as an object literal and compiles it once: a loop over the names takes four times as long for each row. The
@@ -73,11 +73,11 @@ type Reader = (values: readonly unknown[], given?: object) => object;
 function compileReader<M extends Model>(
   model: M,
   fields: readonly Field<M>[],
-  given: readonly string[],
+  known: readonly string[],
   more: readonly string[],
 ): Reader {
   const members = [
-    ...given.map((name) => [name, `given.${name}`]),
+    ...known.map((name) => [name, `known.${name}`]),
     ...fields.map((field, n) => [field, isTime(model, field) ? `time(values[${n}])` : `values[${n}]`]),
     ...more.map((name, n) => [name, `values[${fields.length + n}]`]),
   ];
@@ -85,7 +85,7 @@ function compileReader<M extends Model>(
     if (!/^[a-z]\w*$/i.test(name)) throw new Error(`"${name}" is not a name of a member.`);
   }
   const literal = members.map(([name, value]) => `${name}: ${value}`).join(', ');
-  return new Function('time', `return (values, given) => ({ ${literal} })`)(toTime) as Reader;
+  return new Function('time', `return (values, known) => ({ ${literal} })`)(toTime) as Reader;
 }
 
 const isTime = <M extends Model>(model: M, field: Field<M>): boolean => sqlTypeOf(model, field) === 'timestamptz';

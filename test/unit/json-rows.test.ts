@@ -6,7 +6,7 @@ it('reads the values of its own array by the names of the fields', () => {
   const row = jsonRow<
     'Organization',
     Pick<Row<'Organization'>, 'id' | 'createdAt' | 'deletedAt'> & { readonly size: number }
-  >('Organization')({ fields: ['deletedAt', 'createdAt'], given: ['id'], more: ['size'] });
+  >('Organization')({ fields: ['deletedAt', 'createdAt'], known: ['id'], more: ['size'] });
   const time = "round(date_part('epoch', o.deleted_at) * 1000), round(date_part('epoch', o.created_at) * 1000)";
   expect(row.sql('o', { size: 'count(*)' })).toBe(`json_build_array(${time}, count(*))`);
   const values: object = [null, 5, 3];

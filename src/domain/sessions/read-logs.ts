@@ -16,7 +16,7 @@ export interface LogRange {
 
 const entryInJson = jsonRow<'LogEntry', LogEntry>('LogEntry')({
   fields: fieldsOf('LogEntry', ['sessionId']),
-  given: ['sessionId'],
+  known: ['sessionId'],
 });
 
 /** The value of {@link rangeAsJson}. */
@@ -42,8 +42,8 @@ export function rangeAsJson(session: string, range: LogRange, bind: Bind): strin
 
 /** Turns the value of {@link rangeAsJson} of a session into entries. */
 export function toEntries(sessionId: string, values: EntriesInJson): LogEntry[] {
-  const given = { sessionId };
-  return (values ?? []).map((each) => entryInJson.read(each, given));
+  const known = { sessionId };
+  return (values ?? []).map((each) => entryInJson.read(each, known));
 }
 
 /**

@@ -15,7 +15,7 @@ import { sessionWithChildrenInJson } from './session-json.ts';
 const maxFastPathLength = 16_384;
 
 /** The fields of an entry that {@link PendingMessage} has. */
-const askedFields = ['sessionId', 'id', 'userId', 'serviceUserId', 'serviceKeyId', 'createdAt'] as const;
+const messageFields = ['sessionId', 'id', 'userId', 'serviceUserId', 'serviceKeyId', 'createdAt'] as const;
 
 // `locked` takes all locks of a session at once, by its first message, and skips a session that another transaction has
 // locked. The statement therefore never waits, no session delays the messages to others, and a session that it has seen
@@ -53,8 +53,8 @@ const statement = `
       from locked where s.id = locked."sessionId"
     returning s.id, s.organization_id, ${sessionWithChildrenInJson.sql('s', { childIds })} as session),
   added as (
-    insert into log_entry (seq, kind, message_type, body, ${columnsOf('LogEntry', askedFields)})
-    select head.first + asked."nth" - 1, 'MESSAGE', 'user_message', asked."message", ${namesOf('asked', askedFields)}
+    insert into log_entry (seq, kind, message_type, body, ${columnsOf('LogEntry', messageFields)})
+    select head.first + asked."nth" - 1, 'MESSAGE', 'user_message', asked."message", ${namesOf('asked', messageFields)}
       from asked join head on head.session_id = asked."sessionId"),
   audited as (
     ${insertAuditEntry}

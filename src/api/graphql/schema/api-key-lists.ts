@@ -1,12 +1,11 @@
 import { type KeyListScope, keysOf } from '../../../domain/identity/keys/list-api-keys.ts';
 import type { ListOrder } from '../../../domain/sorted-pages.ts';
-import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { ApiKey } from './api-keys.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { ApiKeyKindEnum, ApiKeyStatusEnum } from './enums.ts';
-import { createdBounds, orderInput, parseListFilter, readId } from './list-inputs.ts';
+import { createdBounds, filterInput, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { Organization } from './organization-ref.ts';
 import { ServiceUser } from './people.ts';
 import { ViewerType } from './viewer.ts';
@@ -14,21 +13,17 @@ import { ViewerType } from './viewer.ts';
 /** The types of lists of ApiKey. */
 export const ApiKeyList = listTypes(ApiKey, 'ApiKey');
 
-const ApiKeyFilterInput = builder.inputType('ApiKeyFilter', {
-  description:
-    'Conditions for a list of API keys. A key must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    status: t.field({
-      type: ApiKeyStatusEnum,
-      description: 'Only keys with this status. Defaults to `ACTIVE`.',
-    }),
-    kind: t.field({ type: [ApiKeyKindEnum], description: 'Only keys of one of these kinds.' }),
-    search: t.string({ description: 'Only keys with a name that contains this text, regardless of case.' }),
-    userId: t.id({ description: 'Only keys of this user. Global ID or REST id.' }),
-    serviceUserId: t.id({ description: 'Only keys of this service user. Global ID or REST id.' }),
-    ...createdBounds(t),
+const ApiKeyFilterInput = filterInput('ApiKey', (t) => ({
+  status: t.field({
+    type: ApiKeyStatusEnum,
+    description: 'Only keys with this status. Defaults to `ACTIVE`.',
   }),
-});
+  kind: t.field({ type: [ApiKeyKindEnum], description: 'Only keys of one of these kinds.' }),
+  search: t.string({ description: 'Only keys with a name that contains this text, regardless of case.' }),
+  userId: t.id({ description: 'Only keys of this user. Global ID or REST id.' }),
+  serviceUserId: t.id({ description: 'Only keys of this service user. Global ID or REST id.' }),
+  ...createdBounds(t),
+}));
 
 const ApiKeyOrderInput = orderInput('ApiKey', 'Time when the key was created.');
 

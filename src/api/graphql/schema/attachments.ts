@@ -4,7 +4,7 @@ import { attachmentLink } from '../../../domain/sessions/attachments/links.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { AttachmentSourceEnum } from './enums.ts';
-import { createdBounds, orderInput, parseListFilter } from './list-inputs.ts';
+import { createdBounds, filterInput, orderInput, parseListFilter } from './list-inputs.ts';
 import { viewsSession } from './needs.ts';
 import { restIdField } from './organization-ref.ts';
 import { Session } from './sessions.ts';
@@ -35,17 +35,14 @@ builder.node(Attachment, {
   }),
 });
 
-const AttachmentFilterInput = builder.inputType('AttachmentFilter', {
-  description: 'Conditions for a list of attachments. An attachment must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only files with a name that contains this text, regardless of case.' }),
-    source: t.field({
-      type: AttachmentSourceEnum,
-      description: 'Only files from this origin: uploaded by a user or created by the agent.',
-    }),
-    ...createdBounds(t),
+const AttachmentFilterInput = filterInput('Attachment', (t) => ({
+  search: t.string({ description: 'Only files with a name that contains this text, regardless of case.' }),
+  source: t.field({
+    type: AttachmentSourceEnum,
+    description: 'Only files from this origin: uploaded by a user or created by the agent.',
   }),
-});
+  ...createdBounds(t),
+}));
 
 const AttachmentOrderInput = orderInput('Attachment', 'Time when the attachment was created.');
 

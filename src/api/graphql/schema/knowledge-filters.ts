@@ -1,29 +1,25 @@
 import type { FolderFilter } from '../../../domain/library/knowledge/folders.ts';
-import { builder } from '../builder.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { createdBounds, createdMembers, orderInput, parseListFilter, readId } from './list-inputs.ts';
+import { createdBounds, createdMembers, filterInput, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { accessTypeDescription } from './scope-input.ts';
 
 /** The input KnowledgeNoteFilter, which all lists of notes take. */
-export const KnowledgeNoteFilterInput = builder.inputType('KnowledgeNoteFilter', {
-  description: 'Conditions for a list of notes. An item must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({
-      description: 'Only notes whose name, trigger or body contains this text, regardless of case.',
-    }),
-    folderId: t.id({ description: 'Only notes directly in this folder. Global ID or REST id.' }),
-    folderPath: t.string({
-      description:
-        'Only notes directly in the folder with this path, for example `Backend/Databases`. `/` stands for notes without a folder.',
-    }),
-    pinnedRepo: t.string({
-      description: 'Only notes pinned to this repository, for example `owner/repo`, or to `all` repositories.',
-    }),
-    accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
-    isEnabled: t.boolean({ description: 'If true, only notes that agents receive. If false, only disabled notes.' }),
-    ...createdMembers(t),
+export const KnowledgeNoteFilterInput = filterInput('KnowledgeNote', (t) => ({
+  search: t.string({
+    description: 'Only notes whose name, trigger or body contains this text, regardless of case.',
   }),
-});
+  folderId: t.id({ description: 'Only notes directly in this folder. Global ID or REST id.' }),
+  folderPath: t.string({
+    description:
+      'Only notes directly in the folder with this path, for example `Backend/Databases`. `/` stands for notes without a folder.',
+  }),
+  pinnedRepo: t.string({
+    description: 'Only notes pinned to this repository, for example `owner/repo`, or to `all` repositories.',
+  }),
+  accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
+  isEnabled: t.boolean({ description: 'If true, only notes that agents receive. If false, only disabled notes.' }),
+  ...createdMembers(t),
+}));
 
 /** The input KnowledgeNoteOrder, which all lists of notes take. */
 export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'Time when the note was created.', {
@@ -31,16 +27,13 @@ export const KnowledgeNoteOrderInput = orderInput('KnowledgeNote', 'Time when th
 });
 
 /** The input KnowledgeFolderFilter, which all lists of folders take. */
-export const KnowledgeFolderFilterInput = builder.inputType('KnowledgeFolderFilter', {
-  description: 'Conditions for a list of folders. An item must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only folders whose name contains this text, regardless of case.' }),
-    parentId: t.id({ description: 'Only direct subfolders of this folder. Global ID or REST id.' }),
-    hasParent: t.boolean({ description: 'If true, only subfolders. If false, only top-level folders.' }),
-    accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
-    ...createdBounds(t),
-  }),
-});
+export const KnowledgeFolderFilterInput = filterInput('KnowledgeFolder', (t) => ({
+  search: t.string({ description: 'Only folders whose name contains this text, regardless of case.' }),
+  parentId: t.id({ description: 'Only direct subfolders of this folder. Global ID or REST id.' }),
+  hasParent: t.boolean({ description: 'If true, only subfolders. If false, only top-level folders.' }),
+  accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
+  ...createdBounds(t),
+}));
 
 /** The input KnowledgeFolderOrder, which all lists of folders take. */
 export const KnowledgeFolderOrderInput = orderInput('KnowledgeFolder', 'Time when the folder was created.', {

@@ -1,4 +1,4 @@
-import type { ArgBuilder, InputRef } from '@pothos/core';
+import type { ArgBuilder, InputFieldMap, InputRef } from '@pothos/core';
 import { refuse } from '../../../common/errors.ts';
 import { type IdKind, parseId } from '../../../domain/ids.ts';
 import type { Creators, ListFilter } from '../../../domain/list-filter.ts';
@@ -6,6 +6,7 @@ import type { ListOrder } from '../../../domain/sorted-pages.ts';
 import { builder, type SchemaTypes } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { OrderDirectionEnum } from './enums.ts';
+import { nounOf } from './nouns.ts';
 
 type Maybe<T> = T | null | undefined;
 type Fields = PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'InputObject'>;
@@ -36,6 +37,15 @@ export function orderInput<F extends string = never>(
   });
   // Its values are those of the enum; the library cannot infer them from a type parameter.
   return order as unknown as InputRef<ListOrder<F | 'createdAt'>>;
+}
+
+/** The input XFilter of the lists of X. */
+export function filterInput<F extends InputFieldMap>(name: string, fields: (t: Fields) => F) {
+  const matching = 'An item must meet every condition; of a list of values, one is enough.';
+  return builder.inputType(`${name}Filter`, {
+    description: `Conditions for a list of ${nounOf(name).plural}. ${matching}`,
+    fields,
+  });
 }
 
 /** The arguments of every list besides those of its page. `default`: the default order. */

@@ -14,7 +14,7 @@ import type { GraphqlContext } from '../context.ts';
 import { toInt } from '../whole-number.ts';
 import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { createdBounds, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { createdBounds, filterInput, listArgs, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { boundary } from './needs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
 import { MemberList } from './people.ts';
@@ -76,18 +76,14 @@ builder.node(Organization, {
   }),
 });
 
-const MemberFilterInput = builder.inputType('MemberFilter', {
-  description:
-    'Conditions for a list of members. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    search: t.string({
-      description: 'Only members whose name or email address contains this text, regardless of case.',
-    }),
-    email: t.string({ description: 'Only the member with exactly this email address, regardless of case.' }),
-    roleIds: t.idList({ description: 'Only members with one of these roles in the organization.' }),
-    ...createdBounds(t),
+const MemberFilterInput = filterInput('Member', (t) => ({
+  search: t.string({
+    description: 'Only members whose name or email address contains this text, regardless of case.',
   }),
-});
+  email: t.string({ description: 'Only the member with exactly this email address, regardless of case.' }),
+  roleIds: t.idList({ description: 'Only members with one of these roles in the organization.' }),
+  ...createdBounds(t),
+}));
 
 const MemberOrderInput = orderInput('Member', 'Time when the membership began.');
 
@@ -106,13 +102,10 @@ addList(Organization, 'members', {
   },
 });
 
-const OrganizationFilterInput = builder.inputType('OrganizationFilter', {
-  description: 'Conditions for a list of organizations. An item must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only organizations whose name contains this text, regardless of case.' }),
-    ...createdBounds(t),
-  }),
-});
+const OrganizationFilterInput = filterInput('Organization', (t) => ({
+  search: t.string({ description: 'Only organizations whose name contains this text, regardless of case.' }),
+  ...createdBounds(t),
+}));
 
 const OrganizationOrderInput = orderInput('Organization', 'Time when the organization was created.', {
   name: 'The first 64 characters of the name, regardless of case.',

@@ -10,7 +10,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { addList, type ListArgs, listTypes } from './add-list.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { orderInput, readIds, requireShortLists } from './list-inputs.ts';
+import { filterInput, orderInput, readIds, requireShortLists } from './list-inputs.ts';
 import { organizationField, restIdField } from './organization-ref.ts';
 import { versionDescription } from './payloads.ts';
 import { Principal } from './principals.ts';
@@ -59,16 +59,12 @@ export const RoleAssignment = builder.objectRef<RoleAssignmentRecord>('RoleAssig
 
 const RoleAssignmentList = listTypes(RoleAssignment, 'RoleAssignment');
 
-const RoleAssignmentFilterInput = builder.inputType('RoleAssignmentFilter', {
-  description:
-    'Conditions for a list of role assignments. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    organizationIds: t.idList({
-      description: 'Only roles in one of these organizations, without roles on the enterprise.',
-    }),
-    roleIds: t.idList({ description: 'Only assignments of one of these roles.' }),
+const RoleAssignmentFilterInput = filterInput('RoleAssignment', (t) => ({
+  organizationIds: t.idList({
+    description: 'Only roles in one of these organizations, without roles on the enterprise.',
   }),
-});
+  roleIds: t.idList({ description: 'Only assignments of one of these roles.' }),
+}));
 
 const RoleAssignmentOrderInput = orderInput('RoleAssignment', 'Time when the role was assigned.');
 

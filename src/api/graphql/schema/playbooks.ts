@@ -3,7 +3,7 @@ import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { AccessTypeEnum } from './enums.ts';
-import { createdMembers, orderInput, parseListFilter } from './list-inputs.ts';
+import { createdMembers, filterInput, orderInput, parseListFilter } from './list-inputs.ts';
 import { Organization, organizationField, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import { accessTypeDescription, ownerDescription } from './scope-input.ts';
@@ -41,16 +41,13 @@ builder.node(Playbook, {
   }),
 });
 
-const PlaybookFilterInput = builder.inputType('PlaybookFilter', {
-  description: 'Conditions for a list of playbooks. An item must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({
-      description: 'Only playbooks with a title or macro that contains this text, regardless of case.',
-    }),
-    accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
-    ...createdMembers(t),
+const PlaybookFilterInput = filterInput('Playbook', (t) => ({
+  search: t.string({
+    description: 'Only playbooks with a title or macro that contains this text, regardless of case.',
   }),
-});
+  accessType: t.field({ type: AccessTypeEnum, description: accessTypeDescription }),
+  ...createdMembers(t),
+}));
 
 const PlaybookOrderInput = orderInput('Playbook', 'Time when the playbook was created.', {
   title: 'The first 64 characters of the title, regardless of case.',

@@ -1,25 +1,21 @@
 import { createRole, deleteRole, updateRole } from '../../../domain/identity/people/change-roles.ts';
 import { rolesOf } from '../../../domain/identity/people/list-roles.ts';
 import { globalId } from '../../../domain/ids.ts';
-import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { PermissionEnum, RoleScopeEnum } from './enums.ts';
-import { orderInput, parseListFilter } from './list-inputs.ts';
+import { filterInput, orderInput, parseListFilter } from './list-inputs.ts';
 import { Role } from './people.ts';
 
 /** The types of lists of Role. */
 export const RoleList = listTypes(Role, 'Role');
 
-const RoleFilterInput = builder.inputType('RoleFilter', {
-  description: 'Conditions for a list of roles. An item must meet every condition that is given.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only roles whose name contains this text, regardless of case.' }),
-    scope: t.field({ type: RoleScopeEnum, description: 'Only roles that can be assigned in this scope.' }),
-    isBuiltIn: t.boolean({ description: 'If true, only built-in roles. If false, only custom roles.' }),
-  }),
-});
+const RoleFilterInput = filterInput('Role', (t) => ({
+  search: t.string({ description: 'Only roles whose name contains this text, regardless of case.' }),
+  scope: t.field({ type: RoleScopeEnum, description: 'Only roles that can be assigned in this scope.' }),
+  isBuiltIn: t.boolean({ description: 'If true, only built-in roles. If false, only custom roles.' }),
+}));
 
 const RoleOrderInput = orderInput('Role', 'Time when the role was created. Built-in roles sort before all others.', {
   name: 'The first 64 characters of the name, regardless of case.',

@@ -3,7 +3,7 @@ import { type SecretRecord, secretsOf } from '../../../domain/library/secrets/se
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { SecretTypeEnum } from './enums.ts';
-import { createdMembers, orderInput, parseListFilter } from './list-inputs.ts';
+import { createdMembers, filterInput, orderInput, parseListFilter } from './list-inputs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 
@@ -36,16 +36,12 @@ builder.node(Secret, {
   }),
 });
 
-const SecretFilterInput = builder.inputType('SecretFilter', {
-  description:
-    'Conditions for a list of secrets. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only secrets with a key or note that contains this text, regardless of case.' }),
-    type: t.field({ type: [SecretTypeEnum], description: 'Only secrets of one of these types.' }),
-    isSensitive: t.boolean({ description: 'If true, only sensitive secrets. If false, only the others.' }),
-    ...createdMembers(t),
-  }),
-});
+const SecretFilterInput = filterInput('Secret', (t) => ({
+  search: t.string({ description: 'Only secrets with a key or note that contains this text, regardless of case.' }),
+  type: t.field({ type: [SecretTypeEnum], description: 'Only secrets of one of these types.' }),
+  isSensitive: t.boolean({ description: 'If true, only sensitive secrets. If false, only the others.' }),
+  ...createdMembers(t),
+}));
 
 const SecretOrderInput = orderInput('Secret', 'Time when the secret was created.', {
   key: 'The first 64 characters of the key, regardless of case.',

@@ -5,11 +5,10 @@ import {
   updateServiceUser,
 } from '../../../domain/identity/people/service-users.ts';
 import { globalId } from '../../../domain/ids.ts';
-import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { createdBounds, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { createdBounds, filterInput, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { Organization } from './organization-ref.ts';
 import { ServiceUser } from './people.ts';
 import { organizationIdOf, ScopeInput, scopeDescription } from './scope-input.ts';
@@ -19,20 +18,16 @@ const serviceUserIdDescription = 'Global ID or REST id of the service user (`ser
 /** The types of lists of ServiceUser. */
 export const ServiceUserList = listTypes(ServiceUser, 'ServiceUser');
 
-const ServiceUserFilterInput = builder.inputType('ServiceUserFilter', {
-  description:
-    'Conditions for a list of service users. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    search: t.string({ description: 'Only service users whose name contains this text, regardless of case.' }),
-    includeInactive: t.boolean({
-      description: 'True: also service users that were deleted or have expired. Left out: none of these.',
-    }),
-    roleIds: t.idList({
-      description: 'Only service users with one of these roles, on the enterprise or in any of its organizations.',
-    }),
-    ...createdBounds(t),
+const ServiceUserFilterInput = filterInput('ServiceUser', (t) => ({
+  search: t.string({ description: 'Only service users whose name contains this text, regardless of case.' }),
+  includeInactive: t.boolean({
+    description: 'True: also service users that were deleted or have expired. Left out: none of these.',
   }),
-});
+  roleIds: t.idList({
+    description: 'Only service users with one of these roles, on the enterprise or in any of its organizations.',
+  }),
+  ...createdBounds(t),
+}));
 
 const ServiceUserOrderInput = orderInput('ServiceUser', 'Time when the service user was created.');
 

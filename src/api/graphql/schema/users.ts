@@ -2,11 +2,10 @@ import { deleteUser, updateUser } from '../../../domain/identity/people/change-u
 import { usersOf } from '../../../domain/identity/people/list-users.ts';
 import { createUser, inviteUsers } from '../../../domain/identity/people/users.ts';
 import { globalId } from '../../../domain/ids.ts';
-import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
 import { Enterprise } from './enterprise-ref.ts';
-import { createdBounds, orderInput, parseListFilter, readIds } from './list-inputs.ts';
+import { createdBounds, filterInput, orderInput, parseListFilter, readIds } from './list-inputs.ts';
 import { exceptOwn } from './needs.ts';
 import { User } from './people.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
@@ -16,20 +15,16 @@ const userIdDescription = 'Global ID or REST id of the user (`user-…`).';
 /** The types of lists of User. */
 export const UserList = listTypes(User, 'User');
 
-const UserFilterInput = builder.inputType('UserFilter', {
-  description:
-    'Conditions for a list of users. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    search: t.string({
-      description: 'Only users whose name or email address contains this text, regardless of case.',
-    }),
-    email: t.string({ description: 'Only the user with exactly this email address, regardless of case.' }),
-    roleIds: t.idList({
-      description: 'Only users with one of these roles, on the enterprise or in any of its organizations.',
-    }),
-    ...createdBounds(t),
+const UserFilterInput = filterInput('User', (t) => ({
+  search: t.string({
+    description: 'Only users whose name or email address contains this text, regardless of case.',
   }),
-});
+  email: t.string({ description: 'Only the user with exactly this email address, regardless of case.' }),
+  roleIds: t.idList({
+    description: 'Only users with one of these roles, on the enterprise or in any of its organizations.',
+  }),
+  ...createdBounds(t),
+}));
 
 const UserOrderInput = orderInput('User', 'Time when the user was created.', {
   email: 'The first 64 characters of the email address, regardless of case.',

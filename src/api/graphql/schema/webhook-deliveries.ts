@@ -10,7 +10,7 @@ import { testEventType, type WebhookDeliveryType, webhookEventTypes } from '../.
 import { builder } from '../builder.ts';
 import { listTypes } from './add-list.ts';
 import { defineEnum } from './define-enum.ts';
-import { createdBounds, orderInput } from './list-inputs.ts';
+import { createdBounds, filterInput, orderInput } from './list-inputs.ts';
 import { restIdField } from './organization-ref.ts';
 import { Session } from './sessions.ts';
 
@@ -67,15 +67,11 @@ export const WebhookDelivery = builder.objectRef<WebhookDeliveryRecord>('Webhook
 export const WebhookDeliveryList = listTypes(WebhookDelivery, 'WebhookDelivery');
 
 /** The input WebhookDeliveryFilter. */
-export const WebhookDeliveryFilterInput = builder.inputType('WebhookDeliveryFilter', {
-  description:
-    'Conditions for a list of deliveries. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    status: t.field({ type: [WebhookDeliveryStatusEnum], description: 'Only deliveries with one of these statuses.' }),
-    sessionId: t.id({ description: 'Only deliveries about this session. Global ID or REST id.' }),
-    ...createdBounds(t),
-  }),
-});
+export const WebhookDeliveryFilterInput = filterInput('WebhookDelivery', (t) => ({
+  status: t.field({ type: [WebhookDeliveryStatusEnum], description: 'Only deliveries with one of these statuses.' }),
+  sessionId: t.id({ description: 'Only deliveries about this session. Global ID or REST id.' }),
+  ...createdBounds(t),
+}));
 
 /** The input WebhookDeliveryOrder. */
 export const WebhookDeliveryOrderInput = orderInput('WebhookDelivery', 'Time when the delivery was created.');

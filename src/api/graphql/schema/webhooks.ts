@@ -9,7 +9,7 @@ import { type WebhookEventType, webhookEventTypes } from '../../../domain/webhoo
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { defineEnum } from './define-enum.ts';
-import { createdMembers, orderInput, parseListFilter, readId } from './list-inputs.ts';
+import { createdMembers, filterInput, orderInput, parseListFilter, readId } from './list-inputs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
 import { authorshipFields } from './principals.ts';
 import {
@@ -75,24 +75,20 @@ builder.node(WebhookEndpoint, {
   }),
 });
 
-const WebhookEndpointFilterInput = builder.inputType('WebhookEndpointFilter', {
-  description:
-    'Conditions for a list of endpoints. An item must meet every condition that is given, and match one value of each list.',
-  fields: (t) => ({
-    search: t.string({
-      description: 'Only endpoints whose address or description contains this text, regardless of case.',
-    }),
-    isEnabled: t.boolean({ description: 'If true, only enabled endpoints. If false, only disabled ones.' }),
-    isFailing: t.boolean({
-      description: 'If true, only endpoints whose last delivery attempts failed. If false, only the others.',
-    }),
-    eventTypes: t.field({
-      type: [WebhookEventTypeEnum],
-      description: 'Only endpoints that receive at least one of these event types.',
-    }),
-    ...createdMembers(t),
+const WebhookEndpointFilterInput = filterInput('WebhookEndpoint', (t) => ({
+  search: t.string({
+    description: 'Only endpoints whose address or description contains this text, regardless of case.',
   }),
-});
+  isEnabled: t.boolean({ description: 'If true, only enabled endpoints. If false, only disabled ones.' }),
+  isFailing: t.boolean({
+    description: 'If true, only endpoints whose last delivery attempts failed. If false, only the others.',
+  }),
+  eventTypes: t.field({
+    type: [WebhookEventTypeEnum],
+    description: 'Only endpoints that receive at least one of these event types.',
+  }),
+  ...createdMembers(t),
+}));
 
 const WebhookEndpointOrderInput = orderInput('WebhookEndpoint', 'Time when the endpoint was created.');
 

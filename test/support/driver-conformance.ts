@@ -94,6 +94,13 @@ export function describeDriver(name: string, { settings, open }: TestedDriver): 
       expect(await process.exited).toEqual({ code: 0, signal: null, reason: null });
     });
 
+    it('keeps the output of a process that has ended until it is read', async () => {
+      const { sandbox } = await openSandbox();
+      const process = await run(sandbox, 'fs.writeSync(1, "out"); fs.writeSync(2, "err")');
+      await process.exited;
+      expect([await text(process.stdout), await text(process.stderr)]).toEqual(['out', 'err']);
+    });
+
     it.each([
       ['process.exit(7)', { code: 7, signal: null, reason: null }],
       ['process.kill(process.pid, "SIGKILL")', { code: null, signal: 'SIGKILL', reason: null }],

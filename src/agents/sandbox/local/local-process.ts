@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { constants } from 'node:os';
+import { PassThrough } from 'node:stream';
 import { within } from '../../../common/within.ts';
 import type { ProcessExit, SandboxProcess } from '../driver.ts';
 import type { AgentPaths } from '../settings.ts';
@@ -33,6 +34,9 @@ export async function startLocalProcess(machine: LocalMachine, start: LocalStart
   const marks = { [workerMark]: machine.workerId, [runMark]: runId };
   const child = await spawned(command, directories.workspace, { ...start.env, ...marks });
   const pid = child.pid as number;
+  // When a process ends, Node discards the output that nobody reads yet: the reader may come later.
+  const [stdout, stderr] = [child.stdout.pipe(new PassThrough()), child.stderr.pipe(new PassThrough())];
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));
     child.once('exit', (code, signal) => resolve(exitOf(code, signal, command.isWrapped)));
@@ -64,7 +68,7 @@ export async function startLocalProcess(machine: LocalMachine, start: LocalStart
     await killByEnvironment(marks);
     await runStopCommand(command.stopCommand, machine.baseEnv);
     // Processes that were not found may hold the pipes open; they must not keep this process alive.
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    for (const stream of [child.stdin, child.stdout, child.stderr, stdout, stderr]) stream.destroy();
     // A process that is still there stays recorded, for the next start to clean up.
     if (isGone) await machine.spool.remove(pid).catch(() => undefined);
   };
@@ -74,8 +78,7 @@ export async function startLocalProcess(machine: LocalMachine, start: LocalStart
     await stop({ stdinMs: 0, termMs: 0 });
     throw error;
   }
-  const { stdin, stdout, stderr } = child;
-  return { pid, stdin, stdout, stderr, exited, kill: () => void signalProcess(-pid, 'SIGKILL'), stop };
+  return { pid, stdin: child.stdin, stdout, stderr, exited, kill: () => void signalProcess(-pid, 'SIGKILL'), stop };
 }
 
 async function spawned(

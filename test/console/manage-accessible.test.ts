@@ -100,13 +100,13 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     (path: () => string, text: string) =>
     async ({ page }: Window) => {
       await page.goto(path());
-      await page.locator('#main').getByText(text).first().waitFor();
+      await page.locator('#main').getByText(text).filter({ visible: true }).first().waitFor();
     };
   const press =
     (name: string, text: string) =>
     async ({ page }: Window) => {
       await page.getByRole('button', { name }).first().click();
-      await page.getByText(text).first().waitFor();
+      await page.getByText(text).filter({ visible: true }).first().waitFor();
     };
 
   const pages: Readonly<Record<string, (window: Window) => Promise<unknown>>> = {

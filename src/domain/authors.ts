@@ -1,10 +1,6 @@
 import { type Owner, ownerOf } from '../auth/viewer.ts';
 import type { Context } from './context.ts';
 
-/** Columns of an {@link Owner} of a row: its creator. */
-export const authorColumns = (row: string): string =>
-  `${row}.user_id as "userId", ${row}.service_user_id as "serviceUserId", ${row}.service_key_id as "serviceKeyId"`;
-
 /**
  * The last editor of a resource as unprefixed ids, of which at most one is set (none: the service itself), and its
  * version.
@@ -16,11 +12,6 @@ export interface Editor {
   readonly updatedByServiceUserId: string | null;
   readonly updatedByServiceKeyId: string | null;
 }
-
-/** Columns of an {@link Editor} of a row. */
-export const editorColumns = (row: string): string =>
-  `${row}.updated_by_user_id as "updatedByUserId", ${row}.updated_by_service_user_id as "updatedByServiceUserId",
-  ${row}.updated_by_service_key_id as "updatedByServiceKeyId", ${row}.version`;
 
 /** Assignments of an UPDATE that write {@link editorValues}, which are its parameters from `$first` on. */
 export const setEditor = (first: number): string =>

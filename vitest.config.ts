@@ -3,10 +3,10 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { FailedFiles } from './test/support/failed-files.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
 import { makeMemoryDirectory } from './test/support/memory-directory.ts';
 import { oneThread } from './test/support/one-thread.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
+import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
 /** Rules without an app, a store or a build: see test/rules/unit-tests.test.ts. */
 const unit = ['test/unit/**/*.test.ts'];
@@ -81,7 +81,7 @@ const ours = { resolve, plugins: [builtPrograms] };
 export default defineConfig({
   test: {
     maxWorkers: 4,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowFilesFirst },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     reporters: ['default', new FailedFiles(), new ClosingLine()],
     projects: [

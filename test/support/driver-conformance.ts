@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openGateway } from '../../src/agents/gateway/gateway.ts';
 import { pipeCommand } from '../../src/agents/reporting/pipe.ts';
-import type { Sandbox, SandboxDriver, SandboxProcess, Service } from '../../src/agents/sandbox/driver.ts';
+import type { Sandbox, SandboxDriver, SandboxProcess } from '../../src/agents/sandbox/driver.ts';
 import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
 import { behindGateway, providerKey, startProvider } from './provider.ts';
+import { streamService } from './stream-service.ts';
 
 /** A driver whose conformance is tested. */
 export interface TestedDriver {
@@ -363,28 +364,6 @@ export function describeDriver(name: string, { settings, open }: TestedDriver): 
       }
     });
   });
-}
-
-function streamService(onConnection: (socket: Socket) => void): Service {
-  return {
-    name: 'stream',
-    protocol: 'stream',
-    async listen(socketPath) {
-      const sockets = new Set<Socket>();
-      const server: Server = createServer((socket) => {
-        sockets.add(socket.on('error', () => socket.destroy()));
-        onConnection(socket);
-      }).listen(socketPath);
-      await once(server, 'listening');
-      return {
-        port: null,
-        async close() {
-          for (const socket of sockets) socket.destroy();
-          server.close();
-        },
-      };
-    },
-  };
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Test files that take more than half a minute on two cores, longest first: `npm test` prints the times. */
-const long = [
+const slowFiles = [
   'tenancy/graphql-work',
   'system/workers',
   'system/restarts',
@@ -36,12 +36,12 @@ const long = [
  * Starts the longest files of each project first, so that a run does not end with one of them on one core. In a fresh clone,
  * Vitest only knows the size of a file, which says little: the tenancy matrix has a file of 13 lines.
  */
-export class LongestFirst extends BaseSequencer {
+export class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const rankOf = ({ moduleId }: TestSpecification): number => {
-      const found = long.indexOf(relative(this.ctx.config.root, moduleId));
-      return found < 0 ? long.length : found;
+      const found = slowFiles.indexOf(relative(this.ctx.config.root, moduleId));
+      return found < 0 ? slowFiles.length : found;
     };
     const projects = [...new Set(sorted.map(({ project }) => project))];
     return projects.flatMap((project) =>

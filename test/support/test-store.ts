@@ -53,11 +53,11 @@ const listenersOf = new WeakMap<Store, Set<StatementListener>>();
 
 /**
  * Reports the reads outside of transactions, by SQL or by the Prisma client, that the user of a store makes until the returned
- * function is called. The SQL statements are those of `query`.
+ * function is called. The SQL statements are those of `query`. Of a store that {@link openTestStore} did not open, such as a
+ * benchmark's, the Prisma client's reads are not seen.
  */
 export function watchReads(store: Store, listen: (sql: string, values: readonly unknown[]) => void): () => void {
   const listeners = listenersOf.get(store);
-  if (!listeners) throw new Error('This store was not opened by openTestStore().');
   const original = store.query;
   store.query = (sql: string, values: readonly unknown[] = []) => {
     listen(sql, values);
@@ -66,10 +66,10 @@ export function watchReads(store: Store, listen: (sql: string, values: readonly 
   const listener: StatementListener = ({ by, sql, values, isInTransaction }) => {
     if (by === 'prisma' && !isInTransaction) listen(sql, values);
   };
-  listeners.add(listener);
+  listeners?.add(listener);
   return () => {
     store.query = original;
-    listeners.delete(listener);
+    listeners?.delete(listener);
   };
 }
 

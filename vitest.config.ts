@@ -41,9 +41,9 @@ const onStore = {
 };
 
 /**
- * What is about the database itself, its notifications and its files: on both databases, always. All others are about
- * statements that both run alike: on PostgreSQL, which is faster at it, where it is there, and on both with
- * TEST_EVERYWHERE=1. Without a PostgreSQL everything runs on PGlite.
+ * Tests of the database itself, its notifications and its files, which always run on both databases. All others test
+ * statements that both databases run alike. They run on PostgreSQL, which is faster, and on both with
+ * TEST_EVERYWHERE=1. Without a PostgreSQL, everything runs on PGlite.
  */
 const onBoth = [
   'test/store/**/*.test.ts',

@@ -29,7 +29,7 @@ export function readTarget({ url = '', headers: { host = '' } }: IncomingMessage
   const parsed = path.includes('\\') ? null : parseTarget(url, host);
   if (parsed === null) return refuseAddress();
   const isCanonical = !/[\\#]/.test(url) && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path);
-  if (!isCanonical) return refuse('A path must be sent as it is meant: without ".", "..", "\\" and "#".');
+  if (!isCanonical) return refuse('The path must be normalized: without the segments "." and "..", "\\" and "#".');
   return { path: parsed.pathname, search: parsed.search.slice(1) };
 }
 
@@ -48,7 +48,7 @@ function parseTarget(url: string, host: string): URL | null {
 /** Refuses a request with an invalid path or `Host`. */
 function refuseAddress(): Reply {
   return refuse(
-    'The address of the request is none: its path must begin with "/" and be without "\\", and "Host" must be a host, with its port if it has one.',
+    'The address of the request is invalid: the path must begin with "/" and must not contain "\\", and "Host" must be a host with an optional port.',
   );
 }
 

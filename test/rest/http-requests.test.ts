@@ -132,6 +132,20 @@ it('accepts a complete request of a client that disconnects after its last byte'
   }, 10_000);
 });
 
+it('drops the rest of a body that nobody reads, and serves the next request of the connection', async () => {
+  const wire = connectRaw(Number(new URL(test.url).port));
+  const post = 'POST /v3/nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n';
+  wire.send(`${post}${'a'.repeat(100_000)}GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+});
+
+it('closes the connection if the rest of such a body does not come', async () => {
+  const wire = connectRaw(Number(new URL(test.url).port));
+  wire.send('POST /v3/nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\nabc');
+  expect((await wire.closed).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  // The limit on slow bodies would close it after 30 s.
+}, 15_000);
+
 it('refuses duplicate headers', async () => {
   const { home, v3Token, sessionId } = await world();
   const path = `${home}/sessions/${sessionId}`;

@@ -16,8 +16,8 @@ import type {
   SandboxProcess,
   Service,
 } from '../../src/agents/sandbox/driver.ts';
+import { hostDescription } from '../../src/agents/sandbox/host-command.ts';
 import type { AgentPaths } from '../../src/agents/sandbox/settings.ts';
-import type { Strictness } from '../../src/agents/sandbox/strictness.ts';
 import type { SafeDirectory, WorkspaceFiles, Workspaces } from '../../src/agents/sandbox/workspaces.ts';
 import { builtProgram } from './programs.ts';
 import { headerOf, type RemoteRequest } from './remote-protocol.ts';
@@ -42,7 +42,8 @@ export async function openRemoteDriver(): Promise<RemoteDriver> {
   const workspaces = remoteWorkspaces(wire, port);
   return {
     name: 'elsewhere',
-    strictness,
+    // Agents of one machine are not isolated from each other.
+    strictness: hostDescription.strictness,
     hostProgram: () => null,
     runsHostPrograms: false,
     workspaces,
@@ -59,16 +60,6 @@ export async function openRemoteDriver(): Promise<RemoteDriver> {
     },
   };
 }
-
-// Agents of one machine are not isolated from each other.
-const strictness = (): Strictness => ({
-  files: 'host',
-  processes: 'host',
-  network: 'host',
-  limits: [],
-  shownPaths: [],
-  command: null,
-});
 
 interface OpenedSandbox {
   readonly id: number;

@@ -132,7 +132,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     respond: (request) => route(request).catch(outagePage),
     async start() {
       services.notifier.subscribe('keys', services.keyCache.invalidate);
-      await services.notifier.start();
+      await Promise.all([services.notifier.start(), services.broadcaster.start()]);
       watches.start();
       services.liveViewers.start();
       keyUses.start();
@@ -186,6 +186,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     await services.patterns.stop();
     server.closeAllConnections();
     await closed;
+    await services.broadcaster.stop();
     await services.notifier.stop();
     await store.close();
     log.info({}, 'Switchyard has stopped.');

@@ -13,6 +13,7 @@ import { createLimits } from '../domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from '../domain/limits/open-streams.ts';
 import { createMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLegacyUses, type LegacyUses } from '../domain/usage/legacy-calls/legacy-uses.ts';
+import { createBroadcaster } from '../realtime/create-broadcaster.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';
 import { openFiles } from '../store/files.ts';
@@ -49,8 +50,9 @@ export async function createServices(
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const execute: Store['execute'] = (sql, values) => store.execute(sql, values);
   const notifier = createNotifier({ databaseUrl, execute, log: notifierLog(log) });
+  const broadcaster = createBroadcaster({ databaseUrl, execute, keyOf: keyring.messageKey, log: notifierLog(log) });
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
-  const base = { store, notifier, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
+  const base = { store, notifier, broadcaster, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
   // Reads `services.now` on each call: tests move the clock.
   const clocked = { ...base, now: () => services.now() };
   const keyUses = createKeyUses(base);

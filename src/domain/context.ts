@@ -3,6 +3,7 @@ import type { CachedKey, KeyUsage } from '../auth/authenticate.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
 import type { LiveViewers } from '../auth/live-viewers.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import type { Broadcaster } from '../realtime/broadcaster.ts';
 import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
@@ -34,6 +35,8 @@ export interface ConcurrencyLimits {
 export interface Services {
   readonly store: Store;
   readonly notifier: Notifier;
+  /** Sends ephemeral messages, such as drafts, to all processes. */
+  readonly broadcaster: Broadcaster;
   readonly keyring: Keyring;
   /** Storage for content that is too large for the database. */
   readonly files: Files;

@@ -18,6 +18,8 @@ export interface Keyring {
    * wrong.
    */
   open(sealed: string, aad: string): string;
+  /** Returns the key for the messages of one sender to other processes. */
+  messageKey(sender: string): Buffer;
   /** A signature for links, base64url. */
   sign(data: string): string;
   /** Checks a signature of {@link Keyring.sign} in constant time. */
@@ -29,6 +31,7 @@ interface Subkeys {
   readonly pepper: Buffer;
   readonly envelope: Buffer;
   readonly links: Buffer;
+  readonly messages: Buffer;
 }
 
 /** Creates the keys of a SECRET_KEY, and of the previous one during a rotation. */
@@ -43,6 +46,7 @@ export function createKeyring(keys: { secretKey: string; previousSecretKey: stri
     tokenHashes: (token) => all.map(({ pepper }) => hmac(pepper, token).toString('hex')),
     seal: (text, aad) => seal(present, text, aad),
     open: (sealed, aad) => openEnvelope(all, sealed, aad),
+    messageKey: (sender) => hmac(present.messages, sender),
     sign: (data) => hmac(present.links, data).toString('base64url'),
     verify: (data, signature) => {
       const input = Buffer.from(signature, 'base64url');
@@ -107,6 +111,7 @@ function deriveSubkeys(secretKey: string): Subkeys {
     pepper: derive('pepper'),
     envelope: derive('envelope'),
     links: derive('links'),
+    messages: derive('messages'),
   };
 }
 

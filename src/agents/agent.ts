@@ -131,11 +131,11 @@ export interface ToolDiff {
 
 /**
  * An agent's report; reports come in order, each once. Messages and thoughts are complete blocks, not chunks. If the
- * agent pauses inside one, its text so far is reported, and the rest later with `isMore`.
+ * agent pauses inside one, its text so far is reported, and the rest later with `isMore`. `draftId`: see {@link DraftGrowth}.
  */
 export type AgentUpdate =
-  | { readonly type: 'message'; readonly text: string; readonly isMore?: true }
-  | { readonly type: 'thought'; readonly text: string; readonly isMore?: true }
+  | { readonly type: 'message'; readonly text: string; readonly isMore?: true; readonly draftId?: string }
+  | { readonly type: 'thought'; readonly text: string; readonly isMore?: true; readonly draftId?: string }
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'title'; readonly title: string }
   | {
@@ -148,6 +148,7 @@ export type AgentUpdate =
       /** At most 16,000 characters, like each side of a diff; a truncated one says so. */
       readonly output: string | null;
       readonly diffs: readonly ToolDiff[];
+      readonly draftId?: string;
     }
   | {
       readonly type: 'plan';
@@ -191,6 +192,23 @@ export type AgentUpdate =
       readonly reason: 'question' | 'permission';
     };
 
+/** The text of a block, or the output of a running tool, that has grown. Its {@link AgentUpdate} has the same `draftId`. */
+export interface DraftGrowth {
+  readonly draftId: string;
+  readonly kind: 'message' | 'thought' | 'toolOutput';
+  /** Null for a block. */
+  readonly toolCallId: string | null;
+  /** All of it so far, unmasked. The output of a tool may also change in another way than to grow. */
+  readonly text: string;
+}
+
+/** Receives text before it is complete. */
+export interface DraftSink {
+  newId(): string;
+  /** Called for each chunk. Must not throw, and must take no time. */
+  grow(growth: DraftGrowth): void;
+}
+
 /** A request to an agent and its outcome. */
 export interface AgentExchange {
   readonly method: string;
@@ -230,9 +248,11 @@ export interface AgentLaunch {
   readonly revoked?: AbortSignal;
   /**
    * The length of a text that may be reported while the rest is still to come: a secret must not be split. If missing:
-   * all of it.
+   * all of it. `draftId`: the draft of the text.
    */
-  safeLength?(text: string): number;
+  safeLength?(text: string, draftId: string | null): number;
+  /** If missing: there are no drafts. */
+  readonly drafts?: DraftSink;
 }
 
 /** A running agent with at most one session and one prompt in progress. */

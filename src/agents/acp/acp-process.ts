@@ -27,7 +27,7 @@ import { createRequests, named, type Requests } from './requests.ts';
 import { createSideWork } from './side-work.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
-import { createUpdateAssembler, hasUsage, readUsage } from './updates.ts';
+import { createUpdateAssembler, hasUsage, readUsage, type UpdateAssembler } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** The limits of each step between `initialize` and the first turn (docs/agents.md#timeouts). */
@@ -44,10 +44,10 @@ const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
-/** After this time without output, the text received so far is reported. */
-const quietMs = 1_500;
+/** After this time without output, the text received so far is reported: a crash loses no more. */
+const quietMs = 30_000;
 /** The interval at which continuous output is reported. */
-const longMs = 60_000;
+const longMs = 600_000;
 
 /** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
@@ -58,7 +58,7 @@ export class AcpProcess implements AgentProcess {
   readonly #child: Child;
   readonly #timeouts: StartTimeouts;
   readonly #failedMethods: FailedMethods;
-  readonly #assembler = createUpdateAssembler();
+  readonly #assembler: UpdateAssembler;
   readonly #sideWork = createSideWork();
   readonly #pauses = createPauses(quietMs, longMs, () => this.#pause());
   #connection: ClientConnection | null = null;
@@ -80,6 +80,7 @@ export class AcpProcess implements AgentProcess {
     this.paths = launch.sandbox.paths;
     this.exited = child.exited;
     this.#launch = launch;
+    this.#assembler = createUpdateAssembler(undefined, launch.drafts);
     this.#child = child;
     this.#timeouts = timeouts;
     this.#failedMethods = failedMethods;
@@ -317,7 +318,8 @@ export class AcpProcess implements AgentProcess {
   // While its messages wait for this service, which then reads no more of them, the agent is not pausing.
   #pause(): void {
     if (this.#undelivered > 0) this.#pauses.recordText();
-    else this.#deliver(this.#assembler.pause((text) => this.#launch.safeLength?.(text) ?? text.length));
+    else
+      this.#deliver(this.#assembler.pause((text, draftId) => this.#launch.safeLength?.(text, draftId) ?? text.length));
   }
 
   /** A promise while too many of the agent's updates wait to be processed; reading pauses until it resolves. */

@@ -1,4 +1,4 @@
-import type { AgentUpdate, ToolDiff } from '../agent.ts';
+import type { AgentUpdate, DraftSink, ToolDiff } from '../agent.ts';
 import { brief, maxOutputCharacters, truncate } from './text-limits.ts';
 
 /** The maximum number of items in a list, such as contents or locations. */
@@ -56,6 +56,8 @@ export interface ToolCalls {
 
 interface Call {
   call: ToolCall;
+  /** Null: it has had no output while it was running. */
+  draftId: string | null;
   /** The output of its terminal. */
   printed: string;
   /** True if its output is its raw output, which a later one replaces. */
@@ -72,9 +74,9 @@ interface Name extends Pick<ToolCall, 'toolKind' | 'status'> {
 /**
  * Joins notifications about tool calls, each of which may omit what an earlier one contained. Names outlive a turn,
  * because agents report calls after it. Progress is reported once a second: agents resend all output with each new
- * line.
+ * line. `drafts` gets the output of a running call with each notification.
  */
-export function createToolCalls(now: () => number): ToolCalls {
+export function createToolCalls(now: () => number, drafts: DraftSink | null): ToolCalls {
   const calls = new Map<string, Call>();
   const names = new Map<string, Name>();
 
@@ -88,7 +90,7 @@ export function createToolCalls(now: () => number): ToolCalls {
       if (!each.isDeferred) return [];
       each.isDeferred = false;
       each.reportedAt = now();
-      return [each.call];
+      return [withDraft(each.call, each.draftId)];
     });
 
   return {
@@ -99,23 +101,28 @@ export function createToolCalls(now: () => number): ToolCalls {
       // A notification with a name starts another call, possibly with the id of an earlier one: some agents restart
       // their numbering in each turn.
       const name = update.title ? undefined : names.get(id);
-      const { call, isRaw } = merge(before, update, printed, name);
+      const { call, isRaw, text } = merge(before, update, printed, name);
+      const draftId = before?.draftId ?? (text === '' || hasEnded(call) ? null : (drafts?.newId() ?? null));
+      if (draftId !== null && text !== '')
+        drafts?.grow({ draftId, kind: 'toolOutput', toolCallId: call.toolCallId, text });
       remember(id, call);
       const isSame = before !== undefined && JSON.stringify(before.call) === JSON.stringify(call);
       const isProgress = before?.call.status === call.status && !hasEnded(call);
       const isEarly = isProgress && now() - before.reportedAt < progressMs;
       const isDeferred = isSame ? before.isDeferred : isEarly;
       const reportedAt = isSame || isEarly ? before.reportedAt : now();
-      calls.set(id, { call, printed, isRaw, reportedAt, isDeferred });
+      calls.set(id, { call, draftId, printed, isRaw, reportedAt, isDeferred });
       if (calls.size > maxCalls) calls.delete(evictionCandidate(calls));
-      return isSame || isEarly ? null : call;
+      return isSame || isEarly ? null : withDraft(call, draftId);
     },
     hasDeferredProgress: () => [...calls.values()].some(({ isDeferred }) => isDeferred),
     takeDeferred,
     endTurn() {
       const deferred = takeDeferred();
-      const unreported = [...calls.values()].flatMap(({ call, printed }) =>
-        hasEnded(call) || call.output !== null || printed === '' ? [] : [{ ...call, output: truncate(printed) }],
+      const unreported = [...calls.values()].flatMap(({ call, draftId, printed }) =>
+        hasEnded(call) || call.output !== null || printed === ''
+          ? []
+          : [withDraft({ ...call, output: truncate(printed) }, draftId)],
       );
       calls.clear();
       return [
@@ -126,6 +133,10 @@ export function createToolCalls(now: () => number): ToolCalls {
     titleOf: (id) => names.get(id)?.title ?? null,
     isAnyRunning: () => [...calls.values()].some(({ call }) => call.status === 'in_progress'),
   };
+}
+
+function withDraft(call: ToolCall, draftId: string | null): ToolCall {
+  return draftId === null ? call : { ...call, draftId };
 }
 
 function hasEnded({ status }: ToolCall): boolean {
@@ -148,7 +159,7 @@ function merge(
   update: ToolUpdate,
   printed: string,
   name: Name | undefined,
-): Pick<Call, 'call' | 'isRaw'> {
+): Pick<Call, 'call' | 'isRaw'> & { readonly text: string } {
   const earlier = before?.call;
   const content = update.content?.slice(0, maxItems);
   const diffs = content && diffsOf(content);
@@ -172,7 +183,8 @@ function merge(
     output: text || raw ? truncate(text || raw) : (earlier?.output ?? null),
     diffs: diffs && diffs.length > 0 ? diffs : (earlier?.diffs ?? []),
   };
-  return { call, isRaw: text === '' && (raw !== '' || before?.isRaw === true) };
+  const isRaw = text === '' && (raw !== '' || before?.isRaw === true);
+  return { call, isRaw, text: contentText || printed || raw };
 }
 
 /** The title of a call that the agent never named. Gemini CLI does this for a call that fails before it starts. */

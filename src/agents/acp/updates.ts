@@ -1,5 +1,5 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import type { AgentUpdate } from '../agent.ts';
+import type { AgentUpdate, DraftSink } from '../agent.ts';
 import { brief, storable, truncate } from './text-limits.ts';
 import { createToolCalls, type ToolUpdate, textOf } from './tool-calls.ts';
 
@@ -27,7 +27,7 @@ export interface UpdateAssembler {
    * Returns the text of the open block so far, up to the position where `safeLength` allows a cut; the rest follows
    * with `isMore`.
    */
-  pause(safeLength: (text: string) => number): AgentUpdate[];
+  pause(safeLength: (text: string, draftId: string | null) => number): AgentUpdate[];
   /** Completes the block at the end of the turn. Drops the turn's tool calls except for their names. */
   endTurn(): AgentUpdate[];
   /** Returns true if {@link UpdateAssembler.pause} may have something to return. */
@@ -42,11 +42,19 @@ export interface UpdateAssembler {
  * Joins chunks into blocks. A block ends when the message's id or its kind changes, when a tool call or a plan arrives,
  * or when the turn ends. Tool calls are reported complete, with data of earlier notifications, when they start, change
  * their status or end, and in between once a second: agents resend all output with each new line. Unknown notifications
- * are ignored. No returned text contains characters that cannot be stored or sent: NUL and unpaired surrogates.
+ * are ignored. No returned text contains characters that cannot be stored or sent: NUL and unpaired surrogates. The text of an open
+ * block and the output of a running tool are also reported to `drafts`, with each chunk.
  */
-export function createUpdateAssembler(now: () => number = () => performance.now()): UpdateAssembler {
+export function createUpdateAssembler(
+  now: () => number = () => performance.now(),
+  drafts: DraftSink | null = null,
+): UpdateAssembler {
   let block: Block | null = null;
-  const tools = createToolCalls(now);
+  const tools = createToolCalls(now, drafts);
+  const newDraftId = () => drafts?.newId() ?? null;
+  const reportGrowth = ({ type, draftId, text }: Block) => {
+    if (drafts !== null && draftId !== null) drafts.grow({ draftId, kind: type, toolCallId: null, text });
+  };
 
   const endBlock = (): AgentUpdate[] => {
     const done = block;
@@ -66,10 +74,12 @@ export function createUpdateAssembler(now: () => number = () => performance.now(
       const isMore = block?.type === type && block.id === id;
       if (block && isMore && block.text.length < maxBlockCharacters) {
         block.text += text;
+        reportGrowth(block);
         return [];
       }
       const ended = endBlock();
-      block = { type, id, text, isMore };
+      block = { type, id, text, isMore, draftId: newDraftId() };
+      reportGrowth(block);
       return ended;
     });
   };
@@ -82,9 +92,12 @@ export function createUpdateAssembler(now: () => number = () => performance.now(
     flush,
     pause(safeLength) {
       if (!block) return [];
-      const text = block.text.slice(0, safeLength(block.text)).replace(/[\uD800-\uDBFF]$/, '');
+      const text = block.text.slice(0, safeLength(block.text, block.draftId)).replace(/[\uD800-\uDBFF]$/, '');
       const updates = toUpdates(block, text);
-      if (updates.length > 0) block = { ...block, text: block.text.slice(text.length), isMore: true };
+      if (updates.length === 0) return [];
+      reportGrowth({ ...block, text });
+      block = { ...block, text: block.text.slice(text.length), isMore: true, draftId: newDraftId() };
+      reportGrowth(block);
       return updates;
     },
     hasDeferredProgress: () => tools.hasDeferredProgress(),
@@ -129,6 +142,7 @@ interface Block {
   text: string;
   /** True if the start of the block has already been reported. */
   readonly isMore: boolean;
+  readonly draftId: string | null;
 }
 
 // Never splits a surrogate pair.
@@ -143,9 +157,9 @@ function splitText(text: string): string[] {
   return parts;
 }
 
-function toUpdates({ type, isMore }: Block, text: string): AgentUpdate[] {
+function toUpdates({ type, isMore, draftId }: Block, text: string): AgentUpdate[] {
   if (text.trim() === '') return [];
-  return [isMore ? { type, text: storable(text), isMore } : { type, text: storable(text) }];
+  return [{ type, text: storable(text), ...(isMore && { isMore }), ...(draftId !== null && { draftId }) }];
 }
 
 function planOf(update: SessionUpdate): AgentUpdate {

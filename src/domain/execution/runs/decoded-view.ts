@@ -55,9 +55,11 @@ function spansOf({ gaps, finder }: View, original: string, decoded: DecodedText,
   return spans;
 }
 
-// The numbers of characters at the start of a piece that may belong to an encoded character at the end of the piece
-// before it.
-function restsOf(original: string, text: string): Set<number> {
+/**
+ * Returns the numbers of characters at the start of a piece that may belong to an encoded character at the end of the piece before
+ * it. `text`: the piece, decoded.
+ */
+export function restsOf(original: string, text: string): Set<number> {
   const named = text.slice(0, maxRest).indexOf(';') + 1;
   return new Set([1, 2, ...(/^["'\\]/.test(original) ? [3, 4] : []), ...(named > 0 ? [named] : [])]);
 }

@@ -23,7 +23,8 @@ export function createMask(values: readonly string[], findSpans = createSpanFind
   };
 }
 
-function replaceSpans(text: string, spans: Span[]): string {
+/** Replaces these spans of a text, in any order and possibly overlapping. */
+export function replaceSpans(text: string, spans: Span[]): string {
   spans.sort(([a], [b]) => a - b);
   let [masked, done, n] = ['', 0, 0];
   while (n < spans.length) {

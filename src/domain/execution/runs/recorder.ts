@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
 import { maxTitleLength } from '../../input.ts';
 import { appendEntries, type NewEntry } from '../../sessions/log.ts';
+import type { DraftSender } from '../drafts/draft-sender.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type Mask, maskDeep } from './masking.ts';
 import { type QuestionEntries, recordQuestion } from './questions.ts';
@@ -30,8 +31,8 @@ type Loggable = Exclude<AgentUpdate, { type: 'title' } | { type: 'question' }>;
 
 // The log entry of each update (docs/agents.md#entries-in-the-log).
 const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }>) => NewEntry } = {
-  message: ({ text }) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text }),
-  thought: ({ text }) => ({ kind: 'THOUGHT', body: text }),
+  message: ({ text, draftId }) => ({ kind: 'MESSAGE', messageType: 'agent_message', body: text, ...dataWith(draftId) }),
+  thought: ({ text, draftId }) => ({ kind: 'THOUGHT', body: text, ...dataWith(draftId) }),
   notice: ({ text }) => ({ kind: 'NOTICE', body: text }),
   toolCall: ({ type: _type, ...data }) => ({ kind: 'TOOL_CALL', data }),
   plan: ({ type: _type, ...data }) => ({ kind: 'PLAN', data }),
@@ -39,8 +40,23 @@ const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }
   permission: ({ type: _type, ...data }) => ({ kind: 'PERMISSION', data }),
 };
 
+const dataWith = (draftId: string | undefined) => (draftId === undefined ? {} : { data: { draftId } });
+
 type QuestionUpdate = Extract<AgentUpdate, { type: 'question' }>;
 type PermissionUpdate = Extract<AgentUpdate, { type: 'permission' }>;
+
+/** Sends the rest of the update's draft; removes the id of one that nobody has watched. An id is not masked. */
+function completeDraft(raw: AgentUpdate, { ...update }: AgentUpdate, drafts: DraftSender): AgentUpdate {
+  if (!('draftId' in raw && 'draftId' in update) || raw.draftId === undefined) return update;
+  const { draftId } = raw;
+  const { draftId: _masked, ...rest } = update;
+  if (raw.type === 'toolCall') {
+    const wasSent = drafts.completeOutput(draftId, raw.status === 'completed' || raw.status === 'failed');
+    return (wasSent ? { ...rest, draftId } : rest) as AgentUpdate;
+  }
+  const { text, wasSent } = drafts.completeBlock(draftId, raw.text, (update as typeof raw).text);
+  return { ...rest, text, ...(wasSent && { draftId }) } as AgentUpdate;
+}
 
 // The meaning of an answer depends on ids, kinds and decisions: these are never masked.
 function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
@@ -53,6 +69,14 @@ function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
 }
 
+/** What a recorder needs. */
+export interface RecorderOptions {
+  readonly organizationId: string;
+  readonly mask: Mask;
+  readonly drafts: DraftSender;
+  readonly onQuestion: () => void;
+}
+
 /**
  * Creates the recorder of one run. `onQuestion` is called once a question is in the log. Throws FencedError if the run
  * is lost.
@@ -60,9 +84,7 @@ function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
 export function createRecorder(
   context: Context,
   run: ClaimedRun,
-  organizationId: string,
-  mask: Mask,
-  onQuestion: () => void,
+  { organizationId, mask, drafts, onQuestion }: RecorderOptions,
 ): Recorder {
   let question: OpenQuestion | null = null;
   let lastQuestion: OpenQuestion | null = null;
@@ -90,7 +112,7 @@ export function createRecorder(
 
   return {
     async record(raw) {
-      const update = maskUpdate(raw, mask);
+      const update = completeDraft(raw, maskUpdate(raw, mask), drafts);
       if (update.type === 'title') {
         await recordTitle(context, run, update.title.slice(0, maxTitleLength));
         context.notifier.notify(`session:${run.sessionId}`);
@@ -107,6 +129,7 @@ export function createRecorder(
     },
     begin(hidden) {
       isHidden = hidden;
+      drafts.begin(hidden);
       lastMessage = null;
     },
     openQuestion: () => question,

@@ -2,7 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
+import { newId } from '../../ids.ts';
 import { FencedError } from '../../sessions/log.ts';
+import { createDraftSender, type DraftSender } from '../drafts/draft-sender.ts';
+import { createHeadCheck, type HeadCheck } from '../drafts/head-check.ts';
+import { createStreamMask } from '../drafts/stream-mask.ts';
+import type { WatchedSessions } from '../drafts/watched-sessions.ts';
 import type { UsageUpdate } from '../metering/counter.ts';
 import type { LimitReached } from '../metering/limits.ts';
 import { createMeter, type Meter } from '../metering/meter.ts';
@@ -40,6 +45,7 @@ export interface ActiveRun extends ClaimedRun {
 /** The options of {@link runSession}. */
 export interface RunOptions {
   readonly agents: Agents;
+  readonly watched: WatchedSessions;
   /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
@@ -85,6 +91,7 @@ interface Parts {
   /** See {@link createSafeLength}. */
   readonly safeLength: (text: string) => number;
   readonly recorder: Recorder;
+  readonly drafts: DraftSender;
   readonly reports: Reports;
   readonly meter: Meter;
 }
@@ -126,6 +133,7 @@ class SessionRun {
       await this.#tidy('An agent could not be stopped.', () => this.#leasedRun.agent?.stop());
       await this.#commands.settled();
       await this.#halting;
+      this.#parts?.drafts.close();
       await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
       await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
@@ -147,20 +155,36 @@ class SessionRun {
     const findSpans = createSpanFinder(plan.secretValues);
     this.#mask = createMask(plan.secretValues, findSpans);
     const mask = this.#mask;
+    const safeLength = createSafeLength(plan.secretValues, findSpans);
+    const { mcp, askTool } = profile;
+    const reports = await createReports(context, run, { organizationId, totpKeys, sandbox }, { mask, mcp, askTool });
+    // Built for the first draft that somebody watches.
+    let mayBeInside: HeadCheck | null = null;
+    const drafts = createDraftSender({
+      broadcaster: context.broadcaster,
+      watched: this.#options.watched,
+      sessionId: run.sessionId,
+      generation: run.generation,
+      mask,
+      createStream() {
+        mayBeInside ??= createHeadCheck(plan.secretValues);
+        return createStreamMask({ findSpans, safeLength, mayBeInside });
+      },
+    });
     const poll = () => this.#commands.poll();
     const onReached = (reached: LimitReached) => {
       this.#halting = this.#halt(reached).catch((error: unknown) => this.#leasedRun.lose(error));
     };
     const onLost = (error: FencedError) => this.#leasedRun.lose(error);
     const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
-    const { mcp, askTool } = profile;
     this.#parts = {
       profile,
       sandbox,
       mask,
-      safeLength: createSafeLength(plan.secretValues, findSpans),
-      recorder: createRecorder(context, run, organizationId, mask, poll),
-      reports: await createReports(context, run, { organizationId, totpKeys, sandbox }, { mask, mcp, askTool }),
+      safeLength,
+      drafts,
+      recorder: createRecorder(context, run, { organizationId, mask, drafts, onQuestion: poll }),
+      reports,
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
     };
     return this.#parts;
@@ -169,7 +193,7 @@ class SessionRun {
   async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
-    const { profile, sandbox, safeLength, reports, meter } = parts;
+    const { profile, sandbox, safeLength, drafts, reports, meter } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     const served = await reports.serve();
@@ -181,7 +205,8 @@ class SessionRun {
       env: plan.env,
       runtimeFiles: gitVariables,
       onUpdate: (update) => this.#take(parts, update),
-      safeLength,
+      safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
+      drafts: { newId, grow: drafts.grow },
       maskOf: createMask,
       revoked: leasedRun.revoked,
     });

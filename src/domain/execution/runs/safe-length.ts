@@ -2,7 +2,7 @@ import { bareForms, decodedForms, decodedGaps, decodings } from './decoded-forms
 import { unfinishedAt, unfinishedQuoteAt } from './encoded-characters.ts';
 import { formsOf } from './masked-forms.ts';
 import { escapedGaps, hasEscapedGaps, markedGaps, project, textGaps, withoutOpenMark } from './projection.ts';
-import { pieceLength } from './secret-finder.ts';
+import { pieceLength, piecesOf } from './secret-finder.ts';
 import { createSpanFinder } from './secret-spans.ts';
 
 /** Typical maximum length of an encoded character, which determines how far back encoded secrets are searched. */
@@ -57,10 +57,13 @@ export function createSafeLength(
     const length = beforeQuote < quote ? Math.min(beforeQuote, lengthOf(text)) : lengthOf(text);
     if (length === text.length) return length;
     const start = startOfLast(text.slice(0, length), maxPieceLength);
-    const covering = findSpans(text.slice(start), false).filter(
-      ([from, to]) => start + from < length && start + to > length,
-    );
-    return Math.min(length, ...covering.map(([from]) => start + from));
+    const spans = findSpans(text.slice(start), false);
+    // Spans may overlap: before the first of those that cover the cut, another may cover it.
+    for (let cut = length; ; ) {
+      const covering = spans.filter(([from, to]) => start + from < cut && start + to > cut);
+      if (covering.length === 0) return cut;
+      cut = Math.min(...covering.map(([from]) => start + from));
+    }
   };
 }
 
@@ -103,8 +106,19 @@ const isSpace = (text: string, index: number) => {
   return code <= 0x20 || (code >= 0xa0 && /\s/.test(text.charAt(index)));
 };
 
-/** Finds the index of the longest end of a text that is the beginning of one of these forms; null: there is none. */
-function createTailFinder(forms: Iterable<string>): (text: string) => number | null {
+/**
+ * Finds the index of the longest end of a text that is the beginning of one of these forms, or of a piece of a long one; null:
+ * there is none.
+ */
+function createTailFinder(forms: readonly string[]): (text: string) => number | null {
+  const [findForm, findPiece] = [createBeginningFinder(forms), createBeginningFinder(piecesOf(forms))];
+  return (text) => {
+    const [form, piece] = [findForm(text), findPiece(text)];
+    return form === null || piece === null ? (form ?? piece) : Math.min(form, piece);
+  };
+}
+
+function createBeginningFinder(forms: Iterable<string>): (text: string) => number | null {
   const byFirst = new Map<string, string[]>();
   let maxLength = 0;
   for (const form of new Set(forms)) {

@@ -9,8 +9,8 @@ const minInside = 8;
 /** A span of text: the index of its first character, and the index after its last. */
 export type Span = readonly [number, number];
 
-// A long form is found by its pieces, the last of which overlaps the one before it.
-function piecesOf(forms: Iterable<string>): Set<string> {
+/** Returns the pieces by which long forms are found; the last piece of a form overlaps the one before it. */
+export function piecesOf(forms: Iterable<string>): Set<string> {
   const pieces = new Set<string>();
   for (const form of forms) {
     for (let from = 0; from < form.length - pieceLength; from += pieceLength) {

@@ -1,5 +1,6 @@
 import type { Agents } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
+import { createWatchedSessions } from '../drafts/watched-sessions.ts';
 import type { WorkspaceTimes } from '../workspaces/deletable.ts';
 import { createSweeper } from '../workspaces/sweeper.ts';
 import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
@@ -64,6 +65,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     isLeased: (id) => runs.has(id),
   });
 
+  const watched = createWatchedSessions(context.broadcaster);
+
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
     void run.done.then(() => {
@@ -99,7 +102,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
       if (hasMore && claimed.length > 0) isAgain = true;
-      for (const run of claimed) adopt(runSession(context, run, { ...options, onIdle }));
+      for (const run of claimed) adopt(runSession(context, run, { ...options, watched, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping);
   };
@@ -161,6 +164,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       await voidOwnLeases(context, options.workerId);
       await sweep(false);
       sweeper.start();
+      watched.start();
       unsubscribe = context.notifier.subscribe('runs', poll);
       timers = [
         setInterval(poll, options.pollMs).unref(),
@@ -176,6 +180,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       for (const timer of timers) clearInterval(timer);
       await claiming;
       await Promise.all([...runs.values()].map((run) => run.end()));
+      watched.stop();
       await sweeper.stop();
       await leaveQueue(context, options.workerId).catch((error: unknown) => {
         log.warn(

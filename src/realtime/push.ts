@@ -13,6 +13,8 @@ export abstract class PushReader<L extends TailedLog, C, B extends Batch<C>, R> 
   #batch: B | null = null;
   /** Number of items of the batch that were sent. */
   #sent = 0;
+  /** True while the receiver takes nothing more. */
+  #isFull = false;
 
   abstract mayTake(batch: B): boolean;
   abstract end(): void;
@@ -24,6 +26,20 @@ export abstract class PushReader<L extends TailedLog, C, B extends Batch<C>, R> 
   protected abstract resultOf(batch: B, n: number): R | Promise<unknown>;
   /** Sends a result. False: nothing more may be sent until {@link resume}. */
   protected abstract send(result: R): boolean;
+
+  /** Called after the n-th item of a batch was sent. */
+  protected sent(_batch: B, _n: number): void {}
+
+  /** Returns whether nothing else may be sent now: items wait, or the receiver takes nothing more. */
+  protected isBusy(): boolean {
+    return this.#batch !== null || this.#isFull;
+  }
+
+  /** Sends a result that is not an item of the log. Returns false if the receiver takes nothing more. */
+  protected offer(result: R): boolean {
+    this.#isFull = !this.send(result);
+    return !this.#isFull;
+  }
 
   /** Sends what the tail delivers to this reader. */
   protected attach(tail: Tail<C>): void {
@@ -40,21 +56,29 @@ export abstract class PushReader<L extends TailedLog, C, B extends Batch<C>, R> 
   take(batch: B): void {
     this.#batch = batch;
     this.#sent = 0;
-    this.resume();
+    this.proceed();
+  }
+
+  /** Call this when the receiver takes results again. */
+  resume(): void {
+    this.#isFull = false;
+    this.proceed();
   }
 
   /** Sends the rest of the batch, then continues the tail. */
-  resume(): void {
+  protected proceed(): void {
     const batch = this.#batch;
-    if (batch === null) return;
+    if (batch === null || this.#isFull) return;
     while (this.#sent < batch.items.length) {
       const result = this.resultOf(batch, this.#sent);
       if (result instanceof Promise) {
-        void result.then(() => this.resume());
+        void result.then(() => this.proceed());
         return;
       }
       this.#sent += 1;
-      if (!this.send(result)) return;
+      const mayContinue = this.offer(result);
+      this.sent(batch, this.#sent - 1);
+      if (!mayContinue) return;
     }
     this.#batch = null;
     this.#tail?.advance(batch.cursor);

@@ -1,8 +1,9 @@
 import type { ExecutionArgs } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
 import { viewerOfAnySession } from '../../domain/identity/organizations/enterprise-scope.ts';
+import type { DraftBatch } from '../../domain/sessions/live/live-draft.ts';
+import { LivePush, type LiveWatches } from '../../domain/sessions/live/push-live.ts';
 import type { LogBatch } from '../../domain/sessions/log-source.ts';
-import { LogPush } from '../../domain/sessions/push-log.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';
 import type { GraphqlContext, LogDelivery } from './context.ts';
 import type { ReadyPayload } from './ready-payload.ts';
@@ -38,7 +39,7 @@ export function createSocketDelivery(
   return new Delivery(results, messages, id);
 }
 
-class Delivery extends LogPush<ReadyPayload> implements SocketDelivery, Sender, AsyncIterableIterator<never> {
+class Delivery extends LivePush<ReadyPayload> implements SocketDelivery, Sender, AsyncIterableIterator<never> {
   readonly #results: SharedResults;
   readonly #messages: ReadyMessages;
   readonly #id: string;
@@ -83,6 +84,15 @@ class Delivery extends LogPush<ReadyPayload> implements SocketDelivery, Sender, 
   protected resultOf(batch: LogBatch, n: number): ReadyPayload | Promise<unknown> {
     const { resultOf } = this.#results;
     return resultOf(this.#operation as SharedOperation, batch, n, this.#context as GraphqlContext);
+  }
+
+  protected resultOfChunk(batch: DraftBatch): ReadyPayload | Promise<unknown> {
+    const { resultOf } = this.#results;
+    return resultOf(this.#operation as SharedOperation, batch, 0, this.#context as GraphqlContext);
+  }
+
+  protected watches(): LiveWatches {
+    return (this.#context as GraphqlContext).watches;
   }
 
   protected send(result: ReadyPayload): boolean {

@@ -9,6 +9,7 @@ import {
   visit,
 } from 'graphql';
 import type { Viewer } from '../../auth/viewer.ts';
+import type { DraftBatch } from '../../domain/sessions/live/live-draft.ts';
 import type { LogBatch } from '../../domain/sessions/log-source.ts';
 import { isOutage } from '../../domain/unavailable.ts';
 import { coerceVariables } from './coerce-variables.ts';
@@ -29,12 +30,12 @@ export interface SharedResults {
   /** Converts an error for the client. */
   maskError(error: unknown): GraphQLError;
   /**
-   * The result for the n-th entry of a batch; while it is computed, a promise: call again after it has settled. Never
+   * The result for the n-th entry of a batch, or for a part of a draft; while it is computed, a promise: call again after it has settled. Never
    * throws.
    */
   resultOf(
     operation: SharedOperation,
-    batch: LogBatch,
+    batch: LogBatch | DraftBatch,
     n: number,
     context: GraphqlContext,
   ): ReadyPayload | Promise<unknown>;

@@ -18,6 +18,8 @@ export interface WatchStart {
   readonly log: SessionLog;
   /** Number of the entry before the first one. */
   readonly after: number;
+  /** True if the open drafts are sent too. */
+  readonly isLive?: boolean;
 }
 
 /** Reads the input of a subscription. NOT_FOUND and BAD_CURSOR. */

@@ -2,14 +2,15 @@ import { createTailer } from '../../realtime/tailer.ts';
 import { createChangeLogSource } from '../changes/change-log-source.ts';
 import type { ChangeWatches } from '../changes/watch-entities.ts';
 import type { Services } from '../context.ts';
+import { createLiveSessions } from '../sessions/live/live-sessions.ts';
+import type { LiveWatches } from '../sessions/live/push-live.ts';
 import { createSessionLogSource } from '../sessions/log-source.ts';
 import { createSessionCheck } from '../sessions/session-check.ts';
 import { createSessionStateSource } from '../sessions/state-source.ts';
-import type { SessionWatches } from '../sessions/watch.ts';
 import { isOutage } from '../unavailable.ts';
 
 /** Everything that subscriptions tail in this process. */
-export interface Watches extends SessionWatches, ChangeWatches {
+export interface Watches extends LiveWatches, ChangeWatches {
   /** Returns the number of open subscriptions. */
   active(): number;
   start(): void;
@@ -20,18 +21,30 @@ export interface Watches extends SessionWatches, ChangeWatches {
 const checkMs = 3_000;
 
 /** Makes the tailer of subscriptions and the sources that it reads. */
-export function createWatches(services: Pick<Services, 'store' | 'notifier' | 'log' | 'liveViewers'>): Watches {
-  const { store, notifier, log, liveViewers } = services;
-  const tailer = createTailer({ notifier, log, isOutage, settled: () => liveViewers.settled() });
+export function createWatches(
+  services: Pick<Services, 'store' | 'notifier' | 'broadcaster' | 'log' | 'liveViewers'>,
+): Watches {
+  const { store, notifier, broadcaster, log, liveViewers } = services;
+  const settled = () => liveViewers.settled();
+  const tailer = createTailer({ notifier, log, isOutage, settled });
+  const live = createLiveSessions(broadcaster);
   const sessionCheck = createSessionCheck(store);
   return {
     tailer,
     sessionLogs: createSessionLogSource(store, sessionCheck),
     sessionStates: createSessionStateSource(store, sessionCheck),
     changes: createChangeLogSource(store),
+    live,
+    settled,
     active: tailer.count,
     // The sessions of a deleted organization are gone.
-    start: () => tailer.start(checkMs, ['organizations']),
-    stop: () => void tailer.stop(),
+    start() {
+      tailer.start(checkMs, ['organizations']);
+      live.start();
+    },
+    stop() {
+      live.stop();
+      void tailer.stop();
+    },
   };
 }

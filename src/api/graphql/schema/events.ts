@@ -44,6 +44,14 @@ export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').imple
   }),
 });
 
+/** The field of an entry that may have been a draft. */
+export const draftIdField = <T extends LogEntry>(t: PothosSchemaTypes.ObjectFieldBuilder<SchemaTypes, T>) =>
+  t.string({
+    nullable: true,
+    description: 'Id of the draft in `sessionLive` that the entry replaces; null if there was none.',
+    resolve: (entry) => textOf(dataOf(entry).draftId),
+  });
+
 export const SessionMessage = builder.objectRef<MessageEntry>('SessionMessage');
 builder.node(SessionMessage, {
   description: 'A message in a session, which is also an entry in the log of the session.',
@@ -58,6 +66,7 @@ builder.node(SessionMessage, {
       resolve: (entry) => entry.messageType,
     }),
     body: t.exposeString('body', { description: 'Full text of the message.' }),
+    draftId: draftIdField(t),
     author: t.field({
       type: Principal,
       nullable: true,
@@ -242,6 +251,7 @@ eventType(
       description: 'Output of the tool call, cut after 16,000 characters; null if there is none.',
       resolve: (entry) => textOf(dataOf(entry).output),
     }),
+    draftId: draftIdField(t),
     locations: t.field({
       type: [ToolLocation],
       description: 'Places in files that the tool call works on.',

@@ -2,7 +2,7 @@ import { sessionStatusDetails } from '../../../domain/sessions/status.ts';
 import { readerOf } from './define-enum.ts';
 import { SessionStatusDetailEnum } from './enums.ts';
 import { agentFailure, pullRequestState } from './event-enums.ts';
-import { dataOf, eventType, intOf, numberOf, textOf } from './events.ts';
+import { dataOf, draftIdField, eventType, intOf, numberOf, textOf } from './events.ts';
 import { PullRequestType } from './pull-requests.ts';
 
 type FieldBuilder = Parameters<Parameters<typeof eventType>[2]>[0];
@@ -31,7 +31,10 @@ const failureFields = (t: FieldBuilder) => ({
   }),
 });
 
-eventType('ThoughtEvent', 'Thought that the agent shared while working.', (t) => ({ body: body(t) }));
+eventType('ThoughtEvent', 'Thought that the agent shared while working.', (t) => ({
+  body: body(t),
+  draftId: draftIdField(t),
+}));
 
 eventType(
   'NoticeEvent',

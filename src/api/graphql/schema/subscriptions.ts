@@ -1,5 +1,7 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { logCursor } from '../../../domain/sessions/list-log.ts';
+import { DraftChunk } from '../../../domain/sessions/live/live-draft.ts';
+import { watchLiveFrom } from '../../../domain/sessions/live/watch-live.ts';
 import type { LogEntry, MessageEntry } from '../../../domain/sessions/log.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { startWatch, type WatchRequest } from '../../../domain/sessions/start-watch.ts';
@@ -7,6 +9,7 @@ import { watchLogFrom, watchSession } from '../../../domain/sessions/watch.ts';
 import { builder } from '../builder.ts';
 import { type GraphqlContext, renewLoaders } from '../context.ts';
 import { refuseLastEventId } from '../last-event-id.ts';
+import { SessionLiveItem } from './drafts.ts';
 import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventList, SessionMessageList } from './events.ts';
 import { needs, viewsSession } from './needs.ts';
@@ -24,15 +27,26 @@ function toEdge<T extends LogEntry>(node: T, { eventPosition }: GraphqlContext) 
 }
 
 /**
- * {@link watchLogFrom} at the client's position: a client that reconnects automatically repeats its request unchanged,
- * together with the id of the last event.
+ * Starts at the client's position: a client that reconnects automatically repeats its request unchanged, together with the id of
+ * the last event.
  */
-async function follow({ domain, watches, eventPosition, delivery }: GraphqlContext, request: WatchRequest) {
+function startAt({ domain, eventPosition }: GraphqlContext, request: WatchRequest) {
   const { lastEventId } = eventPosition;
-  const context = ofAnySession(domain, 'view');
-  const starting = startWatch(context, { ...request, after: lastEventId ?? request.after });
-  const start = await (lastEventId === null ? starting : starting.catch(refuseHeader));
-  return delivery?.accept(start) ?? watchLogFrom(context, watches, start);
+  const starting = startWatch(ofAnySession(domain, 'view'), { ...request, after: lastEventId ?? request.after });
+  return lastEventId === null ? starting : starting.catch(refuseHeader);
+}
+
+async function follow(context: GraphqlContext, request: WatchRequest) {
+  const start = await startAt(context, request);
+  const { delivery, domain, watches } = context;
+  return delivery?.accept(start) ?? watchLogFrom(ofAnySession(domain, 'view'), watches, start);
+}
+
+/** {@link follow} with the open drafts. */
+async function followLive(context: GraphqlContext, request: WatchRequest) {
+  const start = { ...(await startAt(context, request)), isLive: true };
+  const { delivery, domain, watches } = context;
+  return delivery?.accept(start) ?? watchLiveFrom(ofAnySession(domain, 'view'), watches, start);
 }
 
 const refuseHeader = refuseLastEventId('an event of this session’s messages or events');
@@ -71,6 +85,24 @@ builder.subscriptionFields((t) => ({
     resolve: (entry, _args, context) => {
       renewLoaders(context);
       return toEdge(entry as LogEntry, context) as never;
+    },
+  }),
+  sessionLive: t.field({
+    type: SessionLiveItem,
+    extensions: needs(viewsSession),
+    description: [
+      'Sends what `sessionEvents` sends and, in between, the text that the agent is writing: a draft for each message, thought and output of a running tool, in parts. A part arrives within about 0.1 seconds. The log entry that replaces a draft has its id as `draftId`, and follows the last part of it.',
+      'Drafts start when all entries after the cursor have been sent. A client that joins or reconnects gets each open draft from its beginning, or the last 64 KB of it. A slow client gets fewer and larger parts. If the worker of the session fails, its drafts end without an entry.',
+    ].join('\n\n'),
+    args: {
+      sessionId: t.arg.id({ required: true, description: sessionIdDescription }),
+      after: t.arg.string({ description: afterDescription }),
+    },
+    subscribe: (_root, { sessionId, after }, context) => followLive(context, { sessionId, after, messagesOnly: false }),
+    resolve: (item, _args, context) => {
+      if (item instanceof DraftChunk) return item;
+      renewLoaders(context);
+      return toEdge(item as LogEntry, context) as never;
     },
   }),
   sessionUpdated: t.field({

@@ -11,13 +11,14 @@ const chunk = (text: string, messageId = '1') => ({
 });
 
 it('reports the text so far when the agent pauses inside a message, and the rest later', async () => {
-  const { agent, updates, next } = await launchOpened({
+  const script: Script = {
     'session/prompt': [
       { write: [chunk('half '), chunk('a word')] },
       { wait: 'cancel' },
       { write: [chunk(', the rest'), chunk('b', '2'), end] },
     ],
-  });
+  };
+  const { agent, updates, next } = await launchOpened(script, {}, { timeouts: { quietMs: 300 } });
   const turn = agent.prompt(text('go'));
   await expect(next('message')).resolves.toEqual({ type: 'message', text: 'half a word' });
   void agent.cancel();
@@ -33,8 +34,12 @@ it('does not split a message whose rest waits until the service continues to rea
   const numbers = Array.from({ length: 40 }, (_, n) => `${n}`);
   const write = [...numbers.flatMap((n) => [chunk(n, n), chunk(' in one', n)]), end];
   // Longer than the pause after which the text so far is reported.
-  const updateDelay = delay(2_000);
-  const { agent, messages } = await launchOpened({ 'session/prompt': [{ write }] }, {}, { gate: updateDelay });
+  const updateDelay = delay(1_000);
+  const { agent, messages } = await launchOpened(
+    { 'session/prompt': [{ write }] },
+    {},
+    { gate: updateDelay, timeouts: { quietMs: 300 } },
+  );
   await agent.prompt(text('go'));
   expect(messages()).toEqual(numbers.map((n) => `${n} in one`));
 });
@@ -42,7 +47,11 @@ it('does not split a message whose rest waits until the service continues to rea
 it('does not split at a pause where that is not allowed', async () => {
   const prompt = [{ write: [chunk('the key is s3c')] }, { wait: 'cancel' as const }, { write: [chunk('r3t'), end] }];
   const safeLength = (words: string) => (words.endsWith('s3c') ? words.length - 3 : words.length);
-  const { agent, messages, next } = await launchScripted({ 'session/prompt': prompt }, {}, { safeLength });
+  const { agent, messages, next } = await launchScripted(
+    { 'session/prompt': prompt },
+    {},
+    { safeLength, timeouts: { quietMs: 300 } },
+  );
   await agent.open(null);
   const turn = agent.prompt(text('go'));
   await next('message');

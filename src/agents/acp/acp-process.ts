@@ -20,7 +20,7 @@ import type { AgentPaths } from '../sandbox/settings.ts';
 import type { Child } from './child.ts';
 import { toContent, toServer } from './content.ts';
 import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } from './open-session.ts';
-import { createPauses } from './pauses.ts';
+import { createPauses, type Pauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
@@ -37,6 +37,14 @@ export interface StartTimeouts {
   readonly openMs: number;
 }
 
+/** The times after which the text of an open block is reported, so that a crash loses no more. */
+export interface PauseTimes {
+  /** After the last output. */
+  readonly quietMs: number;
+  /** During continuous output. */
+  readonly longMs: number;
+}
+
 /** The timeout of requests whose result does not matter (close). */
 const closeTimeoutMs = 2_000;
 /** After a load, an agent that sends nothing for this time has replayed the whole history. */
@@ -44,10 +52,6 @@ const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
-/** After this time without output, the text received so far is reported: a crash loses no more. */
-const quietMs = 30_000;
-/** The interval at which continuous output is reported. */
-const longMs = 600_000;
 
 /** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
@@ -60,7 +64,7 @@ export class AcpProcess implements AgentProcess {
   readonly #failedMethods: FailedMethods;
   readonly #assembler: UpdateAssembler;
   readonly #sideWork = createSideWork();
-  readonly #pauses = createPauses(quietMs, longMs, () => this.#pause());
+  readonly #pauses: Pauses;
   #connection: ClientConnection | null = null;
   #open: Requests | null = null;
   #self: AgentSelf = { protocolVersion: PROTOCOL_VERSION };
@@ -76,10 +80,11 @@ export class AcpProcess implements AgentProcess {
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
 
-  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts, failedMethods: FailedMethods) {
+  constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts & PauseTimes, failedMethods: FailedMethods) {
     this.paths = launch.sandbox.paths;
     this.exited = child.exited;
     this.#launch = launch;
+    this.#pauses = createPauses(timeouts.quietMs, timeouts.longMs, () => this.#pause());
     this.#assembler = createUpdateAssembler(undefined, launch.drafts);
     this.#child = child;
     this.#timeouts = timeouts;

@@ -1,7 +1,7 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { AgentLaunch, AgentProcess, Agents } from '../agent.ts';
 import type { SandboxDrivers } from '../sandbox/drivers.ts';
-import { AcpProcess, type StartTimeouts } from './acp-process.ts';
+import { AcpProcess, type PauseTimes, type StartTimeouts } from './acp-process.ts';
 import { type Child, cannotStart, startChild } from './child.ts';
 import { createMessageStream } from './messages.ts';
 import type { FailedMethods } from './open-session.ts';
@@ -9,11 +9,16 @@ import type { FailedMethods } from './open-session.ts';
 /** Options of {@link createAgents}. */
 export interface AgentsOptions {
   readonly drivers: SandboxDrivers;
-  /** Replaces the defaults: 30 s to authenticate, 60 s to open a session. */
-  readonly timeouts?: Partial<StartTimeouts>;
+  /** Replaces the defaults: 30 s to authenticate, 60 s to open a session, pauses of 30 s, ten minutes of continuous output. */
+  readonly timeouts?: Partial<StartTimeouts & PauseTimes>;
 }
 
-const defaultTimeouts: StartTimeouts = { authenticateMs: 30_000, openMs: 60_000 };
+const defaultTimeouts: StartTimeouts & PauseTimes = {
+  authenticateMs: 30_000,
+  openMs: 60_000,
+  quietMs: 30_000,
+  longMs: 600_000,
+};
 
 const clientInfo = { name: 'switchyard', title: 'Switchyard', version: '0.1.0' };
 // No file system and no terminal: agents use their own tools in their workspace.
@@ -41,7 +46,7 @@ export function createAgents(options: AgentsOptions): Agents {
 
 async function launchAgent(
   input: AgentLaunch,
-  timeouts: StartTimeouts,
+  timeouts: StartTimeouts & PauseTimes,
   failedMethods: FailedMethods,
 ): Promise<AgentProcess> {
   // The agent's updates and the gateway's usage come from two sources, and are delivered one after the other.

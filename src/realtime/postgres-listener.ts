@@ -15,6 +15,8 @@ export interface PostgresListenerOptions {
   readonly databaseUrl: string;
   /** A plain identifier. */
   readonly channel: string;
+  /** The name of the connection for operators of the database. */
+  readonly applicationName: string;
   readonly onPayload: (payload: string) => void;
   /** Called after each (re)connection: notifications from before are lost. */
   readonly onListening: () => void;
@@ -45,7 +47,7 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
   };
 
   const connect = async (): Promise<void> => {
-    const next = openClient(options.databaseUrl);
+    const next = openClient(options);
     client = next;
     const onLost = (error: unknown) => {
       if (client !== next) return;
@@ -87,14 +89,14 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
   };
 }
 
-function openClient(databaseUrl: string): pg.Client {
+function openClient({ databaseUrl, applicationName }: PostgresListenerOptions): pg.Client {
   return new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: probe.timeoutMs,
     'query_timeout': probe.timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: probe.timeoutMs,
-    'application_name': 'switchyard notifier',
+    'application_name': applicationName,
   });
 }
 

@@ -40,6 +40,7 @@ export function createPostgresNotifier(options: PostgresNotifierOptions): Notifi
   const listener = createPostgresListener({
     databaseUrl: options.databaseUrl,
     channel,
+    applicationName: 'switchyard notifier',
     onPayload(payload) {
       const [from, ...topics] = payload.split(' ');
       if (from !== node) for (const topic of topics) local.notify(topic as Topic);

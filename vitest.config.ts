@@ -48,7 +48,7 @@ const onStore = {
 const onBoth = [
   'test/store/**/*.test.ts',
   'test/realtime/**/*.test.ts',
-  'test/graphql/{subscriptions-websocket,session-changes,made-once}.test.ts',
+  'test/graphql/{subscriptions-websocket,session-live,session-changes,made-once}.test.ts',
   'test/rest/v1-sessions-list.test.ts',
   'test/system/{copied-data-dirs,restarts,rows-read,key-rotation}.test.ts',
 ];

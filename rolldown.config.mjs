@@ -18,6 +18,7 @@ const service = [
   'cli/workspaces',
   'embedded-template',
   ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'realtime/create-notifier'],
+  ...['realtime/create-broadcaster', 'store/cipher', 'domain/sessions/live/draft-message'],
 ];
 
 /**

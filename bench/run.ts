@@ -7,6 +7,7 @@ import { measureFanOut } from './fan-out.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
 import { measureIdleSubscriptions } from './idle-subscriptions.ts';
 import { measureLatency } from './latency.ts';
+import { measureLive } from './live.ts';
 import { measureOneSession } from './one-session.ts';
 import { measurePglite } from './pglite.ts';
 import { measureRestLists } from './rest-lists.ts';
@@ -24,6 +25,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['fan-out', measureFanOut],
   ['idle-subscriptions', measureIdleSubscriptions],
   ['latency', measureLatency],
+  ['live', measureLive],
   ['append', measureAppend],
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { BareWsRequest } from './bare-ws.ts';
-import type { Bench, Database, Server } from './bench.ts';
+import { type Bench, type Database, type Server, secretKey } from './bench.ts';
 import { askOnce, graphqlRequest } from './http.ts';
 import type { Script } from './processes.ts';
 import type { PublisherRequest } from './publisher.ts';
@@ -13,6 +13,10 @@ export interface Audience {
   /** Waits until each has received this number of frames, including the first. */
   wait(frames: number): Promise<void>;
   latencies(): Promise<number[]>;
+  /** The number of all frames so far. */
+  count(): Promise<number>;
+  /** The frame that came last. */
+  lastFrame(): Promise<string>;
 }
 
 /** Opens subscribers in a separate process. */
@@ -24,6 +28,8 @@ export async function openAudience(bench: Bench, subscribers: readonly Subscribe
     frame,
     wait: (frames) => ask({ act: 'wait', frames }),
     latencies: () => ask({ act: 'latencies' }),
+    count: () => ask({ act: 'count' }),
+    lastFrame: () => ask({ act: 'lastFrame' }),
   };
 }
 
@@ -67,7 +73,12 @@ export async function startPublisher(
   { isLazy = false } = {},
 ): Promise<Pick<Script, 'stop'> & { ask<T>(request: PublisherRequest): Promise<T> }> {
   const url = isLazy ? `${database.url}?options=${encodeURIComponent('-c synchronous_commit=off')}` : database.url;
-  return bench.startScript('publisher', [url, await bench.createFolder(), resolve(bench.options.dist ?? 'dist')]);
+  return bench.startScript('publisher', [
+    url,
+    await bench.createFolder(),
+    resolve(bench.options.dist ?? 'dist'),
+    secretKey,
+  ]);
 }
 
 /** Creates service users in the organization; returns their tokens. */

@@ -49,8 +49,11 @@ export interface Bench {
 /** The start of links in responses: the baselines write the same. */
 export const baseUrl = 'http://switchyard.example';
 
+/** The SECRET_KEY of all processes. */
+export const secretKey = 'the same secret key in every process';
+
 const serverEnv = {
-  SECRET_KEY: 'the same secret key in every process',
+  SECRET_KEY: secretKey,
   PORT: '0',
   BASE_URL: baseUrl,
   LOG_LEVEL: 'warn',

@@ -20,7 +20,11 @@ export type SubscribersRequest =
   /** Waits until each has received exactly this number of frames since it was opened. */
   | { readonly act: 'wait'; readonly frames: number }
   /** The times from the send time in a message (`sent:<ns>;`) until its arrival, in ms; clears them. */
-  | { readonly act: 'latencies' };
+  | { readonly act: 'latencies' }
+  /** The number of all frames since they were opened. */
+  | { readonly act: 'count' }
+  /** The frame that came last. */
+  | { readonly act: 'lastFrame' };
 
 interface Listener {
   readonly socket: WebSocket;
@@ -30,6 +34,7 @@ interface Listener {
 const listeners: Listener[] = [];
 let latencies: number[] = [];
 let lastFrame = '';
+let newest: Buffer = Buffer.alloc(0);
 let problem: string | null = null;
 let onChange: () => void = () => undefined;
 
@@ -68,6 +73,7 @@ function take(listener: Listener, data: Buffer): void {
     const text = data.toString('latin1', at + 5, data.indexOf(';', at));
     latencies.push(Number(now - BigInt(text)) / 1e6);
   }
+  newest = data;
   lastFrame = listener.frames === 1 && lastFrame === '' ? String(data) : lastFrame;
   onChange();
 }
@@ -100,6 +106,8 @@ function waitFor(count: number): Promise<void> {
 
 serveRequests<SubscribersRequest>(async (request) => {
   if (request.act === 'wait') return waitFor(request.frames);
+  if (request.act === 'count') return total();
+  if (request.act === 'lastFrame') return String(newest);
   if (request.act === 'latencies') {
     const result = latencies;
     latencies = [];

@@ -8,6 +8,7 @@ import { askOnce, graphqlRequest } from './support/http.ts';
 import type { MeasureName, Row } from './support/measures.ts';
 import { isSelected } from './support/options.ts';
 import { cpuMs } from './support/processes.ts';
+import { topFunctions } from './support/profile.ts';
 import { seed } from './support/seed.ts';
 
 /** Sessions with a real agent process, each watched by one subscriber. */
@@ -87,7 +88,9 @@ async function measureLatency(bench: Bench, name: MeasureName): Promise<Row> {
 async function measureCpu(bench: Bench): Promise<Row> {
   const name = 'live/cpu';
   const database = await bench.createDatabase();
-  const server = await bench.startServer(database, { env: { ROLES: 'api' } });
+  const folder = await bench.createFolder();
+  const execArgv = bench.options.isProfiled ? ['--cpu-prof', '--cpu-prof-dir', folder] : [];
+  const server = await bench.startServer(database, { env: { ROLES: 'api' }, execArgv });
   await seed(database.client, { organizationId: server.organizationId, sessions, entriesEach: 1 });
   const ids = (await sessionIds(database)).slice(0, sessions);
   const audience = await openAudience(
@@ -125,6 +128,10 @@ async function measureCpu(bench: Bench): Promise<Row> {
     frames += ours.count;
   }
   const [ours, bares] = [median(rounds.map(([each]) => each)), median(rounds.map(([, each]) => each))];
+  if (bench.options.isProfiled) {
+    await server.stop();
+    for (const line of await topFunctions(folder, 40)) bench.progress(`  ${line}`);
+  }
   bench.progress(`  ${name}: ${ours.toFixed(1)} µs for each part; bare ws ${bares.toFixed(1)} µs`);
   const note = `${ours.toFixed(1)} µs for each part; bare ws ${bares.toFixed(1)} µs; ${frames} parts of ${frame.length} bytes`;
   return { name, value: ours / bares, note };

@@ -87,8 +87,8 @@ class Delivery extends LivePush<ReadyPayload> implements SocketDelivery, Sender,
   }
 
   protected resultOfChunk(batch: DraftBatch): ReadyPayload | Promise<unknown> {
-    const { resultOf } = this.#results;
-    return resultOf(this.#operation as SharedOperation, batch, 0, this.#context as GraphqlContext);
+    const { resultOfChunk } = this.#results;
+    return resultOfChunk(this.#operation as SharedOperation, batch, this.#context as GraphqlContext);
   }
 
   protected watches(): LiveWatches {

@@ -30,13 +30,19 @@ export interface SharedResults {
   /** Converts an error for the client. */
   maskError(error: unknown): GraphQLError;
   /**
-   * The result for the n-th entry of a batch, or for a part of a draft; while it is computed, a promise: call again after it has settled. Never
+   * The result for the n-th entry of a batch; while it is computed, a promise: call again after it has settled. Never
    * throws.
    */
   resultOf(
     operation: SharedOperation,
-    batch: LogBatch | DraftBatch,
+    batch: LogBatch,
     n: number,
+    context: GraphqlContext,
+  ): ReadyPayload | Promise<unknown>;
+  /** The result for a part of a draft, which no viewer sees differently; while it is computed, a promise, as above. */
+  resultOfChunk(
+    operation: SharedOperation,
+    batch: DraftBatch,
     context: GraphqlContext,
   ): ReadyPayload | Promise<unknown>;
 }
@@ -107,6 +113,21 @@ export function createSharedResults(plans: Plans, maskError: (error: unknown) =>
       if (made.everybodys) return made.everybodys;
       const cached = made.byRights.size === 0 ? undefined : made.byRights.get(rightsOf(context));
       return cached ?? make(operation, batch.items[n], context, made);
+    },
+    resultOfChunk(operation, { items: [chunk], results }, context) {
+      const cached = results.get(operation) as ReadyPayload | Promise<unknown> | undefined;
+      if (cached !== undefined) return cached;
+      const keep = (payload: ReadyPayload | Promise<unknown>) => {
+        results.set(operation, payload);
+        return payload;
+      };
+      const fail = (error: unknown) => toPayload({ data: null, errors: [maskError(error)] });
+      try {
+        const result = operation.run(chunk, context);
+        return keep(result instanceof Promise ? result.then(toPayload, fail).then(keep) : toPayload(result));
+      } catch (error) {
+        return keep(fail(error));
+      }
     },
   };
 }

@@ -195,7 +195,7 @@ export type AgentUpdate =
 /** The text of a block, or the output of a running tool, that has grown. Its {@link AgentUpdate} has the same `draftId`. */
 export interface DraftGrowth {
   readonly draftId: string;
-  readonly kind: 'message' | 'thought' | 'toolOutput';
+  readonly kind: 'message' | 'thought' | 'tool_output';
   /** Null for a block. */
   readonly toolCallId: string | null;
   /** All of it so far, unmasked. The output of a tool may also change in another way than to grow. */

@@ -104,7 +104,7 @@ export function createToolCalls(now: () => number, drafts: DraftSink | null): To
       const { call, isRaw, text } = merge(before, update, printed, name);
       const draftId = before?.draftId ?? (text === '' || hasEnded(call) ? null : (drafts?.newId() ?? null));
       if (draftId !== null && text !== '')
-        drafts?.grow({ draftId, kind: 'toolOutput', toolCallId: call.toolCallId, text });
+        drafts?.grow({ draftId, kind: 'tool_output', toolCallId: call.toolCallId, text });
       remember(id, call);
       const isSame = before !== undefined && JSON.stringify(before.call) === JSON.stringify(call);
       const isProgress = before?.call.status === call.status && !hasEnded(call);

@@ -102,11 +102,11 @@ it('drops parts that arrive after the entry; only the end of a call closes the d
   session.close(entry({ draftId: id(1) }));
   send({ offset: 3, text: ' two', isDone: true });
   expect([...session.drafts()]).toEqual([]);
-  send({ draftId: id(2), kind: 'toolOutput', toolCallId: 't', text: 'a' });
+  send({ draftId: id(2), kind: 'tool_output', toolCallId: 't', text: 'a' });
   session.close(entry({ draftId: id(2), status: 'in_progress' }, 'TOOL_CALL'));
-  send({ draftId: id(2), kind: 'toolOutput', toolCallId: 't', offset: 1, text: 'b' });
+  send({ draftId: id(2), kind: 'tool_output', toolCallId: 't', offset: 1, text: 'b' });
   session.close(entry({ draftId: id(2), status: 'failed' }, 'TOOL_CALL'));
-  send({ draftId: id(2), kind: 'toolOutput', toolCallId: 't', offset: 2, text: 'c' });
+  send({ draftId: id(2), kind: 'tool_output', toolCallId: 't', offset: 2, text: 'c' });
   expect(texts()).toEqual(['0 one', '0 a', '1 b']);
 });
 

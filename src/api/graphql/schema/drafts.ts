@@ -1,17 +1,13 @@
+import type { DraftKind } from '../../../domain/sessions/live/draft-message.ts';
 import { DraftChunk } from '../../../domain/sessions/live/live-draft.ts';
 import { builder } from '../builder.ts';
-import { SessionEventEdge } from './events.ts';
+import { defineEnum } from './define-enum.ts';
+import { SessionEventList } from './events.ts';
 
-const DraftKind = builder.enumType('DraftKind', {
-  description: 'The kind of the text that a draft becomes.',
-  values: {
-    MESSAGE: { value: 'message', description: 'A message to the user, which becomes a `SessionMessage`.' },
-    THOUGHT: { value: 'thought', description: 'A thought, which becomes a `ThoughtEvent`.' },
-    TOOL_OUTPUT: {
-      value: 'toolOutput',
-      description: 'The output of a running tool call, which becomes part of a `ToolCallEvent`.',
-    },
-  } as const,
+const DraftKindEnum = defineEnum<DraftKind>('DraftKind', 'The kind of the text that a draft becomes.', {
+  message: 'A message to the user, which becomes a `SessionMessage`.',
+  thought: 'A thought, which becomes a `ThoughtEvent`.',
+  'tool_output': 'The output of a running tool call, which becomes part of a `ToolCallEvent`.',
 });
 
 const Draft = builder.objectRef<DraftChunk>('Draft').implement({
@@ -24,7 +20,7 @@ const Draft = builder.objectRef<DraftChunk>('Draft').implement({
         'Id of the draft, which all its parts share. The log entry that replaces the draft has it as `draftId`.',
     }),
     kind: t.field({
-      type: DraftKind,
+      type: DraftKindEnum,
       description: 'Kind of the text that the draft becomes.',
       resolve: ({ kind }) => kind,
     }),
@@ -50,6 +46,6 @@ const Draft = builder.objectRef<DraftChunk>('Draft').implement({
 
 export const SessionLiveItem = builder.unionType('SessionLiveItem', {
   description: 'An item of `sessionLive`: an entry in the log of the session with its cursor, or a part of a draft.',
-  types: [SessionEventEdge, Draft],
+  types: [SessionEventList.edge, Draft],
   resolveType: (item) => (item instanceof DraftChunk ? 'Draft' : 'SessionEventEdge'),
 });

@@ -125,7 +125,7 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
 
   const draftOf = ({ draftId, kind, toolCallId }: DraftGrowth): OpenDraft | null => {
     // The text of a block is referred to also while nobody watches, so that a later watcher gets all of it.
-    if (kind === 'toolOutput' && !isWatched) return null;
+    if (kind === 'tool_output' && !isWatched) return null;
     const known = open.get(draftId);
     if (known) return known;
     if (!hasRoom()) return null;
@@ -138,7 +138,7 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
   // A block of white space has no entry, and so no end.
   const hasRoom = () => {
     if (open.size < maxOpen) return true;
-    const unsent = [...open.values()].find((draft) => !draft.wasSent && draft.kind !== 'toolOutput');
+    const unsent = [...open.values()].find((draft) => !draft.wasSent && draft.kind !== 'tool_output');
     return unsent !== undefined && open.delete(unsent.id);
   };
   const discardAll = () => {

@@ -41,7 +41,7 @@ export class OpenDraft {
   forget(): void {
     if (this.#produced !== null && this.wasSent) this.#version += 1;
     this.#produced = null;
-    if (this.kind === 'toolOutput') this.raw = '';
+    if (this.kind === 'tool_output') this.raw = '';
   }
 
   /** Masks what has arrived, as far as more text cannot change it. */

@@ -1,5 +1,5 @@
 /** The kinds of drafts. */
-export const draftKinds = ['message', 'thought', 'toolOutput'] as const;
+export const draftKinds = ['message', 'thought', 'tool_output'] as const;
 /** See {@link draftKinds}. */
 export type DraftKind = (typeof draftKinds)[number];
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
-/** Encrypts the messages between processes: whoever may connect to the database may listen to a channel and notify it. */
+/** Encrypts the messages between processes: every role that may connect to the database may listen to a channel and notify it. */
 export interface MessageCipher {
   /** Returns the text encrypted as a message of this process. */
   seal(text: string): string;

@@ -127,7 +127,7 @@ export function createPostgresBroadcaster(options: PostgresBroadcasterOptions): 
       isStopped = true;
       if (timer) clearTimeout(timer);
       await sending;
-      // What says that this process has left is sent all the same.
+      // The last messages say that this process has left.
       if (waiting.length > 0) await options.notify(channelName, takeBatch()).catch(() => undefined);
       await listener.stop();
     },

@@ -17,7 +17,7 @@ export interface LiveItem {
   readonly [name: string]: any;
 }
 
-/** What a client shows: the entries, and the open drafts. */
+/** The state of a client: the entries, and the open drafts. */
 export class LiveView {
   readonly entries: any[] = [];
   readonly drafts = new Map<string, { kind: string; text: string; start: number; isDone: boolean }>();

@@ -15,14 +15,14 @@ import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 const sessions = 3;
 const clientsEach = 4;
-const messages = 70;
+const messages = 60;
 
 /** Short messages one after the other, each in parts that are not far apart. */
 const steps = Array.from({ length: messages }, (_, n): Script[string] =>
   Array.from({ length: 8 }, (_each, part): Script[string] => {
     const content = { type: 'text', text: `part ${part} of ${n}, ` };
     const kind = n % 4 === 3 ? 'agent_thought_chunk' : 'agent_message_chunk';
-    return [{ write: [{ update: { sessionUpdate: kind, messageId: `m${n}`, content } }] }, { sleepMs: 12 }];
+    return [{ write: [{ update: { sessionUpdate: kind, messageId: `m${n}`, content } }] }, { sleepMs: 40 }];
   }).flat(),
 ).flat();
 
@@ -36,7 +36,7 @@ async function read(id: string, n: number, urls: readonly string[]): Promise<{ v
     connections += 1;
     const url = urls[(n + connections) % urls.length] as string;
     const variables = { id, after: view.after };
-    let left = 1 + ((n * 7 + connections * 5) % 9);
+    let left = 1 + ((n * 7 + connections * 5) % 4);
     try {
       if ((n + connections) % 3 === 0) {
         const stream = await openStream(url, bootstrapToken, sessionLive, variables);
@@ -48,7 +48,7 @@ async function read(id: string, n: number, urls: readonly string[]): Promise<{ v
         client.terminate();
       }
     } catch (error) {
-      // Not the view's own complaints: a server that was killed.
+      // Other errors come from a server that was killed.
       if (error instanceof Error && error.message.startsWith('A gap')) throw error;
       await wait(30);
     }
@@ -128,8 +128,8 @@ describe.skipIf(testDatabase !== 'postgres')('live sessions whose servers are ki
       expect(view.entries).toEqual(readers[n - (n % clientsEach)]?.view.entries);
     }
     const shown = readers.reduce((sum, { view }) => sum + view.shown.size, 0);
-    expect(shown).toBeGreaterThan(readers.length * 10);
-    expect(readers.reduce((sum, { connections }) => sum + connections, 0)).toBeGreaterThan(300);
+    expect(shown).toBeGreaterThan(readers.length * 3);
+    expect(readers.reduce((sum, { connections }) => sum + connections, 0)).toBeGreaterThan(150);
     if (process.env.TEST_LOG)
       process.stderr.write(`${readers.map(({ connections }) => connections).join(' ')} connections\n`);
   });

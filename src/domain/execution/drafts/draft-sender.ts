@@ -37,7 +37,7 @@ export interface DraftSender {
   close(): void;
 }
 
-/** What a sender needs. */
+/** The services and the session of a sender. */
 export interface DraftSenderOptions {
   readonly broadcaster: Broadcaster;
   readonly watched: WatchedSessions;

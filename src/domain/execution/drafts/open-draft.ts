@@ -69,7 +69,7 @@ export class OpenDraft {
     return this.#produced !== null && this.#produced.sentEnd < this.#produced.window.end && this.#isVisible();
   }
 
-  /** Returns the next part to send, of at most so many characters. */
+  /** Returns the next part to send, with a maximum number of characters. */
   takePart(maxLength: number): Part | null {
     const produced = this.#produced;
     if (produced === null || !this.hasMore()) return null;

@@ -69,7 +69,7 @@ function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
 }
 
-/** What a recorder needs. */
+/** Options of {@link createRecorder}. */
 export interface RecorderOptions {
   readonly organizationId: string;
   readonly mask: Mask;

@@ -55,7 +55,7 @@ export function readDraftMessage(payload: string): DraftMessage | null {
 /** Bytes of a message without its text, the topic and the session's id included; ids may need six bytes for a character. */
 const maxFrameBytes = 300 + maxToolCallIdLength * 6;
 
-/** Divides a text so that a message with each part has at most so many bytes. Surrogate pairs stay together. */
+/** Divides a text so that a message with each part has no more than `maxBytes` bytes. Surrogate pairs stay together. */
 export function* splitForMessages(text: string, maxBytes: number): Generator<string> {
   const max = maxBytes - maxFrameBytes;
   for (let from = 0; from < text.length; ) {

@@ -28,24 +28,24 @@ export function createLiveSessions(
   let stops: (() => void)[] = [];
   let timer: NodeJS.Timeout | null = null;
 
-  const tell = (act: WatchAct, sessionIds: readonly string[]) => {
+  const announce = (act: WatchAct, sessionIds: readonly string[]) => {
     const { processId } = broadcaster;
     for (const payload of writeWatchMessages({ processId, sessionIds })) broadcaster.publish('watch', act, payload);
   };
   const renew = () => {
     for (const { session } of watched.values()) session.sweep();
-    tell('watch', [...watched.keys()]);
+    announce('watch', [...watched.keys()]);
   };
 
   return {
     join(sessionId, subscriber) {
       let found = watched.get(sessionId);
       if (found === undefined) {
-        const session = new LiveSession(() => tell('again', [sessionId]), now);
+        const session = new LiveSession(() => announce('again', [sessionId]), now);
         found = { session, stop: broadcaster.subscribe('draft', sessionId, (payload) => session.take(payload)) };
         watched.set(sessionId, found);
         found.session.subscribers.add(subscriber);
-        tell('watch', [sessionId]);
+        announce('watch', [sessionId]);
       }
       found.session.subscribers.add(subscriber);
       return found.session;
@@ -56,21 +56,21 @@ export function createLiveSessions(
       if (found.session.subscribers.size > 0) return;
       found.stop();
       watched.delete(sessionId);
-      tell('unwatch', [sessionId]);
+      announce('unwatch', [sessionId]);
     },
     count: () => watched.size,
     start() {
       stops = [
-        broadcaster.subscribe('watch', 'who', () => tell('watch', [...watched.keys()])),
+        broadcaster.subscribe('watch', 'who', () => announce('watch', [...watched.keys()])),
         // Messages may have been lost: every worker sends all open drafts.
-        broadcaster.onGap(() => tell('again', [...watched.keys()])),
+        broadcaster.onGap(() => announce('again', [...watched.keys()])),
       ];
       timer = setInterval(renew, renewMs).unref();
     },
     stop() {
       if (timer) clearInterval(timer);
       for (const stop of stops) stop();
-      tell('unwatch', [...watched.keys()]);
+      announce('unwatch', [...watched.keys()]);
       for (const { stop } of watched.values()) stop();
       watched.clear();
     },

@@ -1,5 +1,5 @@
 /**
- * What a process tells workers about the sessions that it watches.
+ * The messages of a process to all workers about the sessions that it watches.
  * - `watch`: it watches these sessions, for the next {@link watchMs}.
  * - `again`: it watches these sessions, and has lost parts of their drafts.
  * - `unwatch`: it no longer watches these sessions.

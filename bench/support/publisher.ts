@@ -1,6 +1,7 @@
 // Writes messages into logs like a worker on another machine: appends an entry and sends the notification. In a
 // separate process, so that its CPU is not counted as the server's. Arguments: the database, a folder for its lock, the
 // build whose modules it uses, and the SECRET_KEY.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { serveRequests } from './processes.ts';
 
@@ -31,11 +32,11 @@ const log = {
 const store = await openStore({ dataDir, databaseUrl, log });
 const notifier = createNotifier({ databaseUrl, execute: (sql, values) => store.execute(sql, values), log });
 
-/** The length of each session's draft. */
+/** The length of each draft. */
 const lengths = new Map<string, number>();
 
 /** Creates the function that sends a part of a draft; here, because an earlier build has none of it. */
-async function openDrafts(): Promise<(sessionId: string) => void> {
+async function openDrafts(): Promise<(sessionId: string, draftId: string) => void> {
   const { createBroadcaster }: typeof import('../../src/realtime/create-broadcaster.ts') = await import(
     join(dist, 'realtime/create-broadcaster.js')
   );
@@ -46,12 +47,12 @@ async function openDrafts(): Promise<(sessionId: string) => void> {
   const { messageKey: keyOf } = createKeyring({ secretKey, previousSecretKey: null });
   const execute = (sql: string, values: readonly unknown[]) => store.execute(sql, values);
   const broadcaster = createBroadcaster({ databaseUrl, execute, keyOf, log });
-  return (sessionId) => {
-    const offset = lengths.get(sessionId) ?? 0;
+  return (sessionId, draftId) => {
+    const offset = lengths.get(draftId) ?? 0;
     const text = `${offset}: some words of a message, as a model writes them in 50 ms. `;
-    lengths.set(sessionId, offset + text.length);
+    lengths.set(draftId, offset + text.length);
     const rest = { toolCallId: null, version: 0, isDone: false, isTruncated: false } as const;
-    const message = { generation: 1, draftId: sessionId, kind: 'message', offset, text, ...rest } as const;
+    const message = { generation: 1, draftId, kind: 'message', offset, text, ...rest } as const;
     broadcaster.publish('draft', sessionId, writeDraftMessage(message));
   };
 }
@@ -60,10 +61,15 @@ async function sendDrafts(sessionIds: readonly string[], perSecond: number, ms: 
   drafts ??= openDrafts();
   const publishPart = await drafts;
   const startedAt = performance.now();
+  // New drafts each time: the service discards those that have been silent for long.
+  const draftIds = sessionIds.map(() => randomUUID().replaceAll('-', ''));
   // One after the other: the sessions of a worker send at different times.
   for (let sent = 0; performance.now() - startedAt < ms; ) {
     const due = ((performance.now() - startedAt) / 1_000) * perSecond * sessionIds.length;
-    for (; sent < due; sent++) publishPart(sessionIds[sent % sessionIds.length] as string);
+    for (; sent < due; sent++) {
+      const n = sent % sessionIds.length;
+      publishPart(sessionIds[n] as string, draftIds[n] as string);
+    }
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return null;

@@ -21,6 +21,8 @@ beforeAll(async () => {
   const agentsConfig = await writeProfiles(
     {},
     scriptedProfile('writer', { 'session/prompt': [...streamOf(words, 20), endTurn] }),
+    // Others can join meanwhile, also on a busy machine.
+    scriptedProfile('slow-writer', { 'session/prompt': [...streamOf(words, 80), endTurn] }),
     scriptedProfile('endless', {
       'session/prompt': [...streamOf(Array<string>(1_500).fill('more and more '), 20), endTurn],
     }),
@@ -53,7 +55,7 @@ const hasDraft = ({ drafts }: LiveView) => [...drafts.values()].some(({ text }) 
 const shownBy = (view: LiveView) => [...view.shown.values()].flat().map(({ text }) => text);
 
 it('shows the drafts of a worker in every process, and to those who join late from the beginning', async () => {
-  const id = await start('writer');
+  const id = await start('slow-writer');
   const views = [new LiveView(), new LiveView(), new LiveView(), new LiveView()] as const;
   const [early, other, late, events] = views;
   const following = followLive(first, first.adminToken, id);

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type {
@@ -15,6 +15,7 @@ import { plainTitle } from './plain-title.ts';
 const maxFollowed = 20;
 
 type Child = subSessions_session$data['children']['nodes'][number];
+type SessionState = Omit<NonNullable<subSessionsSubscription['response']['sessionUpdated']>, 'id'>;
 
 /** The child sessions of a session with their current status; null if it has none. */
 export function SubSessions({ session }: { readonly session: subSessions_session$key }) {
@@ -51,7 +52,11 @@ export function SubSessions({ session }: { readonly session: subSessions_session
 }
 
 function SubSession({ child, isFollowed }: { readonly child: Child; readonly isFollowed: boolean }) {
-  const { id, sessionId, title, ...status } = child;
+  // A page or a parent's update that was read before the child's last change may arrive after it. The updates of the child
+  // itself arrive in order.
+  const [latest, setLatest] = useState<SessionState | null>(null);
+  const { id, sessionId } = child;
+  const { title, ...status } = latest ?? child;
   const variables = useMemo(() => (isFollowed ? { id } : null), [id, isFollowed]);
   useLive<subSessionsSubscription>({
     subscription: graphql`
@@ -66,6 +71,7 @@ function SubSession({ child, isFollowed }: { readonly child: Child; readonly isF
       }
     `,
     variables,
+    onNext: (data) => setLatest(data?.sessionUpdated ?? null),
   });
   return (
     <li className="pair">

@@ -3,6 +3,7 @@ import { compressReply } from './compression.ts';
 import { createCors } from './cors.ts';
 import { drainIncomingBody } from './incoming-body.ts';
 import { IncomingRequest } from './incoming-request.ts';
+import { closeWithConnection } from './queued-responses.ts';
 import { Reply } from './reply.ts';
 import { readTarget } from './request-target.ts';
 import type { RequestView } from './request-view.ts';
@@ -51,6 +52,7 @@ export function createPipeline({ respond, corsOrigins, addressOf, log }: Pipelin
     }
   };
   return (incoming, outgoing) => {
+    closeWithConnection(outgoing);
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') outgoing.on('close', drain);
     void answer(incoming, outgoing);
   };

@@ -35,3 +35,10 @@ export class IncompleteBodyError extends Error {
 
 /** Decodes the query of a request. */
 export const queryOf = ({ search }: RequestView): URLSearchParams => new URLSearchParams(search);
+
+/** The path without slashes at its end. For a path of many slashes, a regular expression would take seconds. */
+export function withoutEndSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === '/') end--;
+  return path.slice(0, end);
+}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { connectRaw } from '../support/raw-http.ts';
 import { transportNames, transports } from '../support/transports.ts';
 
 let test: TestApp;
@@ -54,6 +55,30 @@ describe('refuses cross-origin requests without a preflight', () => {
     const { data } = await graphql(test, test.adminToken, list);
     expect(data.organizations.nodes[0].sessions.nodes).not.toContainEqual({ title: 'never' });
   });
+});
+
+it('refuses TRACE, which the Fetch API does not know, like any other method', async () => {
+  const exchange = async (method: string, path: string, accept: string) => {
+    const wire = connectRaw(Number(new URL(test.url).port));
+    const headers = [`authorization: Bearer ${test.adminToken}`, `accept: ${accept}`];
+    wire.send([`${method} ${path} HTTP/1.1`, 'host: x', ...headers, 'connection: close', '', ''].join('\r\n'));
+    return (await wire.closed).replace(/^date:.*\r\n/im, '');
+  };
+  expect(await exchange('TRACE', '/graphql', 'application/json')).toMatch(/^HTTP\/1\.1 405 /);
+  for (const path of ['/graphql?query={__typename}', '/graphql/stream']) {
+    for (const accept of ['application/json', 'text/event-stream', 'multipart/mixed']) {
+      expect(await exchange('TRACE', path, accept)).toBe(await exchange('PURGE', path, accept));
+    }
+  }
+});
+
+it('refuses a path of very many slashes at once', async () => {
+  const startedAt = process.cpuUsage();
+  const { status } = await call(test, null, 'GET', `/graphql${'/'.repeat(60_000)}x`);
+  const { user } = process.cpuUsage(startedAt);
+  expect(status).toBe(404);
+  // A regular expression took 3 s.
+  expect(user).toBeLessThan(1_000_000);
 });
 
 it.each([[[]], [[{ query }]], [[{ query }, { query }]]])('takes no batch: %j', async (batch) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pageHeaders } from '../../http/page-headers.ts';
 import { Reply } from '../../http/reply.ts';
-import type { RequestView } from '../../http/request-view.ts';
+import { type RequestView, withoutEndSlashes } from '../../http/request-view.ts';
 import { explorerHtml, explorerScript, explorerStyle } from './explorer-page.ts';
 
 /**
@@ -26,7 +26,7 @@ const prefix = '/graphql/explorer/';
 /** Returns true if a browser opens the address. A request with a token wants a GraphQL response instead. */
 export function wantsExplorer(request: RequestView): boolean {
   const isBrowser = request.header('accept')?.includes('text/html') ?? false;
-  const path = request.path.replace(/\/+$/, '');
+  const path = withoutEndSlashes(request.path);
   return request.method === 'GET' && path === '/graphql' && isBrowser && request.header('authorization') === null;
 }
 

@@ -8,7 +8,7 @@ import { openLiveStream, tooManyStreams } from '../../domain/limits/open-streams
 import type { Watches } from '../../domain/subscriptions/watches.ts';
 import { abortableBody } from '../../http/abortable-body.ts';
 import { Reply } from '../../http/reply.ts';
-import type { RequestView } from '../../http/request-view.ts';
+import { type RequestView, withoutEndSlashes } from '../../http/request-view.ts';
 import { isFromConsole } from '../../http/same-origin.ts';
 import {
   charged,
@@ -169,7 +169,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
   return {
     upgrade: (...args) => void sockets.upgrade(...args),
     async respond(request) {
-      const path = request.path.replace(/\/+$/, '');
+      const path = withoutEndSlashes(request.path);
       try {
         if (path !== '/graphql' && path !== '/graphql/stream') {
           const asset = hasExplorer ? await findExplorerAsset(request) : null;

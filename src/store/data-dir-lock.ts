@@ -72,7 +72,7 @@ function inUse(dataDir: string, holder: ProcessName | null): string {
   const holderName =
     holder === null
       ? 'another process'
-      : `another Switchyard process (pid ${holder.pid} on ${holder.place.split(' ')[0]})`;
+      : `another Switchyard process (pid ${holder.pid} on ${holder.host.split(' ')[0]})`;
   return `The data directory ${dataDir} is in use by ${holderName}.`;
 }
 
@@ -139,9 +139,9 @@ async function readText(path: string): Promise<string | null> {
 /** Returns null for an incomplete file: its writer has died, or is still writing. */
 function parseHolder(text: string): ProcessName | null {
   try {
-    const { pid: id, startedAt, place } = JSON.parse(text) as Partial<ProcessName>;
-    return typeof id === 'number' && typeof place === 'string'
-      ? { pid: id, startedAt: startedAt ?? null, place }
+    const { pid: id, startedAt, host } = JSON.parse(text) as Partial<ProcessName>;
+    return typeof id === 'number' && typeof host === 'string'
+      ? { pid: id, startedAt: startedAt ?? null, host }
       : null;
   } catch {
     return null;
@@ -149,7 +149,7 @@ function parseHolder(text: string): ProcessName | null {
 }
 
 async function isHolderAlive(path: string, holder: ProcessName | null, options: LockOptions): Promise<boolean> {
-  if (holder?.place === ownProcess().place) return isAlive(holder);
+  if (holder?.host === ownProcess().host) return isAlive(holder);
   const { heartbeatMs, staleMs, onWait } = options;
   onWait('The data directory was locked on another machine or in another container: seeing whether that still lives.');
   // Only changes count, since the clocks of two machines may differ: an old file still gets the time of two heartbeats.

@@ -11,12 +11,12 @@ export interface ProcessName {
    */
   readonly startedAt: string | null;
   /** The scope of the process id: see {@link currentHost}. */
-  readonly place: string;
+  readonly host: string;
 }
 
 /** This process. */
 export function ownProcess(): ProcessName {
-  return { pid, startedAt: startOf(pid), place: currentHost() };
+  return { pid, startedAt: startOf(pid), host: currentHost() };
 }
 
 /** Tells if a process in the same scope is still running. */

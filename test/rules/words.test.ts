@@ -39,7 +39,6 @@ const names: Readonly<Record<string, string>> = {
 
 /** Standard uses of these words: the whole name, and why it stays. */
 const standardNames: Readonly<Record<string, string>> = {
-  place: 'a key of the lock file, which an older version may have written (src/store/process-name.ts)',
   bell: 'a picture of a bell (web/src/ui/icons.tsx)',
   spellCheck: 'an attribute of HTML',
 };

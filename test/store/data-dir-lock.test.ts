@@ -35,7 +35,7 @@ async function holder(): Promise<ChildProcess> {
 async function moveElsewhere(): Promise<void> {
   const path = join(dataDir, 'lock');
   const lock = JSON.parse(await readFile(path, 'utf8')) as object;
-  await writeFile(path, JSON.stringify({ ...lock, place: 'elsewhere 0 0' }));
+  await writeFile(path, JSON.stringify({ ...lock, host: 'elsewhere 0 0' }));
 }
 
 it('refuses a second process with one sentence that names the directory and the pid', async () => {

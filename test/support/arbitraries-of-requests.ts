@@ -142,9 +142,9 @@ function wrongMembers(route: Route, schema: JsonSchema, filling: Filling): fc.Ar
   const value = fc.oneof({ weight: 1, arbitrary: fc.constant(absent) }, { weight: 5, arbitrary: anyValue });
   return fc
     .tuple(fc.constantFrom(...paths), value)
-    .map(([path, to]) => ({ place: path, body: changed(filling.body(), path, to) }))
+    .map(([path, to]) => ({ at: path, body: changed(filling.body(), path, to) }))
     .filter(({ body }) => !route.isAllowed(body))
-    .map(({ place: path, body }) => ({ body: toJson(body), statuses: [422], names: ['body', ...path] }));
+    .map(({ at: path, body }) => ({ body: toJson(body), statuses: [422], names: ['body', ...path] }));
 }
 
 const tooDeep = toJson({ deep: nested(200) });

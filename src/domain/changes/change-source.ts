@@ -57,7 +57,7 @@ export const resourceTable = (kind: ResourceKind): ChangeTable => ({
   kind,
   from: 'resource_change c',
   id: 'c.id',
-  scopeId: 'c.place_id',
+  scopeId: 'c.scope_id',
   where: [`c.kind = '${kind}'`],
   isRemoved: 'c.removed_at is not null',
 });

@@ -25,7 +25,7 @@ const hasFutureTransactions = `
     or exists (
       select 1 from (select id from organization union all select id from enterprise) p
         cross join unnest(array['${resourceKinds.join("', '")}']) kind cross join lateral (
-          select c.changed_xid from resource_change c where c.place_id = p.id and c.kind = kind
+          select c.changed_xid from resource_change c where c.scope_id = p.id and c.kind = kind
            order by c.changed_xid desc limit 1) c
        where c.changed_xid >= now.xmax) as "isAhead"
     from now`;

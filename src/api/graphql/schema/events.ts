@@ -197,7 +197,7 @@ eventType(
 );
 
 const ToolLocation = builder.objectRef<{ path: string; line: number | null }>('ToolLocation').implement({
-  description: 'A place in a file that a tool call works on.',
+  description: 'A location in a file that a tool call works on.',
   fields: (t) => ({
     path: t.exposeString('path', { description: 'Path of the file, as the agent reports it.' }),
     line: t.exposeInt('line', {

@@ -183,7 +183,7 @@ export function serveApiKeys(api: VersionApi): void {
       method: 'post',
       paths: [`${keys}/{api_key_id}/rotate`],
       name: 'rotateServiceUserKey',
-      summary: 'Make a new key in the place of one of a service user',
+      summary: 'Replace a key of a service user',
       body: rotateRequest,
       answer: madeKey,
       refusals: [400, 403, 404, 413, 422],

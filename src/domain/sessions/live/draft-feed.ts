@@ -11,7 +11,7 @@ export class DraftFeed {
   readonly #session: LiveSession;
   readonly #positions = new Map<string, DraftPosition>();
   /** The last batch of entries, which says where the session belongs. Null: the log has not been read to its end yet. */
-  place: LogBatch | null = null;
+  lastBatch: LogBatch | null = null;
   /** True while the result for a chunk is awaited. */
   isWaiting = false;
 

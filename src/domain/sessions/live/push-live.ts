@@ -38,7 +38,7 @@ export abstract class LivePush<R> extends LogPush<R> implements LiveSubscriber {
   }
 
   override take(batch: LogBatch): void {
-    if (this.#feed !== null && (this.#feed.place !== null || !batch.hasMore)) this.#feed.place = batch;
+    if (this.#feed !== null && (this.#feed.lastBatch !== null || !batch.hasMore)) this.#feed.lastBatch = batch;
     super.take(batch);
   }
 
@@ -56,15 +56,15 @@ export abstract class LivePush<R> extends LogPush<R> implements LiveSubscriber {
   }
 
   #sendDrafts(feed: DraftFeed): void {
-    const { place } = feed;
-    if (place === null) return;
+    const { lastBatch } = feed;
+    if (lastBatch === null) return;
     const settled = this.watches().settled();
     if (settled !== null) {
       this.#proceedAfter(feed, settled);
       return;
     }
     for (let next = feed.next(); next !== null; next = feed.next()) {
-      if (!this.mayTake(place)) {
+      if (!this.mayTake(lastBatch)) {
         this.end();
         return;
       }

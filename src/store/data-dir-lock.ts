@@ -140,9 +140,7 @@ async function readText(path: string): Promise<string | null> {
 function parseHolder(text: string): ProcessName | null {
   try {
     const { pid: id, startedAt, host } = JSON.parse(text) as Partial<ProcessName>;
-    return typeof id === 'number' && typeof host === 'string'
-      ? { pid: id, startedAt: startedAt ?? null, host }
-      : null;
+    return typeof id === 'number' && typeof host === 'string' ? { pid: id, startedAt: startedAt ?? null, host } : null;
   } catch {
     return null;
   }

@@ -1,3 +1,4 @@
+import type { AgentOffer } from './options/agent-option.ts';
 import type { Sandbox } from './sandbox/driver.ts';
 import type { AgentPaths, SandboxSettings } from './sandbox/settings.ts';
 import type { Workspaces } from './sandbox/workspaces.ts';
@@ -42,6 +43,8 @@ export interface AgentProfile {
   readonly steer: 'wait' | 'cancel';
   /** ACP session configuration options by id (`model`, …). An option that the agent does not offer is an error. */
   readonly config: Readonly<Record<string, string | boolean>>;
+  /** The ids of the options that users cannot choose for their sessions. The agent may not offer all of them. */
+  readonly lockedOptions: readonly string[];
   /** Null: the default of this process. */
   readonly sandbox: SandboxSettings | null;
   readonly provider: ProviderSettings | null;
@@ -232,6 +235,8 @@ export interface AgentLaunch {
   readonly runtimeFiles?: Readonly<Record<string, string>>;
   /** Called after each request to the agent; used by the agent check. Must not throw. */
   onExchange?(exchange: AgentExchange): void;
+  /** Called when a session was opened and after each change of its options. Must not throw, and must take no time. */
+  onOffer?(offer: AgentOffer): void;
   /** Called with the tools that each model call offers, if the gateway sees it. Must not throw. */
   onTools?(tools: readonly { readonly name: string; readonly description: string }[]): void;
   /** Awaited before the next update is delivered; must not throw. */
@@ -265,6 +270,15 @@ export interface AgentProcess {
     previousSessionId: string | null,
     mcpServers?: readonly McpServer[],
   ): Promise<{ agentSessionId: string; how: 'new' | 'resume' | 'load' }>;
+  /** The agent's name and version, on one line; null if it gives neither. */
+  readonly version: string | null;
+  /** The options that the agent offers for the open session. */
+  offer(): AgentOffer;
+  /**
+   * Sets an option between two turns. Rejects with {@link AgentCrash} if the agent refuses it, does not answer in time
+   * or ends; an option or a value that it does not offer is not sent.
+   */
+  setOption(id: string, value: string): Promise<void>;
   /** Runs one turn; resolves when onUpdate has handled all its updates. Rejects with {@link AgentCrash}. */
   prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd>;
   /** Returns true if a question is open and nothing shows that the agent does other work meanwhile. */

@@ -181,6 +181,11 @@ const nested: Readonly<Record<string, InputLocation>> = {
   AutomationToolsInput: option('tools'),
   EmailNotificationInput: option('notifications', 'email'),
   SlackNotificationInput: option('notifications', 'slack'),
+  AgentOptionInput: {
+    mutation: 'createSession',
+    path: ['options', '0'],
+    input: (members) => ({ options: [{ optionId: 'model', value: 'x', ...members }] }),
+  },
   SessionSecretInput: {
     mutation: 'createSession',
     path: ['sessionSecrets', '0'],

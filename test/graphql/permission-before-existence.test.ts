@@ -21,6 +21,7 @@ it.each([
   ['archiveSession', 'sessionId', 'session', {}],
   ['suspendSession', 'sessionId', 'session', {}],
   ['updateSession', 'sessionId', 'session', { maxAcuLimit: 5 }],
+  ['setSessionOptions', 'sessionId', 'session', { options: [{ optionId: 'model', value: 'm' }] }],
   ['replaceSessionTags', 'sessionId', 'session', { tags: ['a'] }],
   ['deletePlaybook', 'playbookId', 'playbook', {}],
   ['deleteKnowledgeNote', 'knowledgeNoteId', 'note', {}],

@@ -25,7 +25,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
   update: [...resources, 'Enterprise', 'Session'],
   delete: [...resources, 'AcuLimit', 'SessionWorkspace'],
-  set: ['AcuLimit'],
+  set: ['AcuLimit', 'SessionOptions'],
   enable: switches,
   disable: switches,
   add: sets,

@@ -137,6 +137,12 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     await actor.mutate('updateSession', { sessionId: session, maxAcuLimit: 3 }, 'session { maxAcuLimit }');
     return { target: session, session, organization };
   },
+  async update_session_options(actor, organization) {
+    const session = await makeSession(actor, organization);
+    const options = [{ optionId: 'model', value: 'm' }];
+    await actor.mutate('setSessionOptions', { sessionId: session, options }, 'session { options { value } }');
+    return { target: session, session, organization };
+  },
   async delete_session_workspace(actor, organization) {
     const session = await makeSession(actor, organization);
     await suspendSession(await actor.context(), { sessionId: session });

@@ -16,6 +16,7 @@ import {
   type QuestionReply,
   type TurnEnd,
 } from '../agent.ts';
+import type { AgentOffer } from '../options/agent-option.ts';
 import type { AgentPaths } from '../sandbox/settings.ts';
 import type { Child } from './child.ts';
 import { toContent, toServer } from './content.ts';
@@ -24,7 +25,9 @@ import { createPauses, type Pauses } from './pauses.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
+import { createSessionOptions, type SessionOptions } from './session-options.ts';
 import { createSideWork } from './side-work.ts';
+import { oneLine } from './text-limits.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
 import { createUpdateAssembler, hasUsage, readUsage, type UpdateAssembler } from './updates.ts';
@@ -35,6 +38,8 @@ export interface StartTimeouts {
   readonly authenticateMs: number;
   /** For new, load and resume: agents replay histories and start their own servers. */
   readonly openMs: number;
+  /** For an option of the user. */
+  readonly optionMs: number;
 }
 
 /** The times after which the text of an open block is reported, so that a crash loses no more. */
@@ -64,6 +69,7 @@ export class AcpProcess implements AgentProcess {
   readonly #failedMethods: FailedMethods;
   readonly #assembler: UpdateAssembler;
   readonly #sideWork = createSideWork();
+  readonly #options: SessionOptions;
   readonly #pauses: Pauses;
   #connection: ClientConnection | null = null;
   #open: Requests | null = null;
@@ -89,6 +95,8 @@ export class AcpProcess implements AgentProcess {
     this.#child = child;
     this.#timeouts = timeouts;
     this.#failedMethods = failedMethods;
+    const onOffer = (offer: AgentOffer) => this.#launch.onOffer?.(offer);
+    this.#options = createSessionOptions(() => this.#requests, onOffer);
     this.questions = createQuestions(
       launch.profile.permission,
       (update) => this.#report(update),
@@ -125,7 +133,10 @@ export class AcpProcess implements AgentProcess {
 
   /** Handles a `session/update`. */
   onUpdate({ sessionId, update }: SessionNotification): void {
-    if (sessionId === this.#sessionId) this.#sideWork.recordUpdate(update);
+    if (sessionId === this.#sessionId) {
+      this.#sideWork.recordUpdate(update);
+      this.#options.observe(update);
+    }
     this.#takeIn({ sessionId, update });
   }
 
@@ -158,26 +169,26 @@ export class AcpProcess implements AgentProcess {
       failedMethods: this.#failedMethods,
       timeoutMs: this.#timeouts.openMs,
       params: { cwd: this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
-      opened: (sessionId: string, how: ResumeMethod) => this.#opened(sessionId, how),
+      opened: (sessionId: string, how: ResumeMethod, response: unknown) => this.#opened(sessionId, how, response),
       isGone: () => within(this.exited, 0),
     };
     return openSession(opening, previousSessionId);
   }
 
-  async #opened(sessionId: string, how: ResumeMethod): Promise<void> {
+  async #opened(sessionId: string, how: ResumeMethod, response: unknown): Promise<void> {
     // Gemini CLI answers a load first and then continues to send the history.
     if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, maxHistoryMs);
     const { mode, config } = this.#launch.profile;
     const { openMs } = this.#timeouts;
     this.#sessionId = sessionId;
+    this.#options.opened(response);
     try {
       if (mode !== null) {
-        const setting = this.#requests.send('session/set_mode', { sessionId, modeId: mode }, openMs);
+        const setting = this.#options.setMode(sessionId, mode, openMs);
         await named(setting, `The agent did not take the mode ${JSON.stringify(mode)} of its profile`);
       }
       for (const [configId, value] of Object.entries(config)) {
-        const typed = typeof value === 'boolean' ? { type: 'boolean', value } : { value };
-        const setting = this.#requests.send('session/set_config_option', { sessionId, configId, ...typed }, openMs);
+        const setting = this.#options.configure(sessionId, configId, value, openMs);
         const what = `${JSON.stringify(configId)}: ${JSON.stringify(value)}`;
         await named(setting, `The agent did not take the option ${what} of its profile’s "config"`);
       }
@@ -185,6 +196,20 @@ export class AcpProcess implements AgentProcess {
       this.#sessionId = null;
       throw error;
     }
+  }
+
+  get version(): string | null {
+    const { name, version } = this.#self.agentInfo ?? {};
+    return oneLine([name, version].filter((each) => typeof each === 'string').join(' ')) || null;
+  }
+
+  offer(): AgentOffer {
+    return this.#options.offer();
+  }
+
+  setOption(id: string, value: string): Promise<void> {
+    if (this.#sessionId === null) throw new Error('No session is open.');
+    return this.#options.set(this.#sessionId, id, value, this.#timeouts.optionMs);
   }
 
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {

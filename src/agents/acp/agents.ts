@@ -9,20 +9,21 @@ import type { FailedMethods } from './open-session.ts';
 /** Options of {@link createAgents}. */
 export interface AgentsOptions {
   readonly drivers: SandboxDrivers;
-  /** Replaces the defaults: 30 s to authenticate, 60 s to open a session, pauses of 30 s, ten minutes of continuous output. */
+  /** Replaces the defaults: 30 s to authenticate and to set an option, 60 s to open a session, pauses of 30 s, ten minutes of continuous output. */
   readonly timeouts?: Partial<StartTimeouts & PauseTimes>;
 }
 
 const defaultTimeouts: StartTimeouts & PauseTimes = {
   authenticateMs: 30_000,
   openMs: 60_000,
+  optionMs: 30_000,
   quietMs: 30_000,
   longMs: 600_000,
 };
 
 const clientInfo = { name: 'switchyard', title: 'Switchyard', version: '0.1.0' };
 // No file system and no terminal: agents use their own tools in their workspace.
-const clientCapabilities = { elicitation: { form: {} }, session: { notices: {} } };
+const clientCapabilities = { elicitation: { form: {} }, session: { notices: {}, configOptions: { boolean: {} } } };
 
 /** Creates agents that speak ACP over stdio, in the sandboxes of these drivers. */
 export function createAgents(options: AgentsOptions): Agents {

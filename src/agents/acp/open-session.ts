@@ -30,7 +30,7 @@ export interface Opening {
   /** The parameters that all resume methods share. */
   readonly params: { readonly cwd: string; readonly mcpServers: readonly object[] };
   /** Handles the open session; if it fails, the resume method has failed. */
-  opened(sessionId: string, how: ResumeMethod): Promise<void>;
+  opened(sessionId: string, how: ResumeMethod, response: unknown): Promise<void>;
   /** Called after a failed method: true if the agent has ended, so that no other method is worth trying. */
   isGone(): Promise<boolean>;
 }
@@ -47,8 +47,9 @@ export async function openSession(
   if (previousSessionId !== null) {
     for (const how of usableMethods(opening)) {
       try {
-        await requests.send(`session/${how}`, { ...params, sessionId: previousSessionId }, timeoutMs);
-        await opening.opened(previousSessionId, how);
+        const sessionParams = { ...params, sessionId: previousSessionId };
+        const response = await requests.send<unknown>(`session/${how}`, sessionParams, timeoutMs);
+        await opening.opened(previousSessionId, how, response);
         return { agentSessionId: previousSessionId, how };
       } catch (error) {
         if (await opening.isGone()) throw error;
@@ -56,8 +57,9 @@ export async function openSession(
       }
     }
   }
-  const { sessionId } = await requests.send<{ sessionId: string }>('session/new', params, timeoutMs);
-  await opening.opened(sessionId, 'new');
+  const response = await requests.send<{ sessionId: string }>('session/new', params, timeoutMs);
+  const { sessionId } = response;
+  await opening.opened(sessionId, 'new', response);
   return { agentSessionId: sessionId, how: 'new' };
 }
 

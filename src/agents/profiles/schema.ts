@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentProfile } from '../agent.ts';
+import { offerLimits } from '../options/agent-option.ts';
 import { type ProviderDraft, providerSchema, sandboxSchema, variables } from './environment-schema.ts';
 import { distributionSchema, registryFields, startOf } from './registry.ts';
 
@@ -27,6 +28,11 @@ export const profileSchema = z
     'auth_method': z.string().nullable().default(null),
     mode: z.string().nullable().default(null),
     config: z.record(z.string().min(1), z.union([z.string(), z.boolean()])).default({}),
+    'locked_options': z
+      .array(z.string().min(1).max(offerLimits.id))
+      .max(offerLimits.options)
+      .refine((ids) => new Set(ids).size === ids.length, 'must name each option once')
+      .default([]),
     permission: z.enum(['auto', 'ask', 'deny']).default('auto'),
     mcp: z.boolean().default(true),
     'ask_tool': z.enum(['ask_user', 'ask_the_user']).default('ask_user'),
@@ -68,6 +74,7 @@ export const profileSchema = z
       authMethod: raw.auth_method,
       mode: raw.mode,
       config: raw.config,
+      lockedOptions: raw.locked_options,
       permission: raw.permission,
       mcp: raw.mcp,
       askTool: raw.ask_tool,

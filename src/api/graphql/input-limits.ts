@@ -10,6 +10,8 @@ import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
+import { optionChoiceSchema } from '../../domain/sessions/options/check-choices.ts';
+import { setOptionsSchema } from '../../domain/sessions/options/set-session-options.ts';
 import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
 import { maxSearchLength } from '../../domain/text-search.ts';
 import { limitsOf, type ValueLimits } from '../../domain/value-limits.ts';
@@ -37,6 +39,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   ),
   AddAllowedTagsInput: { schema: allowedTagsSchema },
   AddSessionTagsInput: { schema: sessionTagsSchema },
+  AgentOptionInput: { schema: optionChoiceSchema },
   AutomationConcurrencyInput: automation('concurrency'),
   AutomationConditionGroupInput: { schema: conditionsSchema, path: ['any'] },
   AutomationConditionInput: { schema: conditionSchema },
@@ -64,6 +67,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },
+  SetSessionOptionsInput: { schema: setOptionsSchema },
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },
   TagSessionsInput: { schema: sessionTagsSchema },

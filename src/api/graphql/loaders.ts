@@ -19,6 +19,7 @@ import { findSessions } from '../../domain/sessions/find-session.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
 import type { LogEntry } from '../../domain/sessions/log.ts';
+import { readStoredOptions } from '../../domain/sessions/options/stored-options.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import {
   type LegacyCallRecord,
@@ -175,6 +176,9 @@ const makeLoaders = lazily<From>()({
     ),
   /** By ids of sessions that the viewer may see. */
   workspaceStates: ({ context }: From) => new DataLoader((ids: readonly string[]) => readWorkspaceStates(context, ids)),
+  /** By ids of sessions that the viewer may see. */
+  storedOptions: ({ context }: From) =>
+    new DataLoader((ids: readonly string[]) => readStoredOptions(context.store, ids)),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
   /** For sessions that the viewer may see. */
   queueReasons: ({ context }: From) =>

@@ -18,6 +18,10 @@ export const auditActions = {
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },
+  'update_session_options': {
+    target: 'session',
+    meaning: 'Options of a session’s agent were chosen. `changed` in the data names the options.',
+  },
   'delete_session_workspace': {
     target: 'session',
     meaning: 'The deletion of the workspace and home directory of a session was requested.',

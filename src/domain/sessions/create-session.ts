@@ -19,6 +19,8 @@ import { chooseOwner } from './as-user.ts';
 import { attach } from './attachments/attach.ts';
 import { readOwnSession } from './find-session.ts';
 import { appendEntries } from './log.ts';
+import { checkChoices, optionChoicesSchema } from './options/check-choices.ts';
+import { withChoices } from './options/stored-options.ts';
 import { resolveReferences } from './references.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 
@@ -72,6 +74,7 @@ export const sessionSchema = z.object({
   agent: z.string().nullish(),
   createAsUserId: z.string().nullish(),
   isUnlisted: z.boolean().nullish(),
+  options: optionChoicesSchema.nullish(),
 });
 
 /** The input of a new session; null and omitted mean the same. Ids in any form. */
@@ -164,6 +167,7 @@ async function writeSession(
   const left = parent ? await admitChild(tx, parent, organization, requested) : requested;
   const maxAcuLimit = sessionAcuLimit(organization, left);
   const agent = references.agent ?? defaultAgentOf(context, organization);
+  if (input.options?.length) await checkChoices(context, tx, { organizationId, agent, before: [] }, input.options);
   const named = { text: input.prompt, attachmentIds: references.attachmentIds };
   const prompt = await attach(context, tx, { id, organizationId }, named);
   const tags = await tagsOfNewSession(tx, organizationId, input.tags);
@@ -229,6 +233,7 @@ async function insertRows(
       ...(input.secretIds ? { secretIds: input.secretIds } : {}),
       ...(input.knowledgeIds ? { knowledgeIds: input.knowledgeIds } : {}),
       ...('value' in schema ? { structuredOutputSchema: schema.value } : {}),
+      ...(input.options?.length ? { agentOptions: json(withChoices([], input.options)).value } : {}),
       ...owner,
       createdAt: now,
       updatedAt: now,

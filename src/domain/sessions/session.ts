@@ -14,7 +14,13 @@ export interface PullRequest {
 }
 
 /** The fields of a session that the APIs read. */
-export const sessionFields = fieldsOf('Session', ['isTitleDerived', 'prompt', 'secretIds', 'knowledgeIds']);
+export const sessionFields = fieldsOf('Session', [
+  'isTitleDerived',
+  'prompt',
+  'secretIds',
+  'knowledgeIds',
+  'agentOptions',
+]);
 
 /** The values of the fields whose columns have a wider type. */
 interface SessionValues {

@@ -44,10 +44,13 @@ export interface KeyedAct {
 }
 
 /** Throws INVALID_STATE for a session that takes no messages (docs/wire/status.md#messages-to-a-session). */
-function requireTaking({ isArchived, endedBy }: SessionRecord): void {
+export function requireTaking(
+  { isArchived, endedBy }: SessionRecord,
+  consequence: string = 'takes no further messages',
+): void {
   if (!isArchived && endedBy !== 'terminated' && endedBy !== 'expired') return;
   const why = isArchived ? 'is archived' : endedBy === 'expired' ? 'has expired' : 'has been terminated';
-  throw new DomainError('INVALID_STATE', `The session ${why} and takes no further messages.`);
+  throw new DomainError('INVALID_STATE', `The session ${why} and ${consequence}.`);
 }
 
 /**

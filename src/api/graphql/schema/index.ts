@@ -5,6 +5,7 @@ import { withContract } from '../directives.ts';
 import { withGlobalIds } from '../global-ids.ts';
 import './abilities.ts';
 import './acu-limits.ts';
+import './agent-options.ts';
 import './agents.ts';
 import './attachment-uploads.ts';
 import './automation-schemas.ts';

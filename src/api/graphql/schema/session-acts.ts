@@ -2,11 +2,13 @@ import type { InputFieldMap, InputShapeFromFields } from '@pothos/core';
 import type { Context } from '../../../domain/context.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { archiveSession, unarchiveSession } from '../../../domain/sessions/archive-session.ts';
+import { setSessionOptions } from '../../../domain/sessions/options/set-session-options.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { resumeSession, suspendSession } from '../../../domain/sessions/suspend-session.ts';
 import { addTags, removeTags, replaceTags } from '../../../domain/sessions/tags.ts';
 import { updateSession } from '../../../domain/sessions/update-session.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
+import { AgentOptionInput } from './agent-options.ts';
 import { managesSession } from './needs.ts';
 import { Session } from './sessions.ts';
 
@@ -81,6 +83,19 @@ addSessionMutation('updateSession', {
     }),
   }),
   change: updateSession,
+});
+
+addSessionMutation('setSessionOptions', {
+  description:
+    'Chooses options of a session’s agent, such as its model. Other options do not change. An idle agent gets the values at once, a working one before its next turn, and a session without a running agent when the agent next starts. The log says if the agent accepted a value. INVALID_INPUT for a locked option and for an option or a value that the agent is known not to offer. INVALID_STATE if the session accepts no messages.',
+  input: (t: InputFields) => ({
+    options: t.field({
+      type: [AgentOptionInput],
+      required: true,
+      description: 'Options to change: at most 50, each option once.',
+    }),
+  }),
+  change: setSessionOptions,
 });
 
 addSessionMutation('replaceSessionTags', {

@@ -4,6 +4,7 @@ import { sendMessage } from '../../../domain/sessions/messages.ts';
 import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { AgentOptionInput } from './agent-options.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
 import { organizationIdDescription } from './scope-input.ts';
@@ -71,6 +72,11 @@ export const CreateSessionPayload = addMutation('createSession', {
     }),
     agent: t.string({
       description: 'Id of the agent profile that runs the session. Defaults to the organization’s default profile.',
+    }),
+    options: t.field({
+      type: [AgentOptionInput],
+      description:
+        'Options for the agent, such as its model: at most 50, each option once. Other options have the defaults of the agent profile. INVALID_INPUT for a locked option and for an option or a value that the agent is known not to offer; a value that the agent refuses at its start is dropped, and an entry in the log says so.',
     }),
     isUnlisted: t.boolean({
       defaultValue: false,

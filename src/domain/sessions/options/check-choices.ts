@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type AgentOffer, offerLimits, refusalOf } from '../../../agents/options/agent-option.ts';
+import { type Issue, invalidInput } from '../../../common/errors.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { text } from '../../input.ts';
+import { readOffers } from './observations.ts';
+import type { OptionChoice } from './stored-options.ts';
+
+/** The choice of an option in inputs. */
+export const optionChoiceSchema = z.object({
+  optionId: text('optionId', { min: 1, max: offerLimits.id }),
+  value: text('value', { max: offerLimits.id }),
+});
+
+/** The choices of a session in inputs: at most one for each option. */
+export const optionChoicesSchema = z
+  .array(optionChoiceSchema)
+  .max(offerLimits.options, `"options" must have at most ${offerLimits.options} items.`)
+  .superRefine((choices, check) => {
+    const ids = choices.map(({ optionId }) => optionId);
+    for (const [n, id] of ids.entries()) {
+      if (ids.indexOf(id) === n) continue;
+      check.addIssue({ code: 'custom', path: [n, 'optionId'], message: 'Each option may be chosen once.' });
+    }
+  });
+
+/** A session whose options are chosen. */
+export interface ChoosingSession {
+  readonly organizationId: string;
+  /** Its agent profile. */
+  readonly agent: string;
+  /** The choices that it already has. */
+  readonly before: readonly OptionChoice[];
+}
+
+/**
+ * Checks choices against the profile and the agent's newest offer in the organization. Without an offer, any choice is
+ * accepted, and the agent checks it at its start. Throws INVALID_INPUT at `options`.
+ */
+export async function checkChoices(
+  { agentProfiles }: Pick<Context, 'agentProfiles'>,
+  tx: Transaction,
+  { organizationId, agent, before }: ChoosingSession,
+  choices: readonly OptionChoice[],
+): Promise<void> {
+  const locked = agentProfiles.get(agent)?.lockedOptions ?? [];
+  const [offer] = await readOffers(tx, [agent], { enterpriseId: '', all: false, ids: [organizationId] });
+  const issues = choices.flatMap(({ optionId, value }, n): Issue[] => {
+    const path = ['options', String(n)];
+    if (locked.includes(optionId)) {
+      const message = `The configuration of the agent ${JSON.stringify(agent)} locks the option ${JSON.stringify(optionId)}.`;
+      return [{ path: [...path, 'optionId'], message }];
+    }
+    if (!offer || dependsOnModel(offer, optionId, [...before, ...choices])) return [];
+    const message = refusalOf(offer, optionId, value);
+    const isKnown = offer.options.some(({ id }) => id === optionId);
+    return message === null ? [] : [{ path: [...path, isKnown ? 'value' : 'optionId'], message }];
+  });
+  if (issues.length > 0) throw invalidInput(issues);
+}
+
+/**
+ * Tells if the offer does not describe an option because the session has another model: models differ in their levels
+ * of effort, for example.
+ */
+function dependsOnModel(offer: AgentOffer, optionId: string, choices: readonly OptionChoice[]): boolean {
+  const model = offer.options.find(({ category }) => category === 'model');
+  if (!model || model.id === optionId) return false;
+  const chosen = choices.findLast((each) => each.optionId === model.id);
+  return chosen !== undefined && chosen.value !== model.currentValue;
+}

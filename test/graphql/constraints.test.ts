@@ -92,10 +92,8 @@ const good: Readonly<Record<string, unknown>> = {
   eventTypes: ['SESSION_MESSAGE'],
 };
 
-function sample(member: Member): unknown {
-  const { name } = member;
-  const value = ids[name] ?? good[name] ?? ofType(member.type);
-  return value;
+function sample({ name, type }: Member): unknown {
+  return ids[name] ?? good[name] ?? ofType(type);
 }
 
 function ofType(type: GraphQLInputType): unknown {
@@ -184,7 +182,7 @@ const nested: Readonly<Record<string, InputLocation>> = {
   AgentOptionInput: {
     mutation: 'createSession',
     path: ['options', '0'],
-    input: (members) => ({ options: [{ optionId: 'model', value: 'x', ...members }] }),
+    input: (choice) => ({ options: [{ optionId: 'model', value: 'x', ...choice }] }),
   },
   SessionSecretInput: {
     mutation: 'createSession',

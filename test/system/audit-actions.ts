@@ -67,6 +67,15 @@ async function makeSession({ rest }: Actor, organization: string): Promise<strin
   return `devin-${made.session_id}`;
 }
 
+/** An act on a new session. */
+const onSession =
+  (act: (actor: Actor, session: string, organization: string) => Promise<unknown>): AuditedAction =>
+  async (actor, organization) => {
+    const session = await makeSession(actor, organization);
+    await act(actor, session, organization);
+    return { target: session, session, organization };
+  };
+
 const note = { name: 'Note', body: agentText, trigger: agentText };
 const playbook = { title: 'Playbook', body: agentText };
 const robot = { name: 'Another', roleId: 'org_admin' };
@@ -111,10 +120,7 @@ async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string)
 
 /** Each action with the request that causes it; over the domain if no API has it. */
 export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
-  async create_session(actor, organization) {
-    const session = await makeSession(actor, organization);
-    return { target: session, session, organization };
-  },
+  create_session: onSession(async () => undefined),
   async send_message(actor, organization) {
     const session = await makeSession(actor, organization);
     const path = `${inOrganization(organization)}/sessions/${session}/messages`;
@@ -122,36 +128,22 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     const { items } = await actor.rest('GET', path);
     return { target: items.at(-1).event_id, session, organization };
   },
-  async terminate_session(actor, organization) {
-    const session = await makeSession(actor, organization);
-    await actor.rest('DELETE', `${inOrganization(organization)}/sessions/${session}`);
-    return { target: session, session, organization };
-  },
-  async sleep_session(actor, organization) {
-    const session = await makeSession(actor, organization);
-    await suspendSession(await actor.context(), { sessionId: session });
-    return { target: session, session, organization };
-  },
-  async acknowledge_session_hard_cap(actor, organization) {
-    const session = await makeSession(actor, organization);
-    await actor.mutate('updateSession', { sessionId: session, maxAcuLimit: 3 }, 'session { maxAcuLimit }');
-    return { target: session, session, organization };
-  },
-  async update_session_options(actor, organization) {
-    const session = await makeSession(actor, organization);
+  terminate_session: onSession(({ rest }, id, org) => rest('DELETE', `${inOrganization(org)}/sessions/${id}`)),
+  sleep_session: onSession(async ({ context }, sessionId) => suspendSession(await context(), { sessionId })),
+  acknowledge_session_hard_cap: onSession(({ mutate }, sessionId) =>
+    mutate('updateSession', { sessionId, maxAcuLimit: 3 }, 'session { maxAcuLimit }'),
+  ),
+  update_session_options: onSession(({ mutate }, sessionId) => {
     const options = [{ optionId: 'model', value: 'm' }];
-    await actor.mutate('setSessionOptions', { sessionId: session, options }, 'session { options { value } }');
-    return { target: session, session, organization };
-  },
-  async delete_session_workspace(actor, organization) {
-    const session = await makeSession(actor, organization);
-    await suspendSession(await actor.context(), { sessionId: session });
+    return mutate('setSessionOptions', { sessionId, options }, 'session { options { value } }');
+  }),
+  delete_session_workspace: onSession(async ({ app, context, mutate }, sessionId) => {
+    await suspendSession(await context(), { sessionId });
     // The state after a run: without a run there is no workspace to delete.
-    const values = ['0'.repeat(16), session.slice('devin-'.length)];
-    await actor.app.app.services.store.execute('update run set home_worker_id = $1 where session_id = $2', values);
-    await actor.mutate('deleteSessionWorkspace', { sessionId: session }, 'session { workspaceDeletionRequestedAt }');
-    return { target: session, session, organization };
-  },
+    const values = ['0'.repeat(16), sessionId.slice('devin-'.length)];
+    await app.app.services.store.execute('update run set home_worker_id = $1 where session_id = $2', values);
+    await mutate('deleteSessionWorkspace', { sessionId }, 'session { workspaceDeletionRequestedAt }');
+  }),
   async update_org_settings(actor, organization) {
     await replaceAllowedTags(await actor.context(), organization, ['one', 'two']);
     return { target: organization, organization };

@@ -59,5 +59,6 @@ export const auditActions = Object.keys({
   UPDATE_ROLE: true,
   UPDATE_SECRET: true,
   UPDATE_SERVICE_USER: true,
+  UPDATE_SESSION_OPTIONS: true,
   UPDATE_WEBHOOK_ENDPOINT: true,
 } satisfies Record<Exclude<AuditAction, '%future added value'>, true>);

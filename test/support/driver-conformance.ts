@@ -240,6 +240,24 @@ export function describeDriver(name: string, { settings, open }: TestedDriver): 
       expect(await evaluate(sandbox, seen)).toEqual(['outside', 'service', 'service']);
     });
 
+    it('handles names that are not UTF-8', async () => {
+      const { sandbox } = await openSandbox();
+      const { files } = sandbox;
+      // As UTF-8, the replacement characters of the long name would have more bytes than a name may have.
+      const make = `(fs.mkdirSync('bad', { recursive: true }), [Buffer.from('good'), Buffer.from([0x61, 0xff]), Buffer.alloc(255, 0xff)]
+          .forEach((name) => fs.writeFileSync(Buffer.concat([Buffer.from('bad/'), name]), 'x')))`;
+      const left = `fs.readdirSync('bad', 'hex')`;
+      await evaluate(sandbox, make);
+      expect((await files.list(['bad'], { maxDepth: 1, maxNames: 10 })).files).toMatchObject([{ path: 'good' }]);
+      await files.inDirectory(['bad'], async (directory) => {
+        for await (const name of directory.names()) await directory.remove(name);
+      });
+      expect(await evaluate(sandbox, left)).toEqual(expect.arrayContaining(['61ff', 'ff'.repeat(255)]));
+      await evaluate(sandbox, make);
+      expect(await files.empty(['bad'], Number.MAX_SAFE_INTEGER)).toBe(3);
+      expect(await evaluate(sandbox, left)).toEqual([]);
+    });
+
     it('writes files of a run, follows no link there, and removes them at the end', async () => {
       const { driver, sandbox } = await openSandbox();
       await sandbox.writeRunFile('config', 'one');

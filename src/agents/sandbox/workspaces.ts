@@ -42,7 +42,8 @@ export interface DeletedFiles {
 export interface WorkspaceFiles {
   /**
    * Lists the ordinary files and the links below a directory, by name, down to `maxDepth`. Reads at most `maxNames`
-   * names in all. Follows no link, not even the directory itself. Empty if there is no such directory.
+   * names in all, and leaves out those that are not UTF-8. Follows no link, not even the directory itself. Empty if
+   * there is no such directory.
    */
   list(directory: readonly string[], limits: ListLimits): Promise<FoundFiles>;
   /**
@@ -76,7 +77,7 @@ export interface ListLimits {
 
 /** An open directory in a workspace. */
 export interface SafeDirectory {
-  /** The names in it, read one by one: an agent may leave very many. */
+  /** The names in it that are UTF-8, read one by one: an agent may leave very many. */
   names(): AsyncIterable<string>;
   /** Returns true if there is an ordinary file with this name; a link does not count. */
   hasFile(name: string): Promise<boolean>;

@@ -1,4 +1,5 @@
-import { lstat, mkdir, opendir, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, mkdir, opendir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyTree } from '../../../store/delete-tree.ts';
 import type { Workspaces } from '../workspaces.ts';
@@ -64,7 +65,7 @@ async function sizeOf(directory: string): Promise<number> {
   let blocks = 0;
   const open = [directory];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
+    for await (const entry of entriesOf(path)) {
       const inner = join(path, entry.name);
       if (entry.isDirectory()) open.push(inner);
       blocks += (await lstat(inner).catch(() => null))?.blocks ?? 0;
@@ -72,4 +73,13 @@ async function sizeOf(directory: string): Promise<number> {
   }
   // A block of lstat has 512 bytes on every system.
   return blocks * 512;
+}
+
+// One by one: an agent may leave very many. It may also remove the directory meanwhile.
+async function* entriesOf(path: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(path);
+  } catch {
+    // The rest cannot be read.
+  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, rename, unlink } from 'node:fs/promises';
@@ -64,11 +65,12 @@ export async function emptyDirectory(
 ): Promise<number> {
   let taken = 0;
   await within(workspaceDir, names, async (directory) => {
-    for await (const name of namesIn(directory)) {
-      const status = await lstat(join(directory, name)).catch(() => null);
+    for await (const name of bytesOfNames(directory)) {
+      const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
+      const status = await lstat(path).catch(() => null);
       // Uses the change time of the entry, because the agent can set the modification time.
       if (status === null || status.isDirectory() || status.ctimeMs >= beforeMs) continue;
-      await unlink(join(directory, name)).catch(unless('ENOENT'));
+      await unlink(path).catch(unless('ENOENT', 'EISDIR'));
       taken++;
     }
   });
@@ -90,11 +92,11 @@ export async function listBelow(
   let isCut = false;
   const visit = async (directory: string, prefix: string, depth: number): Promise<void> => {
     const read: string[] = [];
-    for await (const name of namesIn(directory)) {
+    for await (const name of bytesOfNames(directory)) {
       isCut ||= left === 0;
       if (isCut) break;
       left--;
-      read.push(name);
+      if (isUtf8(name)) read.push(name.toString());
     }
     for (const name of read.sort()) {
       const status = await lstat(join(directory, name)).catch(() => null);
@@ -110,9 +112,16 @@ export async function listBelow(
   return { files, isCut };
 }
 
-// A stream: the agent controls the number of names, which may be very large.
+// A stream: the agent controls the number of names, which may be very large. It also controls their bytes, which need
+// not be UTF-8.
+async function* bytesOfNames(directory: string): AsyncGenerator<Buffer> {
+  // One character for each byte: the types do not have this encoding.
+  const names = await opendir(directory, { encoding: 'latin1' as BufferEncoding });
+  for await (const { name } of names) yield Buffer.from(name, 'latin1');
+}
+
 async function* namesIn(directory: string): AsyncGenerator<string> {
-  for await (const { name } of await opendir(directory)) yield name;
+  for await (const name of bytesOfNames(directory)) if (isUtf8(name)) yield name.toString();
 }
 
 /** Returns the state of a file. */

@@ -39,13 +39,13 @@ export async function createSessionDirectory(workspace: WorkspaceFiles): Promise
  * Writes the cookies of a run to `.session/secrets`, each to a file that only its owner can read, and removes earlier
  * files there. Returns their paths by key.
  */
-export function writeSecretFiles(
+export async function writeSecretFiles(
   workspace: WorkspaceFiles,
   secretFiles: RunSecrets['secretFiles'],
 ): Promise<FilePaths> {
   const paths = new Map<string, string>();
+  await workspace.empty([sessionDirectory, secretsDirectory], Number.MAX_SAFE_INTEGER);
   return workspace.inDirectory([sessionDirectory, secretsDirectory], async (directory) => {
-    for await (const name of directory.names()) await directory.remove(name);
     for (const { key, content } of secretFiles) {
       // The keys of two secrets may differ only in characters that a file name cannot have, or in case.
       const name = fileName(key);

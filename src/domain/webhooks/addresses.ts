@@ -8,24 +8,29 @@ const ownRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLo
 
 /**
  * Tells if webhooks may be sent to an address: a public one, or with `allowPrivate` one of a private network. Never to
- * any other: link-local addresses (where clouds provide the credentials of machines), multicast, and ranges that embed
- * another address.
+ * any other: addresses where clouds provide the credentials of machines, link-local addresses, multicast, and ranges that
+ * embed another address.
  */
 export function isWebhookAddress(address: string, allowPrivate: boolean): boolean {
   const read = readAddress(address);
   if (!read) return false;
   const range: string = read.range();
-  if (range === 'unicast' && isElsewhere(read)) return false;
+  if (cloudHosts.has(read.toString()) || (range === 'unicast' && isElsewhere(read))) return false;
   return range === 'unicast' || (allowPrivate && ownRanges.has(range));
 }
 
-/** A public address that the host of a virtual machine answers: it provides the configuration of Azure's machines. */
-const azureHost = '168.63.129.16';
+/**
+ * Addresses that are not link-local, where clouds provide the configuration and the credentials of a machine: Azure
+ * (a public address), Alibaba Cloud, AWS and Google Cloud.
+ */
+const cloudHosts: ReadonlySet<string> = new Set(
+  ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'].map((each) => ipaddr.parse(each).toString()),
+);
 
 // Of IPv6 only 2000::/3 is assigned to the internet; the rest, including ::/96 with embedded IPv4 addresses, has other
 // purposes.
 const isElsewhere = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
-  address instanceof ipaddr.IPv6 ? (address.parts[0] ?? 0) >> 13 !== 1 : address.toString() === azureHost;
+  address instanceof ipaddr.IPv6 && (address.parts[0] ?? 0) >> 13 !== 1;
 
 /**
  * Thrown for a host without any allowed address. The message does not contain its addresses, which must not be

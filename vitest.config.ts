@@ -4,7 +4,7 @@ import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { FailedFiles } from './test/support/failed-files.ts';
 import { makeMemoryDirectory } from './test/support/memory-directory.ts';
-import { oneThread } from './test/support/one-thread.ts';
+import { nodeOptions } from './test/support/node-options.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
 import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 
@@ -25,7 +25,7 @@ const everywhere = {
   expect: { poll: { timeout: 20_000 } },
   pool: 'forks' as const,
   globalSetup: ['test/support/global-setup-built.ts'],
-  execArgv: [...oneThread],
+  execArgv: [...nodeOptions],
 };
 
 /**

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
-import { oneThread } from './one-thread.ts';
+import { nodeOptions } from './node-options.ts';
 
 /** A Switchyard in a separate process, as users start it. */
 export interface ServerProcess {
@@ -62,7 +62,7 @@ async function spawnServer(
   inherited: Inherited = {},
 ): Promise<{ child: ChildProcess; output: () => string }> {
   await ensureBuilt();
-  const child = spawn(process.execPath, [...oneThread, 'dist/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'dist/main.js'], {
     env: { PATH: process.env.PATH ?? '', BOOTSTRAP_TOKEN: bootstrapToken, ...env },
     stdio: stdioWith(inherited),
   });
@@ -116,7 +116,7 @@ export async function startRefused(env: Record<string, string>): Promise<{ code:
 /** Runs one of the service's commands, like `npm run NAME`. */
 export async function runCommand(name: string, env: Record<string, string>, ...args: string[]) {
   await ensureBuilt();
-  const child = spawn(process.execPath, [`dist/cli/${name}.js`, ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, `dist/cli/${name}.js`, ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

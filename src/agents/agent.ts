@@ -31,8 +31,16 @@ export interface AgentProfile {
    * tool runs.
    */
   readonly inactivityMs: number;
-  /** The duration of each stop step: after a cancel, after the end of stdin, and after SIGTERM. */
-  readonly stopGraces: { readonly cancelMs: number; readonly stdinMs: number; readonly termMs: number };
+  /**
+   * The duration of each stop step: after a cancel, after the end of stdin, and after SIGTERM; and the time after which
+   * an agent that does not end its turn is killed when a user stops it ({@link AgentProcess.stopTurn}).
+   */
+  readonly stopGraces: {
+    readonly cancelMs: number;
+    readonly stdinMs: number;
+    readonly termMs: number;
+    readonly interruptMs: number;
+  };
   /** True if the agent uses the MCP servers of `session/new`; otherwise it reports by its text alone. */
   readonly mcp: boolean;
   /** The name of the tool for questions to the user: some agents reserve one name for a tool of their own. */
@@ -101,6 +109,8 @@ export interface McpServer {
  */
 export interface TurnEnd {
   readonly stopReason: string;
+  /** True if the agent was killed by {@link AgentProcess.stopTurn}: it takes no further prompt. */
+  readonly isKilled?: true;
 }
 
 /** ACP's kinds of permission options. */
@@ -287,6 +297,11 @@ export interface AgentProcess {
   answer(questionId: string, reply: QuestionReply): boolean;
   /** Cancels the turn; resolves when it has ended, or after the profile's timeout. */
   cancel(): Promise<void>;
+  /**
+   * Ends the turn for good: cancels it, and after the profile's grace kills the agent with all processes that it
+   * started. Its text so far is reported, later text is not. Resolves when the turn has ended.
+   */
+  stopTurn(): Promise<void>;
   /**
    * Cancels a turn that stays open and is resumed later. While the agent only waits for an answer ({@link isWaiting}),
    * its output on the cancel is dropped: its question stays open.

@@ -29,7 +29,7 @@ it('contains the demo agent without a file', async () => {
     startTimeoutMs: 20_000,
     retryDelaysMs: [5_000, 15_000, 60_000],
     inactivityMs: 600_000,
-    stopGraces: { cancelMs: 10_000, stdinMs: 3_000, termMs: 5_000 },
+    stopGraces: { cancelMs: 10_000, stdinMs: 3_000, termMs: 5_000, interruptMs: 700 },
   });
 });
 
@@ -67,7 +67,7 @@ it('reads every member of an agent', async () => {
         start_timeout_ms: 9,
         retry_delays_ms: [2],
         inactivity_ms: 3,
-        stop_graces_ms: { cancel: 4, stdin: 5, term: 6 },
+        stop_graces_ms: { cancel: 4, stdin: 5, term: 6, interrupt: 7 },
       },
     ],
   });
@@ -103,7 +103,7 @@ it('reads every member of an agent', async () => {
     startTimeoutMs: 9,
     retryDelaysMs: [2],
     inactivityMs: 3,
-    stopGraces: { cancelMs: 4, stdinMs: 5, termMs: 6 },
+    stopGraces: { cancelMs: 4, stdinMs: 5, termMs: 6, interruptMs: 7 },
   });
 });
 

@@ -76,7 +76,7 @@ it('ends a turn after its maximum duration', async () => {
 });
 
 it('stops an agent that does not end such a turn after a cancellation', async () => {
-  const graces = { cancelMs: 200, stdinMs: 200, termMs: 200 };
+  const graces = { cancelMs: 200, stdinMs: 200, termMs: 200, interruptMs: 200 };
   const { agent } = await launchOpened({ 'session/prompt': [] }, { maxTurnMs: 200, stopGraces: graces });
   const { message } = await crashOf(agent.prompt(text('go')));
   expect(message).toBe('The agent did not end its turn after 0.2 s, when it was told to.');
@@ -96,7 +96,7 @@ it('waits for the last output of an agent that is stopped, and closes its sessio
 });
 
 it('kills at once, also during a stop', async () => {
-  const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000 };
+  const graces = { cancelMs: 600_000, stdinMs: 600_000, termMs: 600_000, interruptMs: 600_000 };
   const { agent, pid } = await launchAgent({ stopGraces: graces });
   await agent.open(null);
   const turn = crashOf(agent.prompt(text('hang')));

@@ -4,12 +4,13 @@ import { schema } from '../../src/api/graphql/schema/index.ts';
 import { createAutomation } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
 const test = useApp();
 
-const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver)[A-Z]/;
+const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver|interrupt)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -65,7 +66,10 @@ const apiKey = async () => {
   return { apiKeyId: made.apiKey.id };
 };
 
+const queued = async () => ({ sessionId: await createSession(test) });
+
 const cases: Record<string, Case> = {
+  interruptSession: { selection: 'session { id statusDetail }', input: queued, other: queued, table: 'audit_entry' },
   createRole: {
     selection: 'role { id name }',
     input: async () => ({ name: 'Once', scope: 'ORGANIZATION', permissions: ['USE_SESSIONS'] }),

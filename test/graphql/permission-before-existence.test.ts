@@ -20,6 +20,7 @@ it.each([
   ['terminateSession', 'sessionId', 'session', {}],
   ['archiveSession', 'sessionId', 'session', {}],
   ['suspendSession', 'sessionId', 'session', {}],
+  ['interruptSession', 'sessionId', 'session', {}],
   ['updateSession', 'sessionId', 'session', { maxAcuLimit: 5 }],
   ['setSessionOptions', 'sessionId', 'session', { options: [{ optionId: 'model', value: 'm' }] }],
   ['replaceSessionTags', 'sessionId', 'session', { tags: ['a'] }],

@@ -99,6 +99,7 @@ describe('one session', () => {
     ['POST', '/tags', { tags: ['a'] }],
     ['PUT', '/tags', { tags: ['b'] }],
     ['POST', '/insights/generate'],
+    ['POST', '/interrupt'],
     ['POST', '/archive'],
     ['POST', '/unarchive'],
     ['DELETE', '?archive=true'],

@@ -213,6 +213,7 @@ describe('insights', () => {
 
 describe('permissions', () => {
   const acts: [string, string, object?][] = [
+    ['POST', '/interrupt'],
     ['POST', '/archive'],
     ['POST', '/unarchive'],
     ['POST', '/tags', { tags: ['a'] }],

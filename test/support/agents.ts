@@ -99,7 +99,7 @@ export async function launchAgent(
 ): Promise<LaunchedAgent> {
   const { profiles } = await loadProfiles(null);
   const dirs = options.dirs ?? makeDirs();
-  const graces = { cancelMs: 2_000, stdinMs: 1_000, termMs: 300 };
+  const graces = { cancelMs: 2_000, stdinMs: 1_000, termMs: 300, interruptMs: 300 };
   const demo = { ...(profiles.get('demo') as AgentProfile), stopGraces: graces, ...profile };
   const agents =
     options.agents ??

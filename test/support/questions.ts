@@ -102,7 +102,7 @@ export async function seedQuestion(
   const room = { slots: 100, memoryMb: 100_000, isEmpty: true, memoryOf: () => 1 };
   const { claimed } = await claimRuns(context, { workerId: 'w', leaseMs: 600_000, affinityMs: 0 }, room);
   const run = claimed.find((each) => each.sessionId === id) as ClaimedRun;
-  await startTurn(context, run, { messages: await readInbox(context, run.sessionId), isAfterSuspension: false });
+  await startTurn(context, run, { messages: await readInbox(context, run.sessionId), isAfterStop: false });
   const detail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
   const ask = async (text: string) => {
     const entries: QuestionEntries = [

@@ -49,7 +49,12 @@ export async function launchProbe(
   const dirs = options.dirs ?? makeDirs();
   const drivers = options.drivers ?? (await openTestDrivers({ choice: 'auto', dirs, hidden }));
   const launched = await launchAgent(
-    { command, sandbox: sandbox(), stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000 }, ...profile },
+    {
+      command,
+      sandbox: sandbox(),
+      stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000, interruptMs: 700 },
+      ...profile,
+    },
     { ...options, dirs, drivers },
   );
   await launched.agent.open(null);

@@ -129,6 +129,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     return { target: items.at(-1).event_id, session, organization };
   },
   terminate_session: onSession(({ rest }, id, org) => rest('DELETE', `${inOrganization(org)}/sessions/${id}`)),
+  interrupt_session: onSession(({ rest }, id, org) => rest('POST', `${inOrganization(org)}/sessions/${id}/interrupt`)),
   sleep_session: onSession(async ({ context }, sessionId) => suspendSession(await context(), { sessionId })),
   acknowledge_session_hard_cap: onSession(({ mutate }, sessionId) =>
     mutate('updateSession', { sessionId, maxAcuLimit: 3 }, 'session { maxAcuLimit }'),

@@ -30,7 +30,7 @@ it('keeps a message that arrives when its question closes for the next turn', as
   const claimant = { workerId: 'w', leaseMs: 60_000, affinityMs: 0 };
   const room = { slots: 1, memoryMb: 1_000, isEmpty: true, memoryOf: () => 1 };
   const [run] = (await claimRuns(context, claimant, room)).claimed as [ClaimedRun];
-  await startTurn(context, run, { messages: await readInbox(context, id), isAfterSuspension: false });
+  await startTurn(context, run, { messages: await readInbox(context, id), isAfterStop: false });
   const question = [
     { id: newId(), kind: 'QUESTION', body: 'Which?', data: { reason: 'question', options: [] } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: 'Which?' },

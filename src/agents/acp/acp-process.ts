@@ -85,6 +85,9 @@ export class AcpProcess implements AgentProcess {
   #progress: NodeJS.Timeout | undefined;
   #lastSignAt = 0;
   #stopped: Promise<void> | null = null;
+  #turnStop: Promise<void> | null = null;
+  #isKilled = false;
+  #endKilledTurn: () => void = () => undefined;
 
   constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts & PauseTimes, failedMethods: FailedMethods) {
     this.paths = launch.sandbox.paths;
@@ -144,7 +147,7 @@ export class AcpProcess implements AgentProcess {
     this.#lastSignAt = performance.now();
     // While a session is loaded, no session is open: its history is replayed, and the log has it already. After a load
     // was abandoned, a late update belongs to another session.
-    if (sessionId !== this.#sessionId) return;
+    if (sessionId !== this.#sessionId || this.#isKilled) return;
     if (this.#isMuted && isTextChunk(update)) return;
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#promptBlocks);
     this.#deliver(this.#assembler.take(update).filter(isNews));
@@ -246,8 +249,12 @@ export class AcpProcess implements AgentProcess {
       );
     });
     for (const each of [hung, stuck]) each.catch(() => undefined);
+    const killed = new Promise<null>((resolve) => {
+      this.#endKilledTurn = () => resolve(null);
+    });
     try {
-      const result = await Promise.race([answer, hung, stuck]);
+      const result = await Promise.race([answer, hung, stuck, killed]);
+      if (this.#isKilled) return { stopReason: 'cancelled', isKilled: true };
       if (this.#isHanging) await hung;
       const usage = readUsage(result ?? {});
       this.#deliver([...this.#assembler.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
@@ -256,6 +263,9 @@ export class AcpProcess implements AgentProcess {
     } finally {
       watchdog.stop();
       this.#turn = null;
+      // Text after a stopped turn belongs to no message.
+      if (this.#turnStop !== null) this.#isMuted = true;
+      this.#turnStop = null;
       // After the end of a turn, its questions need no answers.
       this.questions.cancelAll();
       // Also after a failed turn: the text received before belongs in the log.
@@ -277,6 +287,19 @@ export class AcpProcess implements AgentProcess {
     await this.#cancelTurn();
   }
 
+  stopTurn(): Promise<void> {
+    if (this.#turn === null) return Promise.resolve();
+    this.#turnStop ??= this.#stopTurn();
+    return this.#turnStop;
+  }
+
+  async #stopTurn(): Promise<void> {
+    if (await this.#cancelTurn(this.#launch.profile.stopGraces.interruptMs)) return;
+    this.#isKilled = true;
+    this.#endKilledTurn();
+    void this.kill();
+  }
+
   // The cancel also ends the agent's open question, but the user has not answered, so the question stays open. An agent
   // that works beside its question may report its progress when it is cancelled.
   async interrupt(): Promise<void> {
@@ -288,12 +311,12 @@ export class AcpProcess implements AgentProcess {
   }
 
   // Resolves to true if the turn ended in time.
-  async #cancelTurn(): Promise<boolean> {
+  async #cancelTurn(graceMs: number = this.#launch.profile.stopGraces.cancelMs): Promise<boolean> {
     const turn = this.#turn;
     if (turn === null) return true;
     this.questions.cancelAll();
     this.#requests.notify('session/cancel', { sessionId: this.#sessionId });
-    return within(turn, this.#launch.profile.stopGraces.cancelMs);
+    return within(turn, graceMs);
   }
 
   stop(): Promise<void> {
@@ -308,7 +331,7 @@ export class AcpProcess implements AgentProcess {
 
   async #stop(): Promise<void> {
     // A hanging agent has already been cancelled.
-    const isResponsive = this.#open !== null && !this.#isHanging && !(await within(this.exited, 0));
+    const isResponsive = this.#open !== null && !this.#isHanging && !this.#isKilled && !(await within(this.exited, 0));
     if (isResponsive) await this.interrupt();
     const canClose = this.#self.agentCapabilities?.sessionCapabilities?.close != null;
     if (isResponsive && canClose && this.#sessionId !== null && this.#turn === null) {

@@ -50,7 +50,9 @@ export const profileSchema = z
     'retry_delays_ms': z.array(z.int().min(0).max(maxMs)).max(20).default([5_000, 15_000, 60_000]),
     'inactivity_ms': ms(10 * 60_000),
     'max_turn_ms': z.int().min(1).max(maxMs).nullable().default(null),
-    'stop_graces_ms': z.strictObject({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000) }).prefault({}),
+    'stop_graces_ms': z
+      .strictObject({ cancel: ms(10_000), stdin: ms(3_000), term: ms(5_000), interrupt: ms(700) })
+      .prefault({}),
   })
   .transform((raw, context): ProfileDraft => {
     if (wantsGateway(raw) && raw.provider && (raw.provider.api === null || raw.provider.base_url === null)) {
@@ -93,6 +95,7 @@ export const profileSchema = z
         cancelMs: raw.stop_graces_ms.cancel,
         stdinMs: raw.stop_graces_ms.stdin,
         termMs: raw.stop_graces_ms.term,
+        interruptMs: raw.stop_graces_ms.interrupt,
       },
     };
   });

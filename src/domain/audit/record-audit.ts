@@ -16,6 +16,7 @@ export const auditActions = {
   'create_session': { target: 'session', meaning: 'A new session was created.' },
   'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
+  'interrupt_session': { target: 'session', meaning: 'The work of a session was stopped.' },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },
   'update_session_options': {

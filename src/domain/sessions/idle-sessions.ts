@@ -19,10 +19,11 @@ const waits = `s.status = 'running' and s.status_detail in ('waiting_for_user', 
 /** Column values of `session_change` for waiting and for suspended sessions. */
 const idleness = { idle: 'waiting', asleep: 'asleep' } as const;
 
-// A session with a message that waits for a free slot is not idle: the user has answered.
+// A session with a message that waits for a free slot is not idle: the user has answered. Messages that wait since their
+// user stopped the session are not in the queue.
 const isUnanswered = `
   exists (select 1 from run r join log_entry e on e.session_id = r.session_id
-           where r.session_id = s.id and e.seq > r.delivered_seq and e.message_type is not null
+           where r.session_id = s.id and r.queued_at is not null and e.seq > r.delivered_seq and e.message_type is not null
              and e.message_type <> 'agent_message' and not e.seq = any(r.answered_seqs))`;
 
 // An agent may continue to work while its question is open; then its log grows, too.

@@ -3,9 +3,13 @@ import type { NewEntry } from './log.ts';
 
 /**
  * Returns the entries that close the open tool calls of a session's last turn as failed. The code that ends or
- * interrupts a turn writes them, because the agent no longer reports on its tools.
+ * interrupts a turn writes them, because the agent no longer reports on its tools. `isCancelled`: the turn was cancelled.
  */
-export async function openToolCalls(tx: Transaction, sessionId: string): Promise<NewEntry[]> {
+export async function openToolCalls(
+  tx: Transaction,
+  sessionId: string,
+  { isCancelled = false }: { readonly isCancelled?: boolean } = {},
+): Promise<NewEntry[]> {
   const rows = await tx.query<{ data: Record<string, unknown> }>(
     `select data from (
        select distinct on (data->>'toolCallId') data from log_entry
@@ -17,7 +21,7 @@ export async function openToolCalls(tx: Transaction, sessionId: string): Promise
   );
   return rows.map(({ data }) => ({
     kind: 'TOOL_CALL',
-    data: { ...data, status: 'failed', output: closed(data.output) },
+    data: { ...data, status: 'failed', output: closed(data.output), ...(isCancelled && { isCancelled: true }) },
   }));
 }
 

@@ -54,14 +54,15 @@ export interface Suspension extends Pick<SessionRecord, 'statusDetail' | 'reques
   readonly endsTurn: boolean;
 }
 
-// The subquery reads the row as it was before the update.
+// The subquery reads the row as it was before the update. A turn that its user has stopped is not resumed either.
 const suspendRun = `
   with r as (
-    update run set generation = run.generation + 1, queued_at = null, is_turn_open = run.is_turn_open and not $2::boolean
-      from (select is_turn_open, turn_count from run where session_id = $1) before
-     where session_id = $1 returning run.generation, before.is_turn_open, before.turn_count)
+    update run set generation = run.generation + 1, queued_at = null, command = null, command_data = null,
+           is_turn_open = run.is_turn_open and not before.ends_turn
+      from (select is_turn_open, turn_count, $2::boolean or command is not null as ends_turn from run where session_id = $1) before
+     where session_id = $1 returning run.generation, before.is_turn_open, before.turn_count, before.ends_turn)
   update session_head h set generation = r.generation from r where h.session_id = $1
-  returning r.is_turn_open as "wasTurnOpen", r.turn_count as turn`;
+  returning r.is_turn_open as "wasTurnOpen", r.turn_count as turn, r.ends_turn as "endsTurn"`;
 
 /**
  * Suspends a session that {@link lockRunAndSession} has locked; `entries` state the reason. The session must be awake.
@@ -72,10 +73,14 @@ export async function sleepLocked(
   context: Context,
   tx: Transaction,
   session: SessionRecord,
-  { endsTurn, ...reason }: Suspension,
+  { endsTurn: isToEnd, ...reason }: Suspension,
   entries: readonly NewEntry[] = [],
 ): Promise<SessionRecord> {
-  const [run] = await tx.query<{ wasTurnOpen: boolean; turn: number }>(suspendRun, [session.id, endsTurn]);
+  const [run] = await tx.query<{ wasTurnOpen: boolean; turn: number; endsTurn: boolean }>(suspendRun, [
+    session.id,
+    isToEnd,
+  ]);
+  const endsTurn = run?.endsTurn ?? isToEnd;
   const closed = run?.wasTurnOpen ? await openToolCalls(tx, session.id) : [];
   if (run?.wasTurnOpen && endsTurn) closed.push(suspendedTurn(run.turn));
   tx.afterCommit(() => context.notifier.notify(`command:${session.id}`));

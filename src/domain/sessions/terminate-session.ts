@@ -71,7 +71,7 @@ export async function endForGood(
   }
   const generation = (run?.generation ?? 0) + 1;
   await tx.query(
-    'update run set generation = $2, queued_at = null, command = null, is_turn_open = false where session_id = $1',
+    'update run set generation = $2, queued_at = null, command = null, command_data = null, is_turn_open = false where session_id = $1',
     [seen.id, generation],
   );
   await tx.query('update session_head set generation = $2 where session_id = $1', [seen.id, generation]);

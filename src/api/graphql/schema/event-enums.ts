@@ -32,7 +32,7 @@ export const turnStopReason = storedEnum(
     'max_tokens': 'The model reached the maximum number of tokens that it may write.',
     'max_turn_requests': 'The agent reached the maximum number of requests to its model in a turn.',
     refusal: 'The model refused to continue.',
-    cancelled: 'The service cancelled the turn, for example because of a message or a termination.',
+    cancelled: 'The turn was cancelled: a user stopped it, or a message arrived that cancels the turn.',
     'max_turn_time': 'The turn took longer than its agent profile allows.',
     suspended: 'A user suspended the session, which ended the turn.',
     other: 'The turn ended for another reason, which is in `rawStopReason`.',

@@ -158,6 +158,13 @@ eventType(
         return stored === null ? null : (turnStopReason.read(stored) ?? 'other');
       },
     }),
+    stoppedBy: t.field({
+      type: Principal,
+      nullable: true,
+      description:
+        'Principal that stopped the turn with `interruptSession`; null if nobody did, or if the viewer may not see the principal.',
+      resolve: (entry, _args, context) => (dataOf(entry).isStopped === true ? loadPrincipal(context, entry) : null),
+    }),
     rawStopReason: t.string({
       nullable: true,
       description:
@@ -245,6 +252,10 @@ eventType(
       type: toolCallStatus.type,
       description: 'Status of the tool call at this entry.',
       resolve: (entry) => toolCallStatus.read(dataOf(entry).status) ?? 'pending',
+    }),
+    isCancelled: t.boolean({
+      description: 'Whether the call was still open when its turn was cancelled.',
+      resolve: (entry) => dataOf(entry).isCancelled === true,
     }),
     output: t.string({
       nullable: true,

@@ -1,5 +1,6 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { createSession } from '../../../domain/sessions/create-session.ts';
+import { interruptSession } from '../../../domain/sessions/interrupt-session.ts';
 import { sendMessage } from '../../../domain/sessions/messages.ts';
 import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
@@ -150,6 +151,26 @@ addMutation('sendMessage', {
       cancelsPermission: true,
     });
   },
+});
+
+addMutation('interruptSession', {
+  description:
+    'Stops the work of a session, which then waits for the next message. If the agent works, its turn is cancelled: the text so far stays in the log, and open tool calls are closed as cancelled. If the session waits in the queue, it leaves the queue. Messages that the agent has not received stay queued until the next message. A session without work does not change.',
+  needs: [managesSession],
+  input: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+  }),
+  takes: 'idempotencyKey',
+  payload: {
+    session: {
+      type: Session,
+      description:
+        'Session after the request. It may still be working: the end of the turn follows in the log, usually within a second. Null if `userErrors` is not empty.',
+    },
+  },
+  act: async ({ sessionId }, { domain }, options) => ({
+    session: await interruptSession(ofAnySession(domain, 'manage'), { sessionId, ...options }),
+  }),
 });
 
 addMutation('terminateSession', {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { archiveSession, unarchiveSession } from '../../../domain/sessions/archive-session.ts';
 import { createSession } from '../../../domain/sessions/create-session.ts';
+import { interruptSession } from '../../../domain/sessions/interrupt-session.ts';
 import { listSessions } from '../../../domain/sessions/list-sessions.ts';
 import { listEnterpriseSessions } from '../../../domain/sessions/sessions-across.ts';
 import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
@@ -116,6 +117,24 @@ function serveOne(api: VersionApi, { one, word, of, query, enter, find }: Sessio
       const { context, target } = await enter(call, 'manage');
       const { session } = await terminateSession(context, { ...target, archive: call.query.archive });
       return presentSession(context, session);
+    },
+  );
+
+  api.serve(
+    {
+      method: 'post',
+      paths: [`${one}/interrupt`],
+      name: `interrupt${word}Session`,
+      summary: `Stop the work of a session ${of}, which then waits for the next message`,
+      query: z.object(query),
+      answer: sessionResponse,
+      refusals: [403, 404, 422],
+      takesIdempotencyKey: true,
+    },
+    async (call) => {
+      const { context, target } = await enter(call, 'manage');
+      const { idempotencyKey } = call;
+      return presentSession(context, await interruptSession(context, { ...target, idempotencyKey }));
     },
   );
 

@@ -18,6 +18,8 @@ export interface ClaimedRun {
   readonly isWorkspaceDeleted: boolean;
   /** True if an earlier worker sent a turn whose end was never written. */
   readonly isTurnOpen: boolean;
+  /** `interrupt`: a user has stopped that turn. */
+  readonly command: string | null;
 }
 
 /** Maximum number of sessions of one claim. */
@@ -51,6 +53,7 @@ const takenFields = [
   'generation',
   'agentSessionId',
   'isTurnOpen',
+  'command',
 ] as const satisfies readonly Field<'Run'>[];
 
 const takeRun = `

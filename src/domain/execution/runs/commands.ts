@@ -4,7 +4,7 @@ import type { Meter } from '../metering/meter.ts';
 import type { LeasedRun } from './leased-run.ts';
 import { readAnswer, readWaitingMessages, recordAnswer, takeBackAnswer } from './questions.ts';
 import type { Recorder } from './recorder.ts';
-import { isStillLeased } from './turns.ts';
+import { pollRun } from './turns.ts';
 
 /** The parts of a run that commands act on. */
 export interface CommandParts {
@@ -20,6 +20,10 @@ export interface Commands {
    * time.
    */
   poll(): void;
+  /** Records the number of the turn that begins. */
+  beginTurn(turn: number): void;
+  /** True if a user has stopped the current turn. */
+  isStopped(): boolean;
   /** Records if a prompt is in flight. */
   setPrompting(isPrompting: boolean): void;
   /** Resolves when all commands so far have been handled. */
@@ -32,6 +36,8 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
   let done: Promise<void> = Promise.resolve();
   let isPrompting = false;
   let isSteering = false;
+  let turn = 0;
+  let isStopped = false;
 
   // Delivers the user's answer to a question that is open inside the turn.
   const answer = async ({ recorder, meter }: CommandParts) => {
@@ -59,13 +65,23 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
     void leasedRun.agent?.cancel();
   };
 
+  // Between two prompts of a turn, the next one is not sent.
+  const stop = ({ recorder }: CommandParts) => {
+    isStopped = true;
+    if (!isPrompting) return;
+    recorder.closeQuestion();
+    void leasedRun.agent?.stopTurn();
+  };
+
   const handle = async () => {
     if (leasedRun.isLost) return;
     // Checked even while it ends by itself, because its agent may need long to stop.
-    if (!(await isStillLeased(context, run))) return leasedRun.lose(new FencedError(run.sessionId));
+    const { isLeased, turnToStop } = await pollRun(context, run);
+    if (!isLeased) return leasedRun.lose(new FencedError(run.sessionId));
     if (leasedRun.isOver) return;
     const currentParts = parts();
     if (currentParts === null) return;
+    if (turnToStop !== null && turnToStop === turn) return stop(currentParts);
     await answer(currentParts);
     await steer(currentParts);
   };
@@ -75,6 +91,11 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
       leasedRun.wake();
       done = done.then(handle).catch((error: unknown) => leasedRun.lose(error));
     },
+    beginTurn(number) {
+      turn = number;
+      isStopped = false;
+    },
+    isStopped: () => isStopped,
     setPrompting(prompting) {
       isPrompting = prompting;
       isSteering = false;

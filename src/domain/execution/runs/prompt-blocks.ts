@@ -16,8 +16,8 @@ export interface PromptInput {
   readonly isFirst: boolean;
   /** The agent has no memory of the session's earlier turns, because it could not be restored. */
   readonly isForgetful: boolean;
-  /** The user stopped the turn before this one by suspending the session. */
-  readonly isAfterSuspension: boolean;
+  /** A user stopped the turn before this one, or suspended the session in it. */
+  readonly isAfterStop: boolean;
   readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
@@ -25,8 +25,8 @@ export interface PromptInput {
 const interruptedText =
   'The agent process was interrupted. What the user had said for this turn follows. Check the workspace, where some of it may be done already, and continue.';
 
-const suspendedText =
-  'The user suspended the session and so stopped your previous turn before its end. That turn is over: do not continue it unless the user asks you to. The workspace is as the turn left it.';
+const stoppedText =
+  'The user stopped your previous turn before its end. That turn is over: do not continue it unless the user asks you to. The workspace is as the turn left it.';
 
 /** Builds the blocks of a turn: the instructions, then the user's text. */
 export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Promise<PromptBlock[]> {
@@ -36,7 +36,7 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
   const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
   const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';
-  const texts = [digest, input.isAfterSuspension ? suspendedText : '', input.isInterrupted ? interruptedText : ''];
+  const texts = [digest, input.isAfterStop ? stoppedText : '', input.isInterrupted ? interruptedText : ''];
   const prefaces = texts.filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
   return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];

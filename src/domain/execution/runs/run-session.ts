@@ -26,7 +26,7 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import { createSafeLength } from './safe-length.ts';
 import { createSpanFinder } from './secret-spans.ts';
 import { runTurns } from './turn-loop.ts';
-import { recordAgentSession, recordCrash } from './turns.ts';
+import { endTurn, recordAgentSession, recordCrash } from './turns.ts';
 
 /** One active session in this process, as the worker sees it. */
 export interface ActiveRun extends ClaimedRun {
@@ -119,6 +119,11 @@ class SessionRun {
     // Run in reverse order, after the agent has stopped.
     const cleanups: (() => unknown)[] = [];
     try {
+      if (run.command !== null) {
+        // The worker ended in the middle of a stop.
+        await endTurn(context, run, 'cancelled', [], {});
+        return;
+      }
       const plan = await planLaunch(context, run);
       const { sessionId, isWorkspaceDeleted: isNew } = run;
       const sandbox = await this.#options.agents.openSandbox({ profile: plan.profile, sessionId, isNew });

@@ -1,4 +1,4 @@
-import type { AgentProcess, AgentProfile, PromptBlock } from '../../../agents/agent.ts';
+import type { AgentProcess, AgentProfile, PromptBlock, TurnEnd } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
@@ -14,7 +14,15 @@ import { promptBlocks } from './prompt-blocks.ts';
 import { endCancelledTurn } from './questions.ts';
 import { isOverLimit } from './queue-reasons.ts';
 import type { Recorder } from './recorder.ts';
-import { closeInterrupted, endTurn, isAfterSuspension, readInbox, readTurnMessages, startTurn } from './turns.ts';
+import {
+  closeInterrupted,
+  endTurn,
+  isAfterStop,
+  readInbox,
+  readTurnMessages,
+  startTurn,
+  type TurnResult,
+} from './turns.ts';
 
 /** The parts of a run that its turns use. */
 export interface TurnParts {
@@ -38,8 +46,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
   let isForgetful = isFirst && run.agentSessionId !== null;
-  // A suspension ends the run: only the first turn of a run can follow one.
-  let isAfter = await isAfterSuspension(context, run.sessionId, isInterrupted);
+  let isAfter = await isAfterStop(context, run.sessionId, isInterrupted);
   let isWarm = false;
   while (!leasedRun.isOver) {
     leasedRun.listen();
@@ -54,17 +61,18 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
-    const flags = { isInterrupted, isFirst, isForgetful, isAfterSuspension: isAfter };
+    const flags = { isInterrupted, isFirst, isForgetful, isAfterStop: isAfter };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
     await setGitIdentity(leasedRun, sandbox, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
-    await startTurn(context, run, { messages: inbox, isAfterSuspension: isAfter });
-    const stopReason = await runTurn(leasedRun, parts, blocks);
-    if (stopReason === null) return;
+    const turn = await startTurn(context, run, { messages: inbox, isAfterStop: isAfter });
+    if (turn === null) continue;
+    const result = await runTurn(leasedRun, parts, { turn, blocks });
+    if (result === null) return;
     isInterrupted = false;
     isFirst = false;
     isForgetful = false;
-    isAfter = false;
+    isAfter = result.isStopped;
     isWarm = true;
   }
 }
@@ -79,16 +87,22 @@ async function setGitIdentity({ context, run }: LeasedRun, sandbox: Sandbox, seq
   });
 }
 
-// Runs one turn, until its end is written. Returns its stop reason. Null: the run was over before.
-async function runTurn(leasedRun: LeasedRun, parts: TurnParts, blocks: readonly PromptBlock[]): Promise<string | null> {
+interface Turn {
+  readonly turn: number;
+  readonly blocks: readonly PromptBlock[];
+}
+
+// Runs one turn, until its end is written. Null: the run is over.
+async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }: Turn): Promise<TurnResult | null> {
   const { context, run } = leasedRun;
   const { plan, sandbox, profile, reports, meter, commands, mask } = parts;
   reports.resetTurn();
   meter.turnStarted();
-  let stopReason: string;
+  commands.beginTurn(turn);
+  let end: TurnEnd;
   try {
-    stopReason = await prompt(parts, blocks, false);
-    if (stopReason === 'end_turn' && !leasedRun.isOver) await settle(leasedRun, parts);
+    end = await prompt(parts, blocks, false);
+    if (end.stopReason === 'end_turn' && !leasedRun.isOver) end = await settle(leasedRun, parts, end);
   } finally {
     await meter.turnEnded();
   }
@@ -96,12 +110,13 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, blocks: readonly 
   if (leasedRun.isOver) return null;
   const { organizationId } = plan;
   await collectOutputs(context, run, { organizationId, workspace: sandbox.files, mask });
-  const { entries, change } = outcomeOf(stopReason, reports.outcome(), profile);
-  await endTurn(context, run, stopReason, entries, change);
-  return stopReason;
+  const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
+  const result = await endTurn(context, run, end.stopReason, entries, change);
+  // The next message starts the agent again.
+  return end.isKilled ? null : result;
 }
 
-async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden: boolean): Promise<string> {
+async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden: boolean): Promise<TurnEnd> {
   const { agent, recorder, commands } = parts;
   recorder.begin(isHidden);
   const ended = agent.prompt(blocks);
@@ -109,20 +124,22 @@ async function prompt(parts: TurnParts, blocks: readonly PromptBlock[], isHidden
   // A message may have arrived just before.
   commands.poll();
   try {
-    return (await ended).stopReason;
+    return await ended;
   } finally {
     commands.setPrompting(false);
     recorder.closeQuestion();
   }
 }
 
-// Prompts the agent for the missing structured output; users see none of that.
-async function settle(leasedRun: LeasedRun, parts: TurnParts): Promise<void> {
-  const { reports, recorder } = parts;
-  if (reports.outcome().isWaiting) return;
+// Prompts the agent for the missing structured output; users see none of that. Returns the end of the turn.
+async function settle(leasedRun: LeasedRun, parts: TurnParts, end: TurnEnd): Promise<TurnEnd> {
+  const { reports, recorder, commands } = parts;
+  if (reports.outcome().isWaiting) return end;
   let nextPrompt = await reports.settle(recorder.lastMessage());
-  while (nextPrompt !== null && !leasedRun.isOver) {
-    const stopReason = await prompt(parts, [{ type: 'text', text: nextPrompt, isPreface: true }], true);
-    nextPrompt = stopReason === 'end_turn' ? await reports.settle(recorder.lastMessage()) : null;
+  while (nextPrompt !== null && !leasedRun.isOver && !commands.isStopped()) {
+    const hidden = await prompt(parts, [{ type: 'text', text: nextPrompt, isPreface: true }], true);
+    if (hidden.isKilled) return hidden;
+    nextPrompt = hidden.stopReason === 'end_turn' ? await reports.settle(recorder.lastMessage()) : null;
   }
+  return end;
 }

@@ -5,6 +5,7 @@ import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from '../../sessions/change-session.ts';
 import { FencedError, type MessageEntry, type NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';
+import { type StopCommand, stoppedTurn, waitingAfterStop } from '../../sessions/stopped-turns.ts';
 import type { ClaimedRun } from './claims.ts';
 import type { Failure } from './failures.ts';
 
@@ -26,12 +27,18 @@ const messages = `
     left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
    where e.session_id = $1 and`;
 
-const undelivered = `${messages} ${waiting} order by e.seq limit $2`;
+// Messages that wait since a user stopped the session have no place in the queue.
+const undelivered = `${messages} ${waiting} and r.queued_at is not null and e.seq >= $3 order by e.seq limit $2`;
 const ofTurn = `${messages} ${isUsers} and e.seq = any(r.turn_seqs) order by e.seq limit $2`;
 
 // "Allow once" alone would read as a permission for anything.
-async function readMessages(context: Context, sql: string, sessionId: string): Promise<InboxMessage[]> {
-  const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, [sessionId, inboxLimit]);
+async function readMessages(
+  context: Context,
+  sql: string,
+  ...values: readonly [sessionId: string, limit: number, fromSeq?: number]
+): Promise<InboxMessage[]> {
+  const [sessionId] = values;
+  const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, values);
   // Before the agent's own text is added, which must not name files that the agent has no access to.
   const linked = await withAgentLinks(context, sessionId, rows);
   return linked.map(({ seq, body, permission }) => ({
@@ -40,19 +47,25 @@ async function readMessages(context: Context, sql: string, sessionId: string): P
   }));
 }
 
-/** Reads the waiting messages of the user, in order, as the agent receives them. */
+/**
+ * Reads the waiting messages of the user, in order, as the agent receives them. Empty for a session that is not in the
+ * queue: its user has stopped it.
+ */
 export function readInbox(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  return readMessages(context, undelivered, sessionId);
+  return readMessages(context, undelivered, sessionId, inboxLimit, 0);
 }
 
 /** Reads the messages of an interrupted turn: those that it was sent with, and the answers to its questions. */
 export function readTurnMessages(context: Context, sessionId: string): Promise<InboxMessage[]> {
-  return readMessages(context, ofTurn, sessionId);
+  return readMessages(context, ofTurn, sessionId, inboxLimit);
 }
 
 const lockedFields = [
   'generation',
+  'queuedAt',
   'turnCount',
+  'isTurnOpen',
+  'commandData',
   'crashCount',
   'lastCrashAt',
 ] as const satisfies readonly Field<'Run'>[];
@@ -69,33 +82,37 @@ export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<LockedR
 }
 
 /**
- * Tells whether the turn before the next one was stopped because the user suspended the session. An interrupted turn
+ * Tells whether a user stopped the turn before the next one, or suspended the session in it. An interrupted turn
  * (`isInterrupted`) is the next one itself, and was started before.
  */
-export async function isAfterSuspension(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
-  const [last] = await context.store.query<{ data: { stopReason?: string; isAfterSuspension?: boolean } }>(
-    `select data from log_entry where session_id = $1 and kind = 'TURN' order by seq desc limit 1`,
-    [sessionId],
-  );
-  return isInterrupted ? last?.data.isAfterSuspension === true : last?.data.stopReason === 'suspended';
+export async function isAfterStop(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
+  const [last] = await context.store.query<{
+    data: { stopReason?: string; isStopped?: boolean; isAfterStop?: boolean };
+  }>(`select data from log_entry where session_id = $1 and kind = 'TURN' order by seq desc limit 1`, [sessionId]);
+  if (isInterrupted) return last?.data.isAfterStop === true;
+  return last?.data.stopReason === 'suspended' || last?.data.isStopped === true;
 }
 
 /** A turn that is about to be sent. */
 export interface TurnStart {
   /** The new messages of the user. Empty for an interrupted turn, which keeps the messages that it had. */
   readonly messages: readonly InboxMessage[];
-  /** See {@link isAfterSuspension}. */
-  readonly isAfterSuspension: boolean;
+  /** See {@link isAfterStop}. */
+  readonly isAfterStop: boolean;
 }
 
-/** Records a turn before it is sent, so that it is known to be open after a crash. */
+/**
+ * Records a turn before it is sent, so that it is known to be open after a crash. Returns its number. Null: a user has
+ * stopped the session since its messages were read, so nothing is sent.
+ */
 export async function startTurn(
   context: Context,
   run: ClaimedRun,
-  { messages, isAfterSuspension: isAfter }: TurnStart,
-): Promise<void> {
-  await context.store.transact(async (tx) => {
+  { messages, isAfterStop: isAfter }: TurnStart,
+): Promise<number | null> {
+  return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
+    if (messages.length > 0 && row.queuedAt === null) return null;
     const session = await lockSession(tx, run.sessionId, run.generation);
     const turn = row.turnCount + 1;
     await tx.query(
@@ -108,12 +125,13 @@ export async function startTurn(
     );
     // Records the worker, so that a turn that two workers have run can be found.
     const { generation, workerId } = run;
-    const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterSuspension: true }) };
+    const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterStop: true }) };
     const started: NewEntry = { kind: 'TURN', data };
     // The question that an interrupted turn waited with is still pending.
     const pendingQuestionId = messages.length > 0 ? null : session.pendingQuestionId;
     const change = { ...working, pendingQuestionId, isFresh: session.status === 'resuming' || session.isFresh };
     await changeSession(context, tx, session, change, [started]);
+    return turn;
   });
 }
 
@@ -125,9 +143,18 @@ export const working = {
   requestFrom: null,
 } as const satisfies StatusChange;
 
+/** The end of a turn. */
+interface TurnClosing {
+  readonly stopReason: string;
+  readonly entries: readonly NewEntry[];
+  /** The change of the session if no messages wait. */
+  readonly change: StatusChange;
+}
+
 /**
  * Writes the end of a turn. If messages wait, the session stays active, otherwise it changes as `change` says and
- * leaves the queue. True: there is more to do.
+ * leaves the queue. A turn that a user has stopped ends as stopped, and only messages after the stop keep the session
+ * active.
  */
 export async function endTurn(
   context: Context,
@@ -135,26 +162,50 @@ export async function endTurn(
   stopReason: string,
   entries: readonly NewEntry[],
   change: StatusChange,
-): Promise<boolean> {
-  return context.store.transact(async (tx) => {
-    const row = await lockRun(tx, run);
-    const session = await lockSession(tx, run.sessionId, run.generation);
-    const hasMore = (await tx.query(undelivered, [run.sessionId, 1])).length > 0;
-    await tx.query(
-      `update run set is_turn_open = false, crash_count = 0, queued_at = case when $2::boolean then queued_at else null end
-        where session_id = $1`,
-      [run.sessionId, hasMore],
-    );
-    // Another session of the same user or organization may have waited for this one.
-    if (!hasMore) tx.afterCommit(() => context.notifier.notify('runs'));
-    // The agent no longer reports on the tools of a cancelled turn.
-    const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId);
-    const end: NewEntry = { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } };
-    const isFresh = session.status === 'resuming' || session.isFresh;
-    const next = hasMore ? { ...working, isFresh } : { request: null, requestFrom: null, ...change };
-    await changeSession(context, tx, session, { pendingQuestionId: null, ...next }, [...open, ...entries, end]);
-    return hasMore;
-  });
+): Promise<TurnResult> {
+  return context.store.transact(async (tx) =>
+    closeTurn(context, tx, run, await lockRun(tx, run), { stopReason, entries, change }),
+  );
+}
+
+/** The result of {@link endTurn}. */
+export interface TurnResult {
+  /** True if a user has stopped the turn. */
+  readonly isStopped: boolean;
+}
+
+async function closeTurn(
+  context: Context,
+  tx: Transaction,
+  run: ClaimedRun,
+  row: LockedRun,
+  closing: TurnClosing,
+): Promise<TurnResult> {
+  const stop = row.commandData as StopCommand | null;
+  const session = await lockSession(tx, run.sessionId, run.generation);
+  const hasMore = (await tx.query(undelivered, [run.sessionId, 1, stop?.nextSeq ?? 0])).length > 0;
+  await tx.query(
+    `update run set is_turn_open = false, crash_count = 0, queued_at = case when $2::boolean then queued_at else null end,
+            command = null, command_data = null
+      where session_id = $1`,
+    [run.sessionId, hasMore],
+  );
+  // Another session of the same user or organization may have waited for this one.
+  if (!hasMore) tx.afterCommit(() => context.notifier.notify('runs'));
+  const stopReason = stop === null ? closing.stopReason : 'cancelled';
+  const isCancelled = stopReason === 'cancelled';
+  // The agent no longer reports on the tools of a cancelled turn.
+  const open = stopReason === 'end_turn' ? [] : await openToolCalls(tx, run.sessionId, { isCancelled });
+  const end: NewEntry =
+    stop === null
+      ? { kind: 'TURN', data: { turn: row.turnCount, phase: 'stopped', stopReason } }
+      : stoppedTurn(row.turnCount, stop);
+  const isFresh = session.status === 'resuming' || session.isFresh;
+  const afterwards = stop === null ? closing.change : waitingAfterStop;
+  const next = hasMore ? { ...working, isFresh } : { request: null, requestFrom: null, ...afterwards };
+  const own = stop === null ? closing.entries : [];
+  await changeSession(context, tx, session, { pendingQuestionId: null, ...next }, [...open, ...own, end]);
+  return { isStopped: stop !== null };
 }
 
 /** The result of a crash: the time of the retry, or null if no retries are left. */
@@ -180,6 +231,13 @@ export async function recordCrash(
   const data = { code, ...(stderr ? { stderr } : {}) };
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
+    if (row.commandData !== null) {
+      // The agent ended because its user stopped it, or at the same time.
+      await closeTurn(context, tx, run, row, { stopReason: 'cancelled', entries: [], change: {} });
+      return { retryAt: null };
+    }
+    // Its user has stopped the session before its turn began.
+    if (row.queuedAt === null && !row.isTurnOpen) return { retryAt: null };
     const session = await lockSession(tx, run.sessionId, run.generation);
     const now = context.now();
     const isRecent = row.lastCrashAt !== null && now.getTime() - row.lastCrashAt.getTime() < crashWindowMs;
@@ -252,11 +310,20 @@ export async function recordTitle(context: Context, run: ClaimedRun, title: stri
   );
 }
 
-/** True if the run is still this worker's. */
-export async function isStillLeased(context: Context, run: ClaimedRun): Promise<boolean> {
-  const rows = await context.store.query<Pick<Row<'Run'>, 'generation'>>(
-    'select generation from run where session_id = $1',
+/** The state of a run that its worker polls. */
+export interface PolledRun {
+  /** True if the run is still this worker's. */
+  readonly isLeased: boolean;
+  /** The number of the turn that a user wants to stop; null: none. */
+  readonly turnToStop: number | null;
+}
+
+/** Reads whether the run is still this worker's, and whether a user wants to stop its turn. */
+export async function pollRun(context: Context, run: ClaimedRun): Promise<PolledRun> {
+  const [row] = await context.store.query<Pick<Row<'Run'>, 'generation' | 'command' | 'turnCount'>>(
+    `select ${selectFields('Run', 'r', ['generation', 'command', 'turnCount'])} from run r where r.session_id = $1`,
     [run.sessionId],
   );
-  return rows[0]?.generation === run.generation;
+  const isLeased = row?.generation === run.generation;
+  return { isLeased, turnToStop: row?.command === 'interrupt' ? row.turnCount : null };
 }

@@ -27,6 +27,7 @@ import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
 import { createSessionOptions, type SessionOptions } from './session-options.ts';
 import { createSideWork } from './side-work.ts';
+import { stopReasonOf } from './stop-reason.ts';
 import { oneLine } from './text-limits.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
@@ -392,12 +393,4 @@ export class AcpProcess implements AgentProcess {
 // Tool calls and usage count regardless of an open question.
 function isTextChunk({ sessionUpdate }: SessionNotification['update']): boolean {
   return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
-}
-
-/** ACP's stop reasons. */
-const stopReasons = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'];
-
-// Stop reasons go into the log, so only the protocol's own are accepted. An unknown one counts as a normal end.
-function stopReasonOf(result: { stopReason?: unknown } | null): string {
-  return stopReasons.find((reason) => reason === result?.stopReason) ?? 'end_turn';
 }

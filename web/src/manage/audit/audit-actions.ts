@@ -34,6 +34,7 @@ export const auditActions = Object.keys({
   DELETE_SESSION_WORKSPACE: true,
   DELETE_WEBHOOK_ENDPOINT: true,
   EDIT_KNOWLEDGE: true,
+  INTERRUPT_SESSION: true,
   LOGIN: true,
   REDELIVER_WEBHOOK: true,
   REMOVE_MEMBERS_FROM_ORG: true,

@@ -45,8 +45,13 @@ export async function createFirstSession(target: Pick<TestApp, 'url'>, token: st
 
 /** Writes agent messages into a session's log and notifies, like a worker. */
 export async function say(test: TestApp, sessionId: string, ...messages: string[]): Promise<void> {
-  const { store, notifier, now } = test.app.services;
   const entries = messages.map((body): NewEntry => ({ kind: 'MESSAGE', messageType: 'agent_message', body }));
+  await appendToLog(test, sessionId, ...entries);
+}
+
+/** Writes entries into a session's log and notifies, like a worker. */
+export async function appendToLog(test: TestApp, sessionId: string, ...entries: NewEntry[]): Promise<void> {
+  const { store, notifier, now } = test.app.services;
   await appendEntries(store, sessionId, null, entries, now());
   notifier.notify(`session:${sessionId}`);
 }

@@ -7,6 +7,10 @@ export type Entry = Exclude<entry_event$data, { readonly __typename: '%other' }>
 /** An entry of one type. */
 export type EntryOf<T extends Entry['__typename']> = Extract<Entry, { readonly __typename: T }>;
 
+/** Returns true for the last entry of a tool call. */
+export const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) =>
+  toolStatus === 'COMPLETED' || toolStatus === 'FAILED';
+
 /** Reads an entry from a Relay reference: the transcript keeps its own list outside of Relay. */
 export function readEntry(reference: entry_event$key): Entry {
   // The common fields are in each type, so that `__typename` distinguishes the types.
@@ -20,6 +24,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           type
           body
+          draftId
           answer {
             questionId
           }
@@ -37,6 +42,7 @@ export function readEntry(reference: entry_event$key): Entry {
           toolKind
           toolStatus
           output
+          draftId
           locations {
             path
             line
@@ -52,6 +58,7 @@ export function readEntry(reference: entry_event$key): Entry {
           seq
           createdAt
           body
+          draftId
         }
         ... on PlanEvent {
           id

@@ -7,7 +7,6 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
-import type { EntryOf } from './entry.ts';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
 import type { Choose } from './use-answer.ts';
@@ -23,18 +22,11 @@ interface RowProps {
 export const RowView = memo(function RowView({ row, isPending, onChoose }: RowProps) {
   switch (row.type) {
     case 'message':
-      return <Message entry={row.entry} />;
+      return <Message {...row} />;
     case 'tool':
       return <ToolCall entry={row.entry} />;
     case 'thought':
-      return (
-        <details className="thought">
-          <summary>
-            <Icon name="thought" /> Thought
-          </summary>
-          <Markdown text={row.text} />
-        </details>
-      );
+      return <Thought {...row} />;
     case 'question':
       return <Question {...row} isPending={isPending} onChoose={onChoose} />;
     case 'line':
@@ -53,20 +45,45 @@ const toneIcon = { plain: 'clock', good: 'check', warn: 'bell', bad: 'warning' }
   IconName
 >;
 
-function Message({ entry }: { readonly entry: EntryOf<'SessionMessage'> }) {
-  const isAgent = entry.type === 'AGENT_MESSAGE';
-  const { text, files } = useMemo(() => splitFiles(entry.body), [entry.body]);
+/** A message, also while the agent is writing it. */
+function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entry' | 'draft'>) {
+  const isAgent = entry === null || entry.type === 'AGENT_MESSAGE';
+  const body = entry?.body ?? draft?.text ?? '';
+  const { text, files } = useMemo(() => splitFiles(body), [body]);
   return (
-    <article className={`message ${isAgent ? 'agent' : 'user'}`} data-seq={entry.seq}>
+    <article className={`message ${isAgent ? 'agent' : 'user'}`} data-seq={entry?.seq} aria-busy={entry === null}>
       <header>
-        <b>{isAgent ? 'Agent' : (nameOf(entry.author) ?? 'User')}</b>
-        <Time at={entry.createdAt} />
+        <b>{isAgent ? 'Agent' : (nameOf(entry?.author) ?? 'User')}</b>
+        {entry && <Time at={entry.createdAt} />}
       </header>
-      {text !== '' && <Markdown text={text} />}
+      {entry === null && draft !== null && draft.start > 0 && (
+        <p className="hint">The beginning appears when the message is complete.</p>
+      )}
+      {text !== '' && <Markdown text={text} isOpen={entry === null} />}
       <Files addresses={files} />
     </article>
   );
 }
+
+/** A thought, collapsed to one line: while the agent is writing it, with its latest words. */
+function Thought({ text, isOpen }: Pick<Extract<Row, { type: 'thought' }>, 'text' | 'isOpen'>) {
+  return (
+    <details className="thought">
+      <summary>
+        <Icon name="thought" /> {isOpen ? 'Thinking' : 'Thought'}
+        {isOpen && (
+          <span className="latest" aria-hidden="true">
+            <bdi>{visible(text.slice(-latestLength).replace(/\s+/g, ' '))}</bdi>
+          </span>
+        )}
+      </summary>
+      <Markdown text={text} isOpen={isOpen} />
+    </details>
+  );
+}
+
+/** The number of characters of an unfinished thought that its collapsed row shows. */
+const latestLength = 160;
 
 interface QuestionProps extends Pick<Extract<Row, { type: 'question' }>, 'entry' | 'state'> {
   readonly isPending: boolean;

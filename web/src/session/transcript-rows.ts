@@ -1,15 +1,31 @@
-import type { Entry, EntryOf } from './entry.ts';
+import { type Entry, type EntryOf, isOver } from './entry.ts';
+import type { Draft } from './open-drafts.ts';
 
 /** A row of the transcript: one entry, or several entries combined. */
 export type Row =
-  | { readonly key: string; readonly type: 'message'; readonly entry: EntryOf<'SessionMessage'> }
+  | {
+      readonly key: string;
+      readonly type: 'message';
+      /** Null while the agent is writing it. */
+      readonly entry: EntryOf<'SessionMessage'> | null;
+      /** Null once it is in the log. */
+      readonly draft: Draft | null;
+    }
   | {
       readonly key: string;
       readonly type: 'tool';
       readonly entry: EntryOf<'ToolCallEvent'>;
       readonly startedAt: string;
+      /** The output while the tool runs; null before and after. */
+      readonly draft: Draft | null;
     }
-  | { readonly key: string; readonly type: 'thought'; readonly text: string }
+  | {
+      readonly key: string;
+      readonly type: 'thought';
+      readonly text: string;
+      /** True while the agent is writing it. */
+      readonly isOpen: boolean;
+    }
   | {
       readonly key: string;
       readonly type: 'question';
@@ -73,11 +89,9 @@ interface Status {
   readonly isArchived: boolean;
 }
 
-const isOver = ({ toolStatus }: EntryOf<'ToolCallEvent'>) => toolStatus === 'COMPLETED' || toolStatus === 'FAILED';
-
 /**
  * Converts part of a log to rows. The entries of one tool call become one row at its start with its latest state;
- * consecutive thoughts become one row.
+ * consecutive thoughts become one row. A row that was a draft keeps its key.
  */
 export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   const rows: Row[] = [];
@@ -94,7 +108,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       if (at !== undefined && isSame) rows[at] = { ...before, entry };
       else {
         tools.set(entry.toolCallId, rows.length);
-        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt });
+        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt, draft: null });
       }
       continue;
     }
@@ -103,13 +117,13 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
       // question.
       else if (isQuestion(rows.at(-1), entry.body)) continue;
-      rows.push({ key, type: 'message', entry });
+      rows.push({ key: entry.draftId ?? key, type: 'message', entry, draft: null });
       continue;
     }
     if (entry.__typename === 'ThoughtEvent') {
       const last = rows.at(-1);
       if (last?.type === 'thought') rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${entry.body}` };
-      else rows.push({ key, type: 'thought', text: entry.body });
+      else rows.push({ key: entry.draftId ?? key, type: 'thought', text: entry.body, isOpen: false });
       continue;
     }
     if (entry.__typename === 'QuestionEvent') {
@@ -123,6 +137,26 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
+  }
+  return rows;
+}
+
+/** Adds the open drafts to the rows of a log: at its end, and to the tool calls whose output they are. */
+export function withDrafts(logRows: readonly Row[], drafts: readonly Draft[]): readonly Row[] {
+  if (drafts.length === 0) return logRows;
+  const rows = [...logRows];
+  for (const draft of drafts) {
+    const { draftId: key, kind, toolCallId, text } = draft;
+    const last = rows.at(-1);
+    if (kind === 'TOOL_OUTPUT') {
+      const at = rows.findLastIndex((row) => row.type === 'tool' && row.entry.toolCallId === toolCallId);
+      const row = rows[at];
+      if (row?.type === 'tool' && !isOver(row.entry)) rows[at] = { ...row, draft };
+    } else if (text.trim() === '') continue;
+    else if (kind === 'MESSAGE') rows.push({ key, type: 'message', entry: null, draft });
+    else if (last?.type === 'thought') {
+      rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${text}`, isOpen: true };
+    } else rows.push({ key, type: 'thought', text, isOpen: true });
   }
   return rows;
 }

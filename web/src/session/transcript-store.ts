@@ -4,10 +4,13 @@ import type { transcriptStorePageQuery } from '../__generated__/transcriptStoreP
 import type { transcriptStoreSubscription } from '../__generated__/transcriptStoreSubscription.graphql.ts';
 import { ServiceError } from '../relay/network.ts';
 import { type LiveState, waitBefore } from '../relay/use-live.ts';
-import { type Entry, readEntry } from './entry.ts';
+import { type Entry, isOver, readEntry } from './entry.ts';
+import { type Draft, type DraftPart, OpenDrafts } from './open-drafts.ts';
 
 /** The number of entries fetched at once. */
 const pageSize = 100;
+/** The time in ms after a break until drafts that were not sent again are removed. */
+const staleMs = 15_000;
 
 /** An immutable state of the transcript; each change creates a new one. */
 export interface Snapshot {
@@ -44,18 +47,31 @@ const pageDocument = graphql`
 
 const liveDocument = graphql`
   subscription transcriptStoreSubscription($id: ID!, $after: String) {
-    sessionEvents(sessionId: $id, after: $after) {
-      cursor
-      node {
-        ...entry_event
+    sessionLive(sessionId: $id, after: $after) {
+      __typename
+      ... on SessionEventEdge {
+        cursor
+        node {
+          ...entry_event
+        }
+      }
+      ... on Draft {
+        draftId
+        kind
+        toolCallId
+        offset
+        text
+        isDone
+        isTruncated
       }
     }
   }
 `;
 
 /**
- * The log of a session, from its end: the last page, earlier pages on request, and new entries as they arrive. After a
- * break it resumes at the last cursor, without gaps or duplicates.
+ * The log of a session, from its end: the last page, earlier pages on request, new entries as they arrive, and drafts of
+ * the next ones. After a break it resumes at the last cursor, without gaps or duplicates. An entry and the draft that it
+ * replaces change together.
  */
 export class TranscriptStore {
   #snapshot: Snapshot = {
@@ -72,11 +88,15 @@ export class TranscriptStore {
   #startCursor: string | null = null;
   #endCursor: string | null = null;
   #received: Entry[] = [];
+  readonly #open = new OpenDrafts();
+  #drafts: readonly Draft[] = [];
+  #haveDraftsChanged = false;
+  #staleTimer = 0;
   #frame = 0;
   #timer = 0;
   #attempt = 0;
   #isStopped = true;
-  #open: { dispose(): void } | null = null;
+  #subscription: { dispose(): void } | null = null;
 
   constructor(environment: IEnvironment, id: string) {
     this.#environment = environment;
@@ -84,6 +104,9 @@ export class TranscriptStore {
   }
 
   readonly snapshot = (): Snapshot => this.#snapshot;
+
+  /** The texts that are being written; they change more often than the snapshot. */
+  readonly drafts = (): readonly Draft[] => this.#drafts;
 
   readonly listen = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -101,11 +124,12 @@ export class TranscriptStore {
     this.#isStopped = true;
     window.removeEventListener('online', this.#hurry);
     clearTimeout(this.#timer);
+    clearTimeout(this.#staleTimer);
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     this.#flush();
-    this.#open?.dispose();
-    this.#open = null;
+    this.#subscription?.dispose();
+    this.#subscription = null;
   }
 
   /** Fetches the page before the first entry. */
@@ -147,10 +171,16 @@ export class TranscriptStore {
 
   #follow(): void {
     if (this.#isStopped) return;
-    this.#open?.dispose();
+    this.#subscription?.dispose();
+    this.#open.expectAgain();
+    clearTimeout(this.#staleTimer);
     const settled = window.setTimeout(() => {
       this.#attempt = 0;
       this.#change({ live: 'live' });
+      this.#staleTimer = window.setTimeout(() => {
+        this.#haveDraftsChanged = this.#open.dropStale() || this.#haveDraftsChanged;
+        this.#flush();
+      }, staleMs);
     }, 300);
     const broken = (error: Error | null) => {
       clearTimeout(settled);
@@ -160,11 +190,15 @@ export class TranscriptStore {
       subscription: liveDocument,
       variables: { id: this.#id, after: this.#endCursor },
       onNext: (data) => {
-        if (!data?.sessionEvents) return;
-        const { cursor, node } = data.sessionEvents;
-        this.#endCursor = cursor;
-        this.#received.push(readEntry(node));
-        // Many entries may arrive at once: they are rendered together.
+        const item = data?.sessionLive;
+        if (item?.__typename === 'SessionEventEdge') {
+          this.#endCursor = item.cursor;
+          this.#take(readEntry(item.node));
+        } else if (item?.__typename === 'Draft') {
+          this.#open.take(item as DraftPart);
+          this.#haveDraftsChanged = true;
+        } else return;
+        // Many items may arrive at once: they are rendered together.
         this.#frame ||= requestAnimationFrame(() => {
           this.#frame = 0;
           this.#flush();
@@ -173,7 +207,7 @@ export class TranscriptStore {
       onError: broken,
       onCompleted: () => broken(null),
     });
-    this.#open = {
+    this.#subscription = {
       dispose: () => {
         clearTimeout(settled);
         subscription.dispose();
@@ -191,12 +225,23 @@ export class TranscriptStore {
     this.#timer = window.setTimeout(() => void this.#begin(), waitBefore(this.#attempt++));
   }
 
+  #take(entry: Entry): void {
+    this.#received.push(entry);
+    if (!('draftId' in entry) || entry.draftId == null) return;
+    // The output of a tool that still runs stays open.
+    if (entry.__typename === 'ToolCallEvent' && !isOver(entry)) return;
+    this.#open.close(entry.draftId);
+    this.#haveDraftsChanged = true;
+  }
+
   #flush(): void {
-    if (this.#received.length === 0) return;
+    if (this.#received.length === 0 && !this.#haveDraftsChanged) return;
+    if (this.#haveDraftsChanged) this.#drafts = this.#open.list();
+    this.#haveDraftsChanged = false;
     const last = this.#snapshot.entries.at(-1)?.seq ?? 0;
-    const entries = [...this.#snapshot.entries, ...this.#received.filter(({ seq }) => seq > last)];
+    const news = this.#received.filter(({ seq }) => seq > last);
     this.#received = [];
-    this.#change({ entries });
+    this.#change(news.length === 0 ? {} : { entries: [...this.#snapshot.entries, ...news] });
   }
 
   async #fetch(before: string | null) {
@@ -213,7 +258,8 @@ export class TranscriptStore {
   }
 
   #change(changes: Partial<Snapshot>): void {
-    this.#snapshot = { ...this.#snapshot, ...changes };
+    // Without changes of its own, the snapshot stays the same object.
+    if (Object.keys(changes).length > 0) this.#snapshot = { ...this.#snapshot, ...changes };
     for (const listener of this.#listeners) listener();
   }
 }

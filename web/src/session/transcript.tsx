@@ -5,9 +5,9 @@ import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
 import { RowView } from './rows.tsx';
-import { type Row, transcriptRows } from './transcript-rows.ts';
-import type { Snapshot } from './transcript-store.ts';
+import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
 import type { Choose } from './use-answer.ts';
+import { type Transcript as TranscriptData, useDrafts } from './use-transcript.ts';
 
 /** The distance from the top, in pixels, at which the previous page is fetched. */
 const earlierWithin = 800;
@@ -15,7 +15,7 @@ const earlierWithin = 800;
 const endThreshold = 80;
 
 interface TranscriptProps {
-  readonly transcript: Snapshot & { readonly loadEarlier: () => Promise<void> };
+  readonly transcript: TranscriptData;
   /** The question that the session waits for; null: none. */
   readonly questionId: string | null;
   readonly onChoose: Choose;
@@ -26,7 +26,9 @@ interface TranscriptProps {
  * does not move while the user reads further up.
  */
 export function Transcript({ transcript, questionId, onChoose }: TranscriptProps) {
-  const rows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
+  const logRows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
+  const drafts = useDrafts(transcript);
+  const rows = useMemo(() => withDrafts(logRows, drafts), [logRows, drafts]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
   const position = useScrollPosition(box);

@@ -1,9 +1,13 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { useRelayEnvironment } from 'react-relay';
+import type { Draft } from './open-drafts.ts';
 import { type Snapshot, TranscriptStore } from './transcript-store.ts';
 
+/** A {@link Snapshot}, and access to the drafts, which change more often. */
+export type Transcript = Snapshot & Pick<TranscriptStore, 'loadEarlier' | 'listen' | 'drafts'>;
+
 /** The log of a session while the component is mounted. See {@link TranscriptStore}. */
-export function useTranscript(id: string): Snapshot & Pick<TranscriptStore, 'loadEarlier'> {
+export function useTranscript(id: string): Transcript {
   const environment = useRelayEnvironment();
   const store = useMemo(() => new TranscriptStore(environment, id), [environment, id]);
   useEffect(() => {
@@ -11,5 +15,11 @@ export function useTranscript(id: string): Snapshot & Pick<TranscriptStore, 'loa
     return () => store.stop();
   }, [store]);
   const snapshot = useSyncExternalStore(store.listen, store.snapshot);
-  return useMemo(() => ({ ...snapshot, loadEarlier: store.loadEarlier }), [snapshot, store]);
+  const { loadEarlier, listen, drafts } = store;
+  return useMemo(() => ({ ...snapshot, loadEarlier, listen, drafts }), [snapshot, loadEarlier, listen, drafts]);
+}
+
+/** The texts that the agent is writing. */
+export function useDrafts({ listen, drafts }: Transcript): readonly Draft[] {
+  return useSyncExternalStore(listen, drafts);
 }

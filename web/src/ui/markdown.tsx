@@ -1,12 +1,14 @@
 import './markdown.css';
-import { Component, memo, type ReactNode } from 'react';
+import { Component, memo, type ReactNode, useState } from 'react';
 import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { destinationToShow } from './link-text.ts';
+import { type MarkdownBlock, MarkdownBlocks, settleMarkdown } from './markdown-blocks.ts';
+import { usePacedText } from './use-paced-text.ts';
 
-/** Longer texts are shown without formatting: parsing them would block the page, since some costs are quadratic. */
+/** A longer block is shown without formatting: parsing it would block the page, since some costs are quadratic. */
 const maxLength = 50_000;
-/** The maximum number of markup characters per paragraph and in total. */
+/** The maximum number of markup characters per paragraph and in a text; what follows is shown without formatting. */
 const maxMarks = { paragraph: 2_000, text: 10_000 };
 /** The maximum depth of quotes and lists opened on one line. */
 const maxDepth = 12;
@@ -14,11 +16,22 @@ const maxDepth = 12;
 const marks = /[*_~`[\]<>&!|\\]/g;
 const containers = new RegExp(`^(?:[ \\t]*(?:>|[-*+](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))){${maxDepth + 1}}`, 'm');
 
-/** Returns true for ordinary text, false for text built to block the page. */
-function isReasonable(text: string): boolean {
-  if (text.length > maxLength || containers.test(text)) return false;
+/** Counts the markup characters of a block; infinitely many if it was built to block the page. */
+function countMarks({ text, code }: MarkdownBlock): number {
+  if (code !== null) return 0;
+  if (text.length > maxLength || containers.test(text)) return Number.POSITIVE_INFINITY;
   const counts = text.split(/\n[ \t]*\n/).map((paragraph) => paragraph.match(marks)?.length ?? 0);
-  return Math.max(...counts) <= maxMarks.paragraph && counts.reduce((sum, each) => sum + each, 0) <= maxMarks.text;
+  return Math.max(...counts) <= maxMarks.paragraph
+    ? counts.reduce((sum, each) => sum + each, 0)
+    : Number.POSITIVE_INFINITY;
+}
+
+/** Counts those of the blocks of a growing text, each of which is an object of its own that does not change. */
+const marksOf = new WeakMap<MarkdownBlock, number>();
+function marksIn(block: MarkdownBlock): number {
+  const known = marksOf.get(block) ?? countMarks(block);
+  marksOf.set(block, known);
+  return known;
 }
 
 interface OutLinkProps {
@@ -76,29 +89,86 @@ const components: Components = {
 
 const plugins = [remarkGfm];
 
+interface MarkdownProps {
+  readonly text: string;
+  /** True while the text is being written. */
+  readonly isOpen?: boolean;
+}
+
 /**
  * Untrusted Markdown. It becomes React elements, never HTML: tags are dropped, and links are limited to common schemes.
+ * Of a text that grows, only the last block is rendered again.
  */
-export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
-  const plainText = <pre className="markdown">{text}</pre>;
-  if (!isReasonable(text)) return plainText;
+export const Markdown = memo(function Markdown({ text, isOpen = false }: MarkdownProps) {
+  const paced = usePacedText(text, isOpen);
+  const [reader] = useState(() => new MarkdownBlocks());
+  const blocks = reader.of(paced);
+  const { definitions } = reader;
+  let total = 0;
   return (
-    <Otherwise shown={plainText} key={text}>
-      <div className="markdown">
-        <ReactMarkdown remarkPlugins={plugins} components={components}>
-          {text}
-        </ReactMarkdown>
-      </div>
-    </Otherwise>
+    <div className="markdown">
+      {blocks.map((block, index) => {
+        const isLast = isOpen && index === blocks.length - 1;
+        const isPlain = total + marksIn(block) > maxMarks.text;
+        if (!isPlain) total += marksIn(block);
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only added at the end.
+        return <Block key={index} {...block} isLast={isLast} isPlain={isPlain} definitions={definitions} />;
+      })}
+    </div>
   );
 });
 
+interface BlockProps extends MarkdownBlock {
+  readonly isLast: boolean;
+  readonly isPlain: boolean;
+  readonly definitions: string;
+}
+
+const Block = memo(
+  function Block({ text, code, isLast, isPlain, definitions }: BlockProps) {
+    if (code !== null) {
+      return (
+        <pre>
+          <code>{code}</code>
+        </pre>
+      );
+    }
+    const plainText = <pre className="plain">{text}</pre>;
+    if (isPlain) return plainText;
+    const settled = isLast ? settleMarkdown(text) : text;
+    const isReferring = definitions !== '' && text.includes('[');
+    return (
+      <Otherwise shown={plainText} text={text}>
+        <ReactMarkdown remarkPlugins={plugins} components={components}>
+          {isReferring ? `${settled}\n\n${definitions}` : settled}
+        </ReactMarkdown>
+      </Otherwise>
+    );
+  },
+  (before, after) =>
+    before.text === after.text &&
+    before.isLast === after.isLast &&
+    before.isPlain === after.isPlain &&
+    (before.definitions === after.definitions || !after.text.includes('[')),
+);
+
+interface OtherwiseProps {
+  readonly children: ReactNode;
+  readonly shown: ReactNode;
+  /** The content; another one is rendered again. */
+  readonly text: string;
+}
+
 /** Shows a fallback for content that cannot be rendered, so that the page around it keeps working. */
-class Otherwise extends Component<{ readonly children: ReactNode; readonly shown: ReactNode }, { isBroken: boolean }> {
-  override state = { isBroken: false };
+class Otherwise extends Component<OtherwiseProps, { readonly isBroken: boolean; readonly text: string }> {
+  override state = { isBroken: false, text: this.props.text };
 
   static getDerivedStateFromError() {
     return { isBroken: true };
+  }
+
+  static getDerivedStateFromProps({ text }: OtherwiseProps, state: { readonly text: string }) {
+    return text === state.text ? null : { isBroken: false, text };
   }
 
   override render() {

@@ -1,0 +1,105 @@
+import type { Browser, Page, WebSocketRoute } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { draftWriter } from '../support/drafts.ts';
+import { followLive } from '../support/live.ts';
+import { sayMany } from '../support/many-sessions.ts';
+import { createSession, say } from '../support/sessions.ts';
+
+const idOf = (digit: string) => digit.repeat(32);
+const paragraphs = (name: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `${name} paragraph ${n}\n\n`).join('');
+
+describe.skipIf(missing !== null)('a session’s page while its agent works', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const messages = (page: Page, text: string) => page.getByRole('article').filter({ hasText: text });
+  /** The distance of a message from the top of the window. */
+  const topOf = async (page: Page, text: string) => Math.round((await messages(page, text).boundingBox())?.y ?? -1);
+
+  it('shows text as it is written, and keeps its place and its element when the entry follows', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Live' });
+    await sayMany(test, id, 60);
+    const { write, complete } = draftWriter(test, id);
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    const { page } = window;
+    await page.getByText('m59', { exact: true }).waitFor();
+    const sockets: WebSocketRoute[] = [];
+    await page.routeWebSocket(/graphql/, (socket) => {
+      socket.connectToServer();
+      sockets.push(socket);
+    });
+    await page.reload();
+    await page.getByText('m59', { exact: true }).waitFor();
+    // Another client keeps the session watched while the page is not connected.
+    const other = followLive(test, test.adminToken, id);
+
+    write(idOf('1'), '## First\n\nSee **the [manual](https://exam');
+    const first = messages(page, 'First');
+    await first.getByText('the manual', { exact: true }).waitFor();
+    expect(await first.getByRole('link').count()).toBe(0);
+    await first.evaluate((article) => article.setAttribute('data-mark', 'kept'));
+    write(idOf('1'), 'ple.com)**:\n\n```ts\nconst a = 1;');
+    await first.getByText('const a = 1;').waitFor();
+    expect(await first.getAttribute('aria-busy')).toBe('true');
+    await window.pictures('live-message');
+    const before = await first.boundingBox();
+    await complete(idOf('1'));
+    await page.locator('[data-mark="kept"][data-seq]').waitFor();
+    expect(await first.count()).toBe(1);
+    expect(await first.boundingBox()).toEqual(before);
+    expect(await first.getByRole('link').getAttribute('href')).toBe('https://example.com');
+
+    // The transcript follows the end, but not while the user reads further up.
+    write(idOf('2'), paragraphs('Second', 20));
+    const log = page.getByRole('log');
+    const fromEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    await page.getByText('Second paragraph 19').waitFor();
+    await expect.poll(fromEnd).toBeLessThan(2);
+    await log.evaluate((box) => box.scrollBy(0, -300));
+    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    const top = await topOf(page, 'Second paragraph');
+    write(idOf('2'), paragraphs('Later', 30));
+    await page.getByText('Later paragraph 29').waitFor({ state: 'attached' });
+    expect(await topOf(page, 'Second paragraph')).toBe(top);
+    await complete(idOf('2'));
+    await page.locator('[data-seq]').filter({ hasText: 'Later paragraph 29' }).waitFor();
+    expect(await topOf(page, 'Second paragraph')).toBe(top);
+    await page.getByRole('button', { name: 'To the end' }).click();
+    await expect.poll(fromEnd).toBeLessThan(2);
+
+    // After a break, nothing is missing and nothing is there twice.
+    write(idOf('3'), 'Third, before the break');
+    await messages(page, 'before the break').waitFor();
+    await sockets.at(-1)?.close({ code: 4000 });
+    await page.getByText('Not connected').waitFor();
+    write(idOf('3'), ', during it');
+    await say(test, id, 'An entry of the break');
+    await messages(page, 'An entry of the break').waitFor();
+    await messages(page, 'Third, before the break, during it').waitFor();
+    write(idOf('3'), ', after it');
+    await complete(idOf('3'));
+    await page.locator('[data-seq]').filter({ hasText: 'Third, before the break, during it, after it' }).waitFor();
+    expect(await messages(page, 'Third').count()).toBe(1);
+    expect(await messages(page, 'An entry of the break').count()).toBe(1);
+
+    write(idOf('4'), 'I think about **trains**', { kind: 'thought' });
+    await page.getByText('Thinking').waitFor();
+    await window.picture('live-thought');
+    write(idOf('4'), '', { offset: 0, isDone: true });
+    await page.getByText('Thinking').waitFor({ state: 'detached' });
+    other.stop();
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -34,6 +34,7 @@ let worker: TestApp;
 beforeAll(async () => {
   const agentsConfig = await writeProfiles(
     { stop_graces_ms: graces, permission: 'ask' },
+    { id: 'steered', extends: 'demo', steer: 'cancel', stop_graces_ms: graces },
     scripted('polite', { write: [soFar, toolCall] }, { wait: 'cancel' }, cancelled),
     scripted(
       'chatty',
@@ -201,6 +202,42 @@ it('holds messages that waited at the stop until the next message, and starts th
     'AGENT_MESSAGE: next',
   ]);
   expect(await turnsOf(id)).toEqual([...stoppedTurn(1), ...stoppedTurn(2), '3 STARTED', '3 STOPPED END_TURN']);
+});
+
+it.each([
+  ['one that obeys', 'sleep 600'],
+  ['one that ignores the cancel', 'list\nhang'],
+  ['one that asks a question', 'ask Which colour?'],
+  ['one that asks for a permission', 'tool Deploy'],
+])('interrupts the turn for a message: %s', async (_what, prompt) => {
+  const id = await createSession(test, { prompt });
+  await waitForSession(test, id, ({ statusDetail }) =>
+    prompt.includes('?') || prompt.includes('Deploy')
+      ? statusDetail?.startsWith('WAITING') === true
+      : statusDetail === 'WORKING',
+  );
+  if (prompt.includes('hang')) await untilReported(id);
+  const sent = await runMutation(test, 'sendMessage', 'message { mode }', {
+    sessionId: id,
+    body: 'say instead',
+    mode: 'INTERRUPT',
+  });
+  expect(sent).toMatchObject({ message: { mode: 'INTERRUPT' }, userErrors: [] });
+  await waitUntilEnded(test, id);
+  expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: instead');
+  expect(await turnsOf(id)).toEqual(['1 STARTED', '1 STOPPED CANCELLED', '2 STARTED', '2 STOPPED END_TURN']);
+});
+
+it('lets a message wait although the profile cancels turns', async () => {
+  const id = await createSession(test, { prompt: 'list\nsleep 600', agent: 'steered' });
+  await untilReported(id);
+  await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'say one', mode: 'QUEUE' });
+  // The second message cancels the turn, as the profile says. Without its mode, the first one would have.
+  expect(await turnsOf(id)).toEqual(['1 STARTED']);
+  await send(id, 'say two');
+  await waitUntilEnded(test, id);
+  expect((await readMessages(test, id)).slice(-2)).toEqual(['AGENT_MESSAGE: one', 'AGENT_MESSAGE: two']);
+  expect(await turnsOf(id)).toEqual(['1 STARTED', '1 STOPPED CANCELLED', '2 STARTED', '2 STOPPED END_TURN']);
 });
 
 it('survives stops, messages and terminations at the same time', async () => {

@@ -36,6 +36,11 @@ interface EntryValues {
   readonly data: Record<string, unknown> | null;
 }
 
+/** The effect of a message that arrives while the agent works, if its sender chose it. */
+export const messageModes = ['queue', 'interrupt'] as const;
+/** See {@link messageModes}. */
+export type MessageMode = (typeof messageModes)[number];
+
 /** An entry of a session's log. `body` is text for people, `data` has the kind's own fields. */
 export type LogEntry = Narrowed<'LogEntry', Field<'LogEntry'>, EntryValues>;
 

@@ -12,7 +12,8 @@ import { chooseOwner } from './as-user.ts';
 import { attachmentsNamedIn } from './attachments/attach.ts';
 import { maxPromptLength } from './create-session.ts';
 import { getSessionFor, isOwn } from './find-session.ts';
-import { closingOf } from './questions.ts';
+import type { MessageMode } from './log.ts';
+import { cancelQuestion, closingOf } from './questions.ts';
 import { sendToAwake } from './send-to-awake.ts';
 import type { SessionRecord } from './session.ts';
 import { type SentMessage, sendOnce, writeMessage } from './write-message.ts';
@@ -34,6 +35,11 @@ export interface SendMessageInput extends CreateOptions {
    * message is the answer, as in REST, which has no other way to answer.
    */
   readonly cancelsPermission?: boolean | undefined;
+  /**
+   * `interrupt`: the message ends the current turn, cancels its open question, and belongs to the next turn. `queue`: it
+   * does not end the turn. If omitted, the agent's profile decides.
+   */
+  readonly mode?: MessageMode | null | undefined;
 }
 
 /**
@@ -67,7 +73,7 @@ export async function sendMessageWithin(
 /** The general path for messages that the single statement did not send: it reports the error, or wakes the session. */
 async function sendAnyMessage(context: Context, input: SendMessageInput): Promise<SentMessage> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
-  const { messageAsUserId, attachmentIds, cancelsPermission = false } = input;
+  const { messageAsUserId, attachmentIds, mode, cancelsPermission = false } = input;
   const owner = await chooseOwner(context, seen.organizationId, {
     userId: messageAsUserId,
     argument: 'messageAsUserId',
@@ -78,12 +84,19 @@ async function sendAnyMessage(context: Context, input: SendMessageInput): Promis
     message,
     ...(messageAsUserId == null ? {} : { userId: owner.userId }),
     ...(attachmentIds?.length ? { attachmentIds } : {}),
+    ...(mode == null ? {} : { mode }),
   };
   return sendOnce(
     context,
     seen,
     { operation: 'sendMessage', options: input, input: same },
-    { text: message, attachmentIds, owner, closing: closingOf(seen, cancelsPermission) },
+    {
+      text: message,
+      attachmentIds,
+      owner,
+      mode,
+      closing: mode === 'interrupt' ? cancelQuestion : closingOf(seen, cancelsPermission),
+    },
   );
 }
 
@@ -92,7 +105,8 @@ export const messageInputSchema = z.object({ message: messageSchema });
 
 /** Tells if a single statement can send the message: it has only a text. */
 function canUseFastPath(input: SendMessageInput): boolean {
-  const isBare = input.messageAsUserId == null && input.idempotencyKey == null && !input.attachmentIds?.length;
+  const isBare =
+    input.messageAsUserId == null && input.idempotencyKey == null && input.mode == null && !input.attachmentIds?.length;
   return isBare && messageSchema.safeParse(input.message).success && attachmentsNamedIn(input.message).length === 0;
 }
 

@@ -62,6 +62,10 @@ export function closingOf(
   };
 }
 
+/** Cancels the question of a session, if one is open: the message interrupts the turn. */
+export const cancelQuestion: MessageToWrite['closing'] = async (_tx, { pendingQuestionId }) =>
+  pendingQuestionId === null ? null : { cancelledQuestionId: pendingQuestionId };
+
 async function isPermissionOpen(tx: Transaction, questionId: string): Promise<boolean> {
   const [entry] = await tx.query<Pick<LogEntry, 'data'>>('select data from log_entry where id = $1', [questionId]);
   return entry !== undefined && isPermission(entry);

@@ -8,7 +8,7 @@ import { newId } from '../ids.ts';
 import { attach } from './attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import type { SessionWithChildren } from './children.ts';
-import { logColumns, type MessageEntry } from './log.ts';
+import { logColumns, type MessageEntry, type MessageMode } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import type { SessionRecord } from './session.ts';
 import { requestOriginOf } from './suspend-session.ts';
@@ -32,6 +32,8 @@ export interface MessageToWrite {
   readonly text: string;
   readonly attachmentIds?: readonly string[] | null | undefined;
   readonly owner: Owner;
+  /** Null: as the agent's profile says. */
+  readonly mode?: MessageMode | null | undefined;
   /** Called with the locked session; null: the question stays open. If it throws, the message is refused. */
   readonly closing: (tx: Transaction, session: SessionRecord) => Promise<Closing | null>;
 }
@@ -91,7 +93,7 @@ export async function writeMessage(
   context: Context,
   tx: Transaction,
   sessionId: string,
-  { text, attachmentIds, owner, closing }: MessageToWrite,
+  { text, attachmentIds, owner, mode, closing }: MessageToWrite,
   id: string = newId(),
 ): Promise<SessionRecord> {
   await tx.query(enqueue, [sessionId, context.now()]);
@@ -100,8 +102,16 @@ export async function writeMessage(
   const closed = await closing(tx, locked);
   const body = await attach(context, tx, locked, { text, attachmentIds });
   const change = { ...wakeChange(context, locked), ...(closed && { pendingQuestionId: null }) };
+  const data = { ...closed, ...(mode != null && { mode }) };
   const next = await changeSession(context, tx, locked, change, [
-    { id, kind: 'MESSAGE', messageType: 'user_message', body, ...owner, ...(closed && { data: closed }) },
+    {
+      id,
+      kind: 'MESSAGE',
+      messageType: 'user_message',
+      body,
+      ...owner,
+      ...(Object.keys(data).length > 0 && { data }),
+    },
   ]);
   await audit(context, tx, 'send_message', { organizationId: locked.organizationId, sessionId, targetId: id });
   tx.afterCommit(() => {

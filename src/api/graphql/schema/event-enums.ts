@@ -19,6 +19,12 @@ export const sessionRequest = storedEnum(
   },
 );
 
+export const messageMode = storedEnum('MessageMode', 'The effect of a message that arrives while the agent works.', {
+  queue: 'The message waits for the end of the turn, unless it answers an open question.',
+  interrupt:
+    'The message cancels the turn and its open question, and starts the next turn. An agent that does not end its turn is killed and started again.',
+});
+
 export const turnPhase = storedEnum('TurnPhase', 'The phase of a turn that an entry of the log marks.', {
   started: 'The turn started: the agent received the prompt and began to work on it.',
   stopped: 'The turn ended; `stopReason` has the reason.',

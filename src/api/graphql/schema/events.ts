@@ -13,6 +13,7 @@ import {
   SessionStatusEnum,
 } from './enums.ts';
 import {
+  messageMode,
   permissionDecision,
   planEntryPriority,
   planEntryStatus,
@@ -67,6 +68,13 @@ builder.node(SessionMessage, {
     }),
     body: t.exposeString('body', { description: 'Full text of the message.' }),
     draftId: draftIdField(t),
+    mode: t.field({
+      type: messageMode.type,
+      nullable: true,
+      description:
+        'Effect of the message on the turn in which it arrived, as its sender chose it; null if the agent profile decided.',
+      resolve: (entry) => messageMode.read(dataOf(entry).mode),
+    }),
     author: t.field({
       type: Principal,
       nullable: true,

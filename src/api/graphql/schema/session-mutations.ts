@@ -6,6 +6,7 @@ import { terminateSession } from '../../../domain/sessions/terminate-session.ts'
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AgentOptionInput } from './agent-options.ts';
+import { messageMode } from './event-enums.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
 import { organizationIdDescription } from './scope-input.ts';
@@ -126,6 +127,11 @@ addMutation('sendMessage', {
         'Global ID or REST id of the organization member to send the message as. Another user than the viewer requires `IMPERSONATE_ORG_SESSIONS`. Defaults to the viewer.',
     }),
     attachmentIds: t.idList({ description: 'Global IDs, REST ids or URLs of attachments to give to the agent.' }),
+    mode: t.field({
+      type: messageMode.type,
+      description:
+        'Effect of the message on the current turn, if the agent works. Defaults to the setting of the agent profile.',
+    }),
   }),
   takes: 'idempotencyKey',
   payload: {
@@ -141,12 +147,13 @@ addMutation('sendMessage', {
   },
   names: { message: 'body', messageAsUserId: 'asUserId' },
   act: async (input, context, options) => {
-    const { sessionId, body, asUserId, attachmentIds } = input;
+    const { sessionId, body, asUserId, attachmentIds, mode } = input;
     return sendMessage(ofAnySession(context.domain, 'manage'), {
       sessionId,
       message: body,
       messageAsUserId: asUserId,
       attachmentIds,
+      mode,
       ...options,
       cancelsPermission: true,
     });

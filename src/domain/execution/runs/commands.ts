@@ -36,6 +36,7 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
   let done: Promise<void> = Promise.resolve();
   let isPrompting = false;
   let isSteering = false;
+  let isCancelled = false;
   let turn = 0;
   let isStopped = false;
 
@@ -53,16 +54,19 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
     meter.waitingChanged();
   };
 
-  // A message ends the turn, and belongs to the next one: always if it has cancelled a question, else if the profile
-  // has this setting. It waits if the agent does not react.
+  // A message ends the turn, and belongs to the next one: always if it says so or has cancelled a question, else if the
+  // profile has this setting. If the agent does not react, the message waits, unless it says that it interrupts the turn.
   const steer = async ({ profile, recorder }: CommandParts) => {
     if (!isPrompting || isSteering) return;
     const messages = await readWaitingMessages(context, run.sessionId);
-    const isSteered = profile.steer === 'cancel' && recorder.openQuestion() === null && messages.areThere;
-    if (!isPrompting || !(messages.areInterrupting || isSteered)) return;
-    isSteering = true;
+    const isSteered = profile.steer === 'cancel' && recorder.openQuestion() === null && messages.areSteering;
+    if (!isPrompting || !(messages.areInterrupting || messages.areCancelling || isSteered)) return;
+    // A message that interrupts the turn may follow one that the agent ignores.
+    isSteering = messages.areInterrupting;
     recorder.closeQuestion();
-    void leasedRun.agent?.cancel();
+    if (messages.areInterrupting) void leasedRun.agent?.stopTurn();
+    else if (!isCancelled) void leasedRun.agent?.cancel();
+    isCancelled = true;
   };
 
   // Between two prompts of a turn, the next one is not sent.
@@ -99,6 +103,7 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
     setPrompting(prompting) {
       isPrompting = prompting;
       isSteering = false;
+      isCancelled = false;
     },
     settled: () => done,
   };

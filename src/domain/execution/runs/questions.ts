@@ -95,29 +95,33 @@ export async function recordQuestion(
 
 /** The effect of waiting messages on the current turn. */
 export interface WaitingMessages {
-  /** True if one of them has cancelled a question of the turn, which therefore ends. */
+  /** True if one of them was sent to interrupt the turn. */
   readonly areInterrupting: boolean;
-  /** True if one of them is not an answer to a question. */
-  readonly areThere: boolean;
+  /** True if one of them has cancelled a question of the turn, which therefore ends. */
+  readonly areCancelling: boolean;
+  /** True if one of them is not an answer to a question, and was not sent to wait for the end of the turn. */
+  readonly areSteering: boolean;
 }
 
 const waitingMessages = `
-  select coalesce(bool_or(e.data->>'cancelledQuestionId' is not null), false) as "areInterrupting",
-         coalesce(bool_or(e.data->>'questionId' is null), false) as "areThere"
+  select coalesce(bool_or(e.data->>'mode' = 'interrupt'), false) as "areInterrupting",
+         coalesce(bool_or(e.data->>'cancelledQuestionId' is not null), false) as "areCancelling",
+         coalesce(bool_or(e.data->>'questionId' is null and e.data->>'mode' is distinct from 'queue'), false) as "areSteering"
     from log_entry e join run r on r.session_id = e.session_id where e.session_id = $1 and ${waiting}`;
 
 /** Reads the effect of waiting messages on the current turn. */
 export async function readWaitingMessages(context: Context, sessionId: string): Promise<WaitingMessages> {
   const [messages] = await context.store.query<WaitingMessages>(waitingMessages, [sessionId]);
-  return messages ?? { areInterrupting: false, areThere: false };
+  return messages ?? { areInterrupting: false, areCancelling: false, areSteering: false };
 }
 
 /**
- * Ends an interrupted turn, without a resumption, if a message has cancelled its question. True: it has ended, and the
- * message belongs to the next turn. Throws FencedError.
+ * Ends an interrupted turn, without a resumption, if a message was sent to interrupt it or has cancelled its question.
+ * True: it has ended, and the message belongs to the next turn. Throws FencedError.
  */
 export async function endCancelledTurn(context: Context, run: ClaimedRun): Promise<boolean> {
-  const { areInterrupting } = await readWaitingMessages(context, run.sessionId);
-  if (areInterrupting) await endTurn(context, run, 'cancelled', [], {});
-  return areInterrupting;
+  const { areInterrupting, areCancelling } = await readWaitingMessages(context, run.sessionId);
+  const isOver = areInterrupting || areCancelling;
+  if (isOver) await endTurn(context, run, 'cancelled', [], {});
+  return isOver;
 }

@@ -3,7 +3,7 @@ import { compressReply } from './compression.ts';
 import { createCors } from './cors.ts';
 import { drainIncomingBody } from './incoming-body.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { closeWithConnection } from './queued-responses.ts';
+import { answerInTurn } from './queued-requests.ts';
 import { Reply } from './reply.ts';
 import { readTarget } from './request-target.ts';
 import type { RequestView } from './request-view.ts';
@@ -51,11 +51,10 @@ export function createPipeline({ respond, corsOrigins, addressOf, log }: Pipelin
       outgoing.destroy();
     }
   };
-  return (incoming, outgoing) => {
-    closeWithConnection(outgoing);
+  return answerInTurn((incoming, outgoing) => {
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') outgoing.on('close', drain);
     void answer(incoming, outgoing);
-  };
+  });
 }
 
 // One function for all requests, to avoid a closure per request.

@@ -66,7 +66,7 @@ function disconnectionOf(outgoing: ServerResponse): AbortSignal {
   const close = () => {
     if (!outgoing.writableFinished) disconnected.abort(new Error('The client disconnected.'));
   };
-  if (outgoing.closed || outgoing.destroyed) close();
+  if (outgoing.closed) close();
   else outgoing.once('close', close);
   return disconnected.signal;
 }

@@ -1,11 +1,11 @@
 import type { Browser, Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { draftWriter } from '../support/drafts.ts';
 import { followLive } from '../support/live.ts';
 import { sayMany } from '../support/many-sessions.ts';
-import { createSession, say } from '../support/sessions.ts';
+import { appendToLog, createSession, say } from '../support/sessions.ts';
 
 const idOf = (digit: string) => digit.repeat(32);
 const paragraphs = (name: string, count: number) =>
@@ -26,6 +26,49 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
   const messages = (page: Page, text: string) => page.getByRole('article').filter({ hasText: text });
   /** The distance of a message from the top of the window. */
   const topOf = async (page: Page, text: string) => Math.round((await messages(page, text).boundingBox())?.y ?? -1);
+
+  it('shows the output of a tool as a terminal, and hostile output as text', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Output' });
+    const { write, complete } = draftWriter(test, id);
+    const call = { toolCallId: 'c1', title: 'npm test', toolKind: 'execute', locations: [], diffs: [] };
+    const state = { kind: 'TOOL_CALL', data: { ...call, status: 'in_progress', output: null } } as const;
+    await appendToLog(test, id, state);
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    const { page } = window;
+    await page.getByText('npm test').waitFor();
+    const terminal = page.getByRole('region', { name: 'Output of npm test' });
+    const of = { kind: 'tool_output', toolCallId: 'c1' } as const;
+    write(idOf('a'), 'start\n\u001b[32mok\u001b[0m 10%\r', of);
+    await terminal.getByText('ok').waitFor();
+    const hostile = [
+      '\u001b]8;;javascript:alert(1)\u0007link\u001b]8;;\u0007 <img src=x onerror=alert(1)> https://evil.example',
+      '\u001b[31;1mFAIL\u001b[0m \u001b[38;5;208morange\u001b[0m \u001b[7mreverse\u001b[0m \u001b[30mblack\u001b[0m \u001b[44mblue\u001b[0m',
+      ...Array.from({ length: 60 }, (_, n) => `line ${n}`),
+    ];
+    write(idOf('a'), `100%\u001b[K\n${hostile.join('\n')}\n`);
+    await terminal.getByText('line 59').waitFor();
+    const text = (await terminal.textContent()) ?? '';
+    expect(text.startsWith('start\n100%\nlink <img src=x onerror=alert(1)> https://evil.example\nFAIL orange')).toBe(
+      true,
+    );
+    expect(await terminal.locator('a, img').count()).toBe(0);
+    const fromEnd = () => terminal.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    await expect.poll(fromEnd).toBeLessThan(2);
+    await terminal.evaluate((box) => box.scrollTo(0, 0));
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('live-output');
+    await complete(idOf('a'), {
+      kind: 'TOOL_CALL',
+      body: '',
+      data: { ...call, status: 'completed', output: 'line 59\n' },
+    });
+    await page.getByText('done', { exact: true }).waitFor();
+    // The screen has more than the entry, and stays; so does the place to which the user scrolled.
+    expect(await terminal.textContent()).toBe(text);
+    expect(await terminal.evaluate((box) => box.scrollTop)).toBe(0);
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
 
   it('shows text as it is written, and keeps its place and its element when the entry follows', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Live' });

@@ -10,6 +10,7 @@ import { Files, splitFiles } from './attachments.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
 import type { Choose } from './use-answer.ts';
+import { useRowOpen } from './use-row-open.ts';
 
 interface RowProps {
   readonly row: Row;
@@ -24,9 +25,9 @@ export const RowView = memo(function RowView({ row, isPending, onChoose }: RowPr
     case 'message':
       return <Message {...row} />;
     case 'tool':
-      return <ToolCall entry={row.entry} />;
+      return <ToolCall entry={row.entry} draft={row.draft} rowKey={row.key} />;
     case 'thought':
-      return <Thought {...row} />;
+      return <Thought {...row} rowKey={row.key} />;
     case 'question':
       return <Question {...row} isPending={isPending} onChoose={onChoose} />;
     case 'line':
@@ -66,9 +67,18 @@ function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entr
 }
 
 /** A thought, collapsed to one line: while the agent is writing it, with its latest words. */
-function Thought({ text, isOpen }: Pick<Extract<Row, { type: 'thought' }>, 'text' | 'isOpen'>) {
+function Thought({
+  text,
+  isOpen,
+  rowKey,
+}: Pick<Extract<Row, { type: 'thought' }>, 'text' | 'isOpen'> & { rowKey: string }) {
+  const [isExpanded, setExpanded] = useRowOpen(rowKey);
   return (
-    <details className="thought">
+    <details
+      className="thought"
+      open={isExpanded === true}
+      onToggle={({ currentTarget: { open } }) => setExpanded(open)}
+    >
       <summary>
         <Icon name="thought" /> {isOpen ? 'Thinking' : 'Thought'}
         {isOpen && (

@@ -1,9 +1,13 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
 import type { EntryOf } from './entry.ts';
+import { Terminal } from './terminal.tsx';
+import type { Row } from './transcript-rows.ts';
+import { useOutput } from './use-output.ts';
+import { useRowOpen } from './use-row-open.ts';
 
 type Call = EntryOf<'ToolCallEvent'>;
 
@@ -25,13 +29,27 @@ const statusLabels: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-/** A tool call, collapsed to one line; its output and changes can be expanded. */
-export function ToolCall({ entry }: { readonly entry: Call }) {
-  const [isOpen, setOpen] = useState(false);
+interface ToolCallProps extends Pick<Extract<Row, { type: 'tool' }>, 'entry' | 'draft'> {
+  /** Key of the row. */
+  readonly rowKey: string;
+}
+
+/** A tool call, collapsed to one line; its output and changes can be expanded. Opens by itself when output arrives live. */
+export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
+  const [chosen, setOpen] = useRowOpen(rowKey);
+  const isOpen = chosen === true;
+  const isLive = draft !== null && draft.text !== '';
+  useEffect(() => {
+    if (isLive && chosen === null) setOpen(true);
+  });
   const { title, toolKind, toolStatus, output, diffs, locations } = entry;
-  const hasMore = Boolean(output) || diffs.length > 0 || locations.length > 0;
+  const hasMore = Boolean(output) || isLive || diffs.length > 0 || locations.length > 0;
   return (
-    <details className={`tool ${toolStatus.toLowerCase()}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      className={`tool ${toolStatus.toLowerCase()}`}
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => open !== isOpen && setOpen(open)}
+    >
       <summary>
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
         <span className="title">{visible(title) || 'Tool call'}</span>
@@ -50,12 +68,17 @@ export function ToolCall({ entry }: { readonly entry: Call }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
             <Change title={diff.path} change={diff} key={index} />
           ))}
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
-          {output && <pre tabIndex={0}>{output}</pre>}
+          {(output || isLive) && <Output title={title} draft={draft} output={output ?? null} />}
         </div>
       )}
     </details>
   );
+}
+
+type OutputProps = Pick<ToolCallProps, 'draft'> & { readonly title: string; readonly output: string | null };
+
+function Output({ title, draft, output }: OutputProps) {
+  return <Terminal {...useOutput(draft, output)} title={title} />;
 }
 
 function Size({ diffs }: { readonly diffs: Call['diffs'] }) {

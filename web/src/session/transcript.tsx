@@ -7,6 +7,7 @@ import type { Entry } from './entry.ts';
 import { RowView } from './rows.tsx';
 import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
 import type { Choose } from './use-answer.ts';
+import { RowsOpenContext } from './use-row-open.ts';
 import { type Transcript as TranscriptData, useDrafts } from './use-transcript.ts';
 
 /** The distance from the top, in pixels, at which the previous page is fetched. */
@@ -29,6 +30,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
   const logRows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
   const drafts = useDrafts(transcript);
   const rows = useMemo(() => withDrafts(logRows, drafts), [logRows, drafts]);
+  const [opened] = useState(() => new Map<string, boolean>());
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
   const position = useScrollPosition(box);
@@ -101,23 +103,25 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
       >
         {isLoadingEarlier && <p className="earlier">Loading what was before</p>}
         {rows.length === 0 && <Empty title="Nothing yet" text="The agent has not begun. What it does appears here." />}
-        <div className="rows" style={{ height }}>
-          {virtual.getVirtualItems().map((item) => {
-            const row = rows[item.index];
-            if (!row) return null;
-            return (
-              <div
-                className="row"
-                key={item.key}
-                data-index={item.index}
-                ref={virtual.measureElement}
-                style={{ transform: `translateY(${item.start}px)` }}
-              >
-                <RowView row={row} isPending={isPending(row, questionId)} onChoose={onChoose} />
-              </div>
-            );
-          })}
-        </div>
+        <RowsOpenContext value={opened}>
+          <div className="rows" style={{ height }}>
+            {virtual.getVirtualItems().map((item) => {
+              const row = rows[item.index];
+              if (!row) return null;
+              return (
+                <div
+                  className="row"
+                  key={item.key}
+                  data-index={item.index}
+                  ref={virtual.measureElement}
+                  style={{ transform: `translateY(${item.start}px)` }}
+                >
+                  <RowView row={row} isPending={isPending(row, questionId)} onChoose={onChoose} />
+                </div>
+              );
+            })}
+          </div>
+        </RowsOpenContext>
       </div>
       {isAway && rows.length > 0 && (
         <div className="to-end">

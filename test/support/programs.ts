@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 export const programsDir = resolve('node_modules/.cache/switchyard/programs');
 
 /** The tests' own programs, by the names of their sources in this folder. */
-export const programs = ['scripted-agent', 'probe-agent', 'moved-clock', 'remote-machine'] as const;
+export const programs = ['scripted-agent', 'option-agent', 'probe-agent', 'moved-clock', 'remote-machine'] as const;
 
 /** Returns the path of a program that `node` runs directly: the loader for sources costs more than the program itself. */
 export function builtProgram(name: (typeof programs)[number]): string {
@@ -14,4 +14,9 @@ export function builtProgram(name: (typeof programs)[number]): string {
 /** Returns the command of an agent that follows a script file, see scripted-agent.ts. */
 export function scriptedCommand(scriptFile: string): string[] {
   return [process.execPath, builtProgram('scripted-agent'), scriptFile];
+}
+
+/** Returns the command of an agent whose options are in a file, see option-agent.ts. */
+export function optionCommand(file: string): string[] {
+  return [process.execPath, builtProgram('option-agent'), file];
 }

@@ -22,6 +22,7 @@ import { gitVariables } from './git-identity.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
+import { createOptionControl, type OptionControl } from './option-control.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { createSafeLength } from './safe-length.ts';
 import { createSpanFinder } from './secret-spans.ts';
@@ -94,6 +95,7 @@ interface Parts {
   readonly drafts: DraftSender;
   readonly reports: Reports;
   readonly meter: Meter;
+  readonly options: OptionControl;
 }
 
 class SessionRun {
@@ -139,6 +141,7 @@ class SessionRun {
       await this.#commands.settled();
       await this.#halting;
       this.#parts?.drafts.close();
+      await this.#parts?.options.settled();
       await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
       await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
@@ -191,6 +194,7 @@ class SessionRun {
       recorder: createRecorder(context, run, { organizationId, mask, drafts, onQuestion: poll }),
       reports,
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
+      options: createOptionControl(this.#leasedRun, { organizationId, profile, mask }),
     };
     return this.#parts;
   }
@@ -198,7 +202,7 @@ class SessionRun {
   async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
-    const { profile, sandbox, safeLength, drafts, reports, meter } = parts;
+    const { profile, sandbox, safeLength, drafts, reports, meter, options } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     const served = await reports.serve();
@@ -213,6 +217,7 @@ class SessionRun {
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },
       maskOf: createMask,
+      onOffer: (offer) => options.offered(offer),
       revoked: leasedRun.revoked,
     });
     leasedRun.agent = agent;
@@ -223,6 +228,7 @@ class SessionRun {
     await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);
     await meter.opened(opened.how);
     const { how } = opened;
+    await options.opened(agent, how);
     await runTurns(leasedRun, { ...parts, plan, commands: this.#commands, agent, how });
   }
 

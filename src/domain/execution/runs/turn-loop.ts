@@ -9,6 +9,7 @@ import { readGitIdentity, writeGitConfig } from './git-identity.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
 import type { Mask } from './masking.ts';
+import type { OptionControl } from './option-control.ts';
 import { outcomeOf } from './outcome.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import { endCancelledTurn } from './questions.ts';
@@ -34,6 +35,7 @@ export interface TurnParts {
   readonly reports: Reports;
   readonly meter: Meter;
   readonly commands: Commands;
+  readonly options: OptionControl;
   readonly agent: AgentProcess;
   /** The way in which the agent's own session was opened. */
   readonly how: 'new' | 'resume' | 'load';
@@ -51,6 +53,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   while (!leasedRun.isOver) {
     leasedRun.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
+    // Read after the messages: an option that was chosen before a message applies to it.
+    await parts.options.applyPending();
     if (!isInterrupted && inbox.length === 0) {
       if (!(await leasedRun.idle(profile.warmTtlMs))) return;
       continue;

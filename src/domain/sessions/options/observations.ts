@@ -35,13 +35,28 @@ const record = (onConflict: string) => `
 const replacing = record('do update set offer = excluded.offer, observed_at = excluded.observed_at');
 const adding = record('do nothing');
 
+/** Time for which an equal observation is not stored again by the same process. */
+const repeatMs = 10 * 60_000;
+const maxRemembered = 1_000;
+
+/** The last observation of each agent and organization that this process stored, and its time. */
+const lastByStore = new WeakMap<object, Map<string, { readonly text: string; readonly atMs: number }>>();
+
 /** Stores an observed offer. The caller has masked it. */
 export async function recordObservation(
   { store, now }: Pick<Services, 'store' | 'now'>,
   { organizationId, profileId, version, offer, isDefault }: Observation,
 ): Promise<void> {
+  const last = lastByStore.get(store) ?? new Map();
+  lastByStore.set(store, last);
+  const key = JSON.stringify([organizationId, profileId]);
+  const text = JSON.stringify([version, offer]);
+  const before = last.get(key);
+  if (before?.text === text && performance.now() - before.atMs < repeatMs) return;
   const values = [organizationId ?? '', profileId, version ?? '', JSON.stringify(offer), now()];
   await store.execute(isDefault ? replacing : adding, values);
+  if (last.size >= maxRemembered) last.clear();
+  if (isDefault) last.set(key, { text, atMs: performance.now() });
 }
 
 type Scope = ReturnType<typeof organizationsWith>;

@@ -100,5 +100,7 @@ export async function writeStoredOptions(
   sessionId: string,
   options: readonly StoredOption[],
 ): Promise<void> {
-  await tx.query('update session set agent_options = $2::jsonb where id = $1', [sessionId, JSON.stringify(options)]);
+  const update = `
+    update session set agent_options = $2::jsonb, agent_options_version = agent_options_version + 1 where id = $1`;
+  await tx.query(update, [sessionId, JSON.stringify(options)]);
 }

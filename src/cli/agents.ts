@@ -10,10 +10,16 @@ import { type AgentProfiles, loadProfiles, readyProfile } from '../agents/profil
 import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { toolList } from '../domain/execution/reports/tool-list.ts';
+import { maskOffer } from '../domain/execution/runs/mask-offer.ts';
+import { createMask } from '../domain/execution/runs/masking.ts';
+import { profileSecrets } from '../domain/execution/runs/run-secrets.ts';
+import { type Observation, recordObservation } from '../domain/sessions/options/observations.ts';
+import { openDatabaseForCommand } from './command-store.ts';
 
 const usage = `Usage:
   npm run agents -- list                                     the agents, and whether their programs are there
   npm run agents -- check PROFILE [--prompt TEXT] [--json]   start one and say what it can do
+  npm run agents -- check PROFILE --save                     the same, and store the options that it offers
 
 PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
 A check costs nothing, as it asks the model nothing, unless there is a prompt.`;
@@ -22,7 +28,8 @@ async function list(config: Config, { profiles, defaultId }: AgentProfiles): Pro
   for (const profile of profiles.values()) {
     const found = await locateProgram(profile, config.agentBaseEnv.PATH ?? '');
     const location = found ?? `not found: ${programOf(profile)}`;
-    process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}\n`);
+    const locks = profile.lockedOptions.length === 0 ? '' : ` (locked options: ${profile.lockedOptions.join(', ')})`;
+    process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}${locks}\n`);
   }
   const others = readyIds.filter((id) => !profiles.has(id));
   process.stdout.write('\n* is the default.\n');
@@ -37,13 +44,23 @@ async function findProfile(config: Config, { profiles }: AgentProfiles, id: stri
   throw new Error(`There is no agent "${id}". There are: ${ids.join(', ')}.`);
 }
 
-async function check(config: Config, profile: AgentProfile, prompt: string | null, isJson: boolean): Promise<void> {
+interface CheckFlags {
+  readonly prompt: string | null;
+  readonly isJson: boolean;
+  readonly isSaved: boolean;
+}
+
+async function check(config: Config, profile: AgentProfile, { prompt, isJson, isSaved }: CheckFlags): Promise<void> {
   const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
   const log = { info: () => undefined, warn: () => undefined };
   const hidden = [dataDir, attachmentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
+  let observed: Pick<Observation, 'offer' | 'version'> | null = null;
   const report = await checkAgent({
     profile,
     prompt,
+    onOffer(offer, version) {
+      observed = { offer, version };
+    },
     tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
     async open(directory) {
       const workerId = `check-${process.pid}`;
@@ -54,17 +71,36 @@ async function check(config: Config, profile: AgentProfile, prompt: string | nul
   });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));
   if (report.failure !== null) process.exitCode = 1;
+  if (isSaved && observed !== null) await save(config, profile, observed);
+}
+
+/** Stores the options of an agent for all organizations. */
+async function save(
+  config: Config,
+  profile: AgentProfile,
+  { offer, version }: Pick<Observation, 'offer' | 'version'>,
+): Promise<void> {
+  const mask = createMask(profileSecrets(profile));
+  const store = await openDatabaseForCommand(config);
+  try {
+    const services = { store, now: () => new Date() };
+    const observation = { organizationId: null, profileId: profile.id, version: version && mask(version) };
+    await recordObservation(services, { ...observation, offer: maskOffer(offer, mask), isDefault: true });
+  } finally {
+    await store.close();
+  }
 }
 
 async function run(args: readonly string[]): Promise<void> {
-  const options = { prompt: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const options = { prompt: { type: 'string' }, json: { type: 'boolean' }, save: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, id, ...more] = positionals;
   const config = readConfig();
   const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
   if (command === 'list' && id === undefined) return list(config, profiles);
   if (command !== 'check' || id === undefined || more.length > 0) throw new Error(usage);
-  return check(config, await findProfile(config, profiles, id), values.prompt ?? null, values.json ?? false);
+  const { prompt = null, json: isJson = false, save: isSaved = false } = values;
+  return check(config, await findProfile(config, profiles, id), { prompt, isJson, isSaved });
 }
 
 try {

@@ -68,25 +68,28 @@ it('reports the demo agent’s identity and capabilities, and leaves nothing beh
 it('distinguishes what an agent advertises from what works', async () => {
   const refuses = [{ write: [{ error: { code: -32_601, message: 'Method not found' } }] }];
   const modes = { currentModeId: 'act', availableModes: [{ id: 'act' }, { id: 'plan' }] };
-  const env = configure({
-    initialize: says({
-      protocolVersion: 1,
-      agentInfo: { name: 'odd', version: '9.9' },
-      agentCapabilities: {
-        loadSession: true,
-        sessionCapabilities: { resume: {} },
-        promptCapabilities: { image: true },
-      },
-      authMethods: [{ id: 'key', name: 'A key' }],
-    }),
-    'session/new': says({
-      sessionId: 's1',
-      modes,
-      configOptions: [{ id: 'model', currentValue: 'm1', options: [{ value: 'm1' }, { value: 'm2' }] }],
-    }),
-    'session/load': says({}),
-    'session/resume': refuses,
-  });
+  const env = configure(
+    {
+      initialize: says({
+        protocolVersion: 1,
+        agentInfo: { name: 'odd', version: '9.9' },
+        agentCapabilities: {
+          loadSession: true,
+          sessionCapabilities: { resume: {} },
+          promptCapabilities: { image: true },
+        },
+        authMethods: [{ id: 'key', name: 'A key' }],
+      }),
+      'session/new': says({
+        sessionId: 's1',
+        modes,
+        configOptions: [{ id: 'model', currentValue: 'm1', options: [{ value: 'm1' }, { value: 'm2' }] }],
+      }),
+      'session/load': says({}),
+      'session/resume': refuses,
+    },
+    { locked_options: ['model', 'effort'] },
+  );
   const { code, out } = await agents(['check', 'a'], env);
   const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
   expect(lines).toEqual(
@@ -97,7 +100,9 @@ it('distinguishes what an agent advertises from what works', async () => {
       'offers | load, resume',
       'prompts | text, link, image',
       'modes | act (now), plan',
-      'option model | m1 (of m1, m2)',
+      'option model | m1 (of m1, m2), locked',
+      'option mode | act (of act, plan)',
+      'Its "locked_options" name "effort", which the agent does not offer.',
       'mcp | switched off',
       'close | not offered',
       'resume | failed: The agent refused "session/resume": Method not found.',

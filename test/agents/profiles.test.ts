@@ -46,6 +46,7 @@ it('reads every member of an agent', async () => {
         auth_method: 'key',
         mode: 'yolo',
         config: { model: 'm', fast: true },
+        locked_options: ['model', 'mode'],
         permission: 'ask',
         mcp: false,
         ask_tool: 'ask_the_user',
@@ -81,6 +82,7 @@ it('reads every member of an agent', async () => {
     authMethod: 'key',
     mode: 'yolo',
     config: { model: 'm', fast: true },
+    lockedOptions: ['model', 'mode'],
     permission: 'ask',
     mcp: false,
     askTool: 'ask_the_user',
@@ -136,6 +138,7 @@ it('lists every problem of the file at once, by path', async () => {
       { id: 'a', command: ['x'] },
       { id: 'binary', distribution: { binary: { 'linux-x86_64': {} } } },
       { id: 'nothing' },
+      { id: 'locks', command: ['x'], locked_options: ['model', 'model'] },
     ],
     extra: 1,
   });
@@ -148,10 +151,12 @@ it('lists every problem of the file at once, by path', async () => {
     'agents.2.id',
     'agents.3.command',
     'agents.4.command',
+    'agents.5.locked_options',
     'default',
     'extra',
   ]);
   expect(problems).toContain('  default: there is no agent "gone".');
+  expect(problems).toContain('  agents.5.locked_options: must name each option once');
   expect(problems).toContain('  agents.3.command: must name the program: binaries of the registry are not downloaded');
 });
 

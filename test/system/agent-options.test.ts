@@ -97,6 +97,7 @@ it('shows the options that an agent offered at its start in the organization, ma
   expect(await readOffer('offering', token)).toBeNull();
   const id = await createSession(test, { agent: 'offering', prompt: 'values' }, token);
   await waitUntilEnded(test, id);
+  await expect.poll(() => readOffer('offering', token)).not.toBeNull();
   const offer = await readOffer('offering', token, organizationId);
   expect(offer).toEqual([
     {

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentCrash, type AgentExchange, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
 import type { ShownTool } from '../gateway/tool-reader.ts';
+import { type AgentOffer, emptyOffer } from '../options/agent-option.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
-import { type AgentReport, describeSelf, type Outcome } from './report.ts';
+import { type AgentReport, describeOptions, describeSelf, type Outcome, unknownLocks } from './report.ts';
 import { compareTools, missingTools } from './tool-check.ts';
 
 /** Options of {@link checkAgent}. */
@@ -22,6 +23,8 @@ export interface CheckOptions {
   readonly prompt: string | null;
   /** The tools that the service offers to a session's agent. */
   readonly tools: readonly Tool[];
+  /** Called with the options that the agent offers, and its name and version, if its session could be opened. */
+  onOffer?(offer: AgentOffer, version: string | null): void;
 }
 
 /** The session of a check; it has a new data directory. */
@@ -42,7 +45,10 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   }
 }
 
-async function check({ profile, prompt, tools }: CheckOptions, agents: Agents): Promise<Omit<AgentReport, 'sandbox'>> {
+async function check(
+  { profile, prompt, tools, onOffer }: CheckOptions,
+  agents: Agents,
+): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
   const messages: string[] = [];
   const shown: ShownTool[] = [];
@@ -60,6 +66,7 @@ async function check({ profile, prompt, tools }: CheckOptions, agents: Agents): 
     probe = await openMcpProbe(run.sandbox, tools);
     ({ agentSessionId } = await agent.open(null, [probe.server]));
     readyMs = performance.now() - launchedAt;
+    onOffer?.(agent.offer(), agent.version);
     const turn = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
     turn?.catch(() => undefined);
     if (profile.mcp) mcp = await probe.outcome(turn);
@@ -68,6 +75,7 @@ async function check({ profile, prompt, tools }: CheckOptions, agents: Agents): 
     failure = sentenceOf(error);
     if (error instanceof AgentCrash && error.reason === 'program') failure += howToInstall(programOf(profile));
   }
+  const offer = run?.agent.offer() ?? emptyOffer;
   await run?.agent.stop();
   await probe?.close();
   await run?.sandbox.close();
@@ -82,8 +90,13 @@ async function check({ profile, prompt, tools }: CheckOptions, agents: Agents): 
     id: profile.id,
     command: profile.command,
     failure,
-    warnings: [...unchosenModels([profile]), ...missingTools(toolCheck)],
+    warnings: [
+      ...unchosenModels([profile]),
+      ...(readyMs === null ? [] : unknownLocks(offer, profile.lockedOptions)),
+      ...missingTools(toolCheck),
+    ],
     ...self,
+    options: describeOptions(offer, profile.lockedOptions),
     readyMs,
     mcp,
     tools: toolCheck,

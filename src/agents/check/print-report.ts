@@ -18,9 +18,9 @@ export function printReport(report: AgentReport): string {
     ['offers', listed(report.offers)],
     ['prompts', listed(report.promptContent)],
     ['modes', listed(report.modes.map((mode) => (mode === report.currentMode ? `${mode} (now)` : mode)))],
-    ...report.options.map(({ id, value, choices }): [string, string] => [
+    ...report.options.map(({ id, value, choices, isLocked }): [string, string] => [
       `option ${id}`,
-      `${value}${formatChoices(choices)}`,
+      `${value}${formatChoices(choices)}${isLocked ? ', locked' : ''}`,
     ]),
     ...(['mcp', 'close', 'resume', 'load'] as const).map((name): [string, string] => [
       name,

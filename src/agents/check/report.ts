@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentExchange } from '../agent.ts';
+import type { AgentOffer } from '../options/agent-option.ts';
 import type { ToolCheck } from './tool-check.ts';
 
 /** The result of checking one optional feature of an agent. */
@@ -16,6 +17,8 @@ export interface AgentReport extends AgentDescription {
   readonly sandbox: string;
   /** The reason why the agent cannot be used, as a sentence; null: it can. */
   readonly failure: string | null;
+  /** The session's options with their current values. */
+  readonly options: readonly CheckedOption[];
   /** Likely problems of its profile, as sentences. */
   readonly warnings: readonly string[];
   /** The time from its start until its session was open; null if that never happened. */
@@ -30,6 +33,33 @@ export interface AgentReport extends AgentDescription {
   readonly answer: string | null;
 }
 
+/** An option that the agent offers. */
+export interface CheckedOption {
+  readonly id: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+  /** True if the profile locks it for users. */
+  readonly isLocked: boolean;
+}
+
+/** Describes the options of an offer, with the locks of a profile. */
+export function describeOptions({ options }: AgentOffer, lockedOptions: readonly string[]): CheckedOption[] {
+  return options.map(({ id, currentValue, values }) => ({
+    id,
+    value: currentValue,
+    choices: values.map(({ value }) => value),
+    isLocked: lockedOptions.includes(id),
+  }));
+}
+
+/** A sentence for each option that a profile locks and the agent does not offer. */
+export function unknownLocks({ options, hasMoreOptions }: AgentOffer, lockedOptions: readonly string[]): string[] {
+  if (hasMoreOptions) return [];
+  return lockedOptions
+    .filter((locked) => !options.some(({ id }) => id === locked))
+    .map((id) => `Its "locked_options" name ${JSON.stringify(id)}, which the agent does not offer.`);
+}
+
 /** An agent's self-description. */
 export interface AgentDescription {
   readonly name: string | null;
@@ -42,8 +72,6 @@ export interface AgentDescription {
   readonly authMethods: readonly { readonly id: string; readonly name: string }[];
   readonly modes: readonly string[];
   readonly currentMode: string | null;
-  /** The session's options with their current values. */
-  readonly options: readonly { readonly id: string; readonly value: string; readonly choices: readonly string[] }[];
   /** The duration of each request that it answered. */
   readonly timings: readonly { readonly method: string; readonly tookMs: number }[];
 }
@@ -70,20 +98,13 @@ const opened = loose({
     currentModeId: text,
     availableModes: items(z.looseObject({ id: z.string() })),
   }).nullish(),
-  configOptions: items(
-    z.looseObject({
-      id: z.string(),
-      currentValue: z.unknown(),
-      options: items(z.looseObject({ value: text, options: items(z.looseObject({ value: text })) })).nullish(),
-    }),
-  ).nullish(),
 });
 
 /** Derives an agent's self-description from its responses. */
 export function describeSelf(exchanges: readonly AgentExchange[]): AgentDescription {
   const resultOf = (method: string) => exchanges.find((each) => each.method === method && !each.error)?.result ?? {};
   const { protocolVersion, agentInfo, agentCapabilities, authMethods } = initialized.parse(resultOf('initialize'));
-  const { modes, configOptions } = opened.parse(resultOf('session/new'));
+  const { modes } = opened.parse(resultOf('session/new'));
   const offered = Object.entries(agentCapabilities?.sessionCapabilities ?? {}).filter(([, value]) => value != null);
   return {
     name: agentInfo?.title ?? agentInfo?.name ?? null,
@@ -99,13 +120,6 @@ export function describeSelf(exchanges: readonly AgentExchange[]): AgentDescript
     authMethods: (authMethods ?? []).map(({ id, name }) => ({ id, name: name ?? id })),
     modes: modes?.availableModes?.map(({ id }) => id) ?? [],
     currentMode: modes?.currentModeId ?? null,
-    options: (configOptions ?? []).map(({ id, currentValue, options }) => ({
-      id,
-      value: String(currentValue),
-      choices: (options ?? []).flatMap(({ value, options: grouped }) =>
-        [value, ...grouped.map((each) => each.value)].filter((each) => each != null),
-      ),
-    })),
     timings: exchanges.flatMap(({ method, tookMs, error }) => (error ? [] : [{ method, tookMs }])),
   };
 }

@@ -70,7 +70,7 @@ export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Pr
     totpKeys: ofType('totp').map(({ key }) => key),
     secretValues: [
       ...[...shared, ...own].filter(({ isSensitive }) => isSensitive).flatMap(maskedOf),
-      ...(profile ? keysOf(profile) : []),
+      ...(profile ? profileSecrets(profile) : []),
     ],
   };
 }
@@ -91,7 +91,7 @@ function namesOf({ env, provider }: AgentProfile): string[] {
 }
 
 /** Returns the values of the profile to mask: its provider's keys, and values with names like keys. */
-function keysOf({ env, provider }: AgentProfile): string[] {
+export function profileSecrets({ env, provider }: AgentProfile): string[] {
   const isKey = (name: string) =>
     provider?.variables.includes(name) === true || /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name);
   const set = Object.entries(env).filter(([name]) => isKey(name));

@@ -150,9 +150,9 @@ it.each([
   expect(await turnsOf(id)).toEqual(stoppedTurn(1));
   await send(id, 'go on');
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
-  const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE: '));
-  expect(said.map((message) => message.slice('AGENT_MESSAGE: '.length)).slice(0, 1)).toEqual(messages);
-  expect(said.join()).not.toContain('after the end');
+  const received = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE: '));
+  expect(received.map((message) => message.slice('AGENT_MESSAGE: '.length)).slice(0, 1)).toEqual(messages);
+  expect(received.join()).not.toContain('after the end');
   await runMutation(test, 'terminateSession', 'session { id }', { sessionId: id });
 });
 

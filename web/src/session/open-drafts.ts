@@ -50,7 +50,7 @@ export class OpenDrafts {
       return;
     }
     const end = before.start + before.text.length;
-    // What is sent again after a break usually continues what is here.
+    // Text that is sent again after a break usually continues the text that is here.
     const known = isAgain ? text.slice(0, Math.max(0, end - offset)) : '';
     const isSame = isAgain && offset <= end && before.text.endsWith(known) && known.length >= before.text.length;
     if (isSame) {
@@ -82,8 +82,8 @@ export class OpenDrafts {
   }
 
   #set(draft: Draft): void {
-    const excess = draft.kind === 'TOOL_OUTPUT' && draft.text.length > maxOutput ? draft.text.length - keptOutput : 0;
-    const next = excess === 0 ? draft : { ...draft, text: draft.text.slice(excess), start: draft.start + excess };
+    const surplus = draft.kind === 'TOOL_OUTPUT' && draft.text.length > maxOutput ? draft.text.length - keptOutput : 0;
+    const next = surplus === 0 ? draft : { ...draft, text: draft.text.slice(surplus), start: draft.start + surplus };
     this.#drafts.set(draft.draftId, next);
   }
 }

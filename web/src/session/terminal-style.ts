@@ -6,7 +6,7 @@ export interface TerminalStyle {
   readonly style: { readonly color?: string; readonly backgroundColor?: string };
 }
 
-/** What a parameter of an SGR sequence sets. Others are ignored, for example blinking and hidden text. */
+/** Returns the aspect that a parameter of an SGR sequence sets. Others are ignored, for example blinking and hidden text. */
 function aspectOf(code: number): string | null {
   if ((code >= 30 && code <= 39) || (code >= 90 && code <= 97)) return 'foreground';
   if ((code >= 40 && code <= 49) || (code >= 100 && code <= 107)) return 'background';
@@ -81,9 +81,9 @@ function read(sequence: string): TerminalStyle {
 const shownDecorations: ReadonlySet<string> = new Set(['bold', 'dim', 'italic', 'underline', 'strikethrough']);
 const basicColor = /^ansi-((?:bright-)?(?:black|red|green|yellow|blue|magenta|cyan|white))$/;
 
-function named(place: 'fg' | 'bg', className: string | null): string {
+function named(prefix: 'fg' | 'bg', className: string | null): string {
   const name = basicColor.exec(className ?? '')?.[1];
-  return name === undefined ? '' : `${place}-${name}`;
+  return name === undefined ? '' : `${prefix}-${name}`;
 }
 
 function colorOf(className: string | null, value: string | null): string | null {

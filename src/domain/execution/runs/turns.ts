@@ -27,7 +27,7 @@ const messages = `
     left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
    where e.session_id = $1 and`;
 
-// Messages that wait since a user stopped the session have no place in the queue.
+// Messages that wait since a user stopped the session are not in the queue.
 const undelivered = `${messages} ${waiting} and r.queued_at is not null and e.seq >= $3 order by e.seq limit $2`;
 const ofTurn = `${messages} ${isUsers} and e.seq = any(r.turn_seqs) order by e.seq limit $2`;
 

@@ -44,7 +44,10 @@ async function readAndCreate() {
 }
 
 function hint(): string {
-  if (roles.includes('api')) return 'If you lose the administrator token, "npm run token" creates a new one.';
+  if (roles.includes('api')) {
+    const isEmbedded = config.databaseUrl === null;
+    return `If you lose the administrator token, ${isEmbedded ? 'stop the service and ' : ''}run "npm run token" with the same variables.`;
+  }
   return `This process runs only as ${roles.join(' and ')}. It does not serve the API; its address is for health checks.`;
 }
 

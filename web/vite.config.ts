@@ -3,8 +3,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { relay } from './relay-plugin.ts';
 
-/** The address of the service during development of the console. */
-const service = 'http://127.0.0.1:4000';
+/** The address of the service during development of the console; its port comes from the same variable as the service’s. */
+const service = `http://127.0.0.1:${process.env['PORT'] ?? 4000}`;
 
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),

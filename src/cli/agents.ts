@@ -22,7 +22,7 @@ const usage = `Usage:
   npm run agents -- check PROFILE --save                     the same, and store the options that it offers
 
 PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
-A check costs nothing, as it asks the model nothing, unless there is a prompt.`;
+Without --prompt, a check sends nothing to the model and costs nothing.`;
 
 async function list(config: Config, { profiles, defaultId }: AgentProfiles): Promise<void> {
   for (const profile of profiles.values()) {

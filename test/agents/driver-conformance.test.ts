@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { SandboxDriver } from '../../src/agents/sandbox/driver.ts';
 import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
 import { makeDirs, openTestDrivers } from '../support/agents.ts';
-import { describeDriver } from '../support/driver-conformance.ts';
+import { testDriver } from '../support/driver-conformance.ts';
 import { openRemoteDriver } from '../support/remote-driver.ts';
 import { sandbox, whyNoSandbox } from '../support/sandbox.ts';
 
@@ -25,13 +25,13 @@ async function openRemote() {
   return driver;
 }
 
-describeDriver('none', onThisHost(sandbox({ driver: 'none' })));
-describeDriver('command', onThisHost(sandbox({ driver: 'command', command: ['env', 'WRAPPED=yes'] })));
+testDriver('none', onThisHost(sandbox({ driver: 'none' })));
+testDriver('command', onThisHost(sandbox({ driver: 'command', command: ['env', 'WRAPPED=yes'] })));
 if (problem === null) {
-  describeDriver('bwrap', onThisHost(sandbox({ tmpMb: 1 })));
-  describeDriver('bwrap without a network', onThisHost(sandbox({ tmpMb: 1, network: 'gateway' })));
+  testDriver('bwrap', onThisHost(sandbox({ tmpMb: 1 })));
+  testDriver('bwrap without a network', onThisHost(sandbox({ tmpMb: 1, network: 'gateway' })));
 }
-describeDriver('of another machine', { settings: null, open: openRemote });
+testDriver('of another machine', { settings: null, open: openRemote });
 
 it('a process whose machine is lost has ended, and says why', async () => {
   const driver = await openRemote();

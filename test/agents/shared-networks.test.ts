@@ -33,3 +33,10 @@ it('names the profiles whose agents share the network of the host', async () => 
 it('is silent if no agent shares the network', async () => {
   expect(await warnedOf([{ id: 'p1', command: ['agent'], sandbox: { network: 'gateway' } }])).toEqual([]);
 });
+
+it('is silent about the demo agent, which starts no servers', async () => {
+  const { profiles } = await loadProfiles(null);
+  const demo = profiles.get('demo');
+  expect(demo?.sandbox).toBeNull();
+  expect(sharedNetworkWarning(demo ? [demo] : [])).toBeNull();
+});

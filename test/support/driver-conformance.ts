@@ -23,7 +23,7 @@ const graces = { stdinMs: 2_000, termMs: 2_000 };
 const sessionId = 'c0ffee'.padEnd(32, '0');
 
 /** The rules of the interface SandboxDriver, which do not mention any path or process of this host. */
-export function describeDriver(name: string, { settings, open }: TestedDriver): void {
+export function testDriver(name: string, { settings, open }: TestedDriver): void {
   const openSandbox = async (isNew = false): Promise<{ driver: SandboxDriver; sandbox: Sandbox }> => {
     const driver = await open();
     return { driver, sandbox: await reopen(driver, isNew) };

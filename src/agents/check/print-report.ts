@@ -38,10 +38,10 @@ export function printReport(report: AgentReport): string {
   const isResumeUntested = report.answer === null && resumeStates.includes('failed') && !resumeStates.includes('works');
   if (isResumeUntested)
     shown.push(
-      '  Some agents keep no session that had no turn: try --prompt before you believe that it cannot be taken up.',
+      '  Some agents keep only sessions that had a turn: check with --prompt before you conclude that it cannot resume.',
     );
   if (report.answer === null && report.mcp.state === 'not tried')
-    shown.push('  It came to no MCP server yet. Some agents do so only in a turn: --prompt tells.');
+    shown.push('  The agent has not connected to the MCP server. Some agents connect only in a turn: check with --prompt.');
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
   const summary = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
   return `${report.id}\n${shown.join('\n')}\n${summary}\n`;
@@ -49,9 +49,9 @@ export function printReport(report: AgentReport): string {
 
 function shownTools({ tools, mcp }: AgentReport): string {
   if (mcp.state === 'switched off') return '-';
-  if (tools === null) return 'not known which its model is shown: only a turn (--prompt) behind the gateway tells';
+  if (tools === null) return 'not known: only a turn (--prompt) through the gateway shows which tools the model receives';
   const missing = tools.missing.length > 0 ? `, but not ${tools.missing.join(', ')}` : '';
-  return `its model is shown ${listed(tools.arrived)}${missing}`;
+  return `the model receives ${listed(tools.arrived)}${missing}`;
 }
 
 function formatOutcome(outcome: Outcome): string {

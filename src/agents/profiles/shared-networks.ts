@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentProfile } from '../agent.ts';
 import { strictnessOf } from '../sandbox/descriptions.ts';
+import { readyEntries } from './ready.ts';
 
 /**
  * The warning for an operator whose agents share the network of their host, which is so without a sandbox and with the
  * network `shared`; null if none do. A server that such an agent starts has the host's name, and browsers send the
- * console's cookie to every port of that name.
+ * console's cookie to every port of that name. The demo agent has no model and starts no servers.
  */
 export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string | null {
   const ids = [...profiles].filter(sharesNetwork).map(({ id }) => `"${id}"`);
@@ -17,4 +19,5 @@ export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string |
   );
 }
 
-const sharesNetwork = ({ sandbox }: AgentProfile) => strictnessOf(sandbox).weakest.network === 'host';
+const sharesNetwork = ({ command, sandbox }: AgentProfile) =>
+  strictnessOf(sandbox).weakest.network === 'host' && !isDeepStrictEqual(command, readyEntries['demo']?.command);

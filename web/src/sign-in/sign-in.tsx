@@ -148,7 +148,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           Sign in
         </Button>
         <p className="note">
-          On the machine of the service, <code>npm run token</code> makes a new administrator’s token.
+          Lost it? Run <code>npm run token</code> on the service’s machine. With the embedded database, stop the service first.
         </p>
       </form>
     </main>

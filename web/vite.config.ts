@@ -1,10 +1,11 @@
+import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { relay } from './relay-plugin.ts';
 
 /** The address of the service during development of the console; its port comes from the same variable as the service’s. */
-const service = `http://127.0.0.1:${process.env['PORT'] ?? 4000}`;
+const service = `http://127.0.0.1:${env.PORT ?? 4000}`;
 
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),

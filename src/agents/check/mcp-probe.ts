@@ -50,7 +50,9 @@ export async function openMcpProbe(sandbox: Sandbox, tools: readonly Tool[]): Pr
       late.abort();
       if (tookMs !== null) return { state: 'works', tookMs };
       // Some agents connect only during a turn, so nothing is known without one.
-      return turn === null ? { state: 'not tried' } : { state: 'failed', reason: 'The agent did not connect to it in this turn.' };
+      return turn === null
+        ? { state: 'not tried' }
+        : { state: 'failed', reason: 'The agent did not connect to it in this turn.' };
     },
     close: () => reached.close(),
   };

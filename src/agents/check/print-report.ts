@@ -41,7 +41,9 @@ export function printReport(report: AgentReport): string {
       '  Some agents keep only sessions that had a turn: check with --prompt before you conclude that it cannot resume.',
     );
   if (report.answer === null && report.mcp.state === 'not tried')
-    shown.push('  The agent has not connected to the MCP server. Some agents connect only in a turn: check with --prompt.');
+    shown.push(
+      '  The agent has not connected to the MCP server. Some agents connect only in a turn: check with --prompt.',
+    );
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
   const summary = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
   return `${report.id}\n${shown.join('\n')}\n${summary}\n`;
@@ -49,7 +51,8 @@ export function printReport(report: AgentReport): string {
 
 function shownTools({ tools, mcp }: AgentReport): string {
   if (mcp.state === 'switched off') return '-';
-  if (tools === null) return 'not known: only a turn (--prompt) through the gateway shows which tools the model receives';
+  if (tools === null)
+    return 'not known: only a turn (--prompt) through the gateway shows which tools the model receives';
   const missing = tools.missing.length > 0 ? `, but not ${tools.missing.join(', ')}` : '';
   return `the model receives ${listed(tools.arrived)}${missing}`;
 }

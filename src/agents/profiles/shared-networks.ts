@@ -20,4 +20,4 @@ export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string |
 }
 
 const sharesNetwork = ({ command, sandbox }: AgentProfile) =>
-  strictnessOf(sandbox).weakest.network === 'host' && !isDeepStrictEqual(command, readyEntries['demo']?.command);
+  strictnessOf(sandbox).weakest.network === 'host' && !isDeepStrictEqual(command, readyEntries.demo?.command);

@@ -170,7 +170,10 @@ function jsonOf(request: RequestView, text: string): string {
     const [[name, payload] = [], ...others] = new URLSearchParams(text);
     if (text.startsWith('payload=') && name === 'payload' && payload !== undefined && others.length === 0)
       return payload;
-    throw new RequestError('The body is a form. It must have one field, "payload", with the JSON. For a body in JSON, send "Content-Type: application/json".', { status: 400 });
+    throw new RequestError(
+      'The body is a form. It must have one field, "payload", with the JSON. For a body in JSON, send "Content-Type: application/json".',
+      { status: 400 },
+    );
   }
   const message = `A webhook takes JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(contentType.slice(0, 80))}.`;
   throw new RequestError(message, {

@@ -148,7 +148,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           Sign in
         </Button>
         <p className="note">
-          Lost it? Run <code>npm run token</code> on the service’s machine. With the embedded database, stop the service first.
+          Lost it? Run <code>npm run token</code> on the service’s machine. With the embedded database, stop the service
+          first.
         </p>
       </form>
     </main>

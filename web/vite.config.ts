@@ -1,13 +1,12 @@
-import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, loadEnv } from 'vite';
 import { relay } from './relay-plugin.ts';
 
-/** The address of the service during development of the console; its port comes from the same variable as the service’s. */
-const service = `http://127.0.0.1:${env.PORT ?? 4000}`;
+/** The address of the service during development of the console, which reads its port from the same variable. */
+const serviceAddress = (mode: string) => `http://127.0.0.1:${loadEnv(mode, '.', 'PORT').PORT ?? 4000}`;
 
-export default defineConfig(({ command }) => ({
+export default defineConfig(({ command, mode }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Outside the console's own API, /console/session. During development the pages are at the root, as in production.
   base: command === 'build' ? '/console/' : '/',
@@ -27,9 +26,9 @@ export default defineConfig(({ command }) => ({
   },
   server: {
     proxy: {
-      '/graphql': { target: service, ws: true },
-      '/console/session': { target: service },
-      '/attachments': { target: service },
+      '/graphql': { target: serviceAddress(mode), ws: true },
+      '/console/session': { target: serviceAddress(mode) },
+      '/attachments': { target: serviceAddress(mode) },
     },
   },
 }));

@@ -12,6 +12,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
       nodes {
         __typename seq kind createdAt
         ... on SessionMessage { type body eventId author { __typename } }
+        ... on MessageChangedEvent { message { body } change editedBody changedBy { displayName } }
         ... on StatusEvent { status statusDetail request endReason isArchived }
         ... on TurnEvent { turn phase stopReason rawStopReason }
         ... on PlanEvent { entries { content status priority } }
@@ -115,6 +116,10 @@ const written: [NewEntry, Record<string, unknown>][] = [
   [
     { kind: 'ATTACHMENT', body: 'a.txt' },
     { __typename: 'AttachmentEvent', name: 'a.txt', attachment: null },
+  ],
+  [
+    { kind: 'MESSAGE_CHANGED', body: 'Better', data: { change: 'edited' } },
+    { __typename: 'MessageChangedEvent', message: null, change: 'EDITED', editedBody: 'Better' },
   ],
   [
     { kind: 'ERROR', body: 'It crashed.', data: { code: 'agent_not_found' } },

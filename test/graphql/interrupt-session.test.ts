@@ -77,7 +77,10 @@ it('takes back a session whose agent is being started', async () => {
   const run = await claim(id);
   expect(await interrupt(id)).toMatchObject({ session: waiting });
   const context = await asAdministrator(test);
-  const started = startTurn(context, run, { messages: [{ seq: 2, body: 'late' }], isAfterStop: false });
+  const started = startTurn(context, run, {
+    messages: [{ seq: 2, body: 'late', inboxVersion: 0 }],
+    isAfterStop: false,
+  });
   await expect(started).rejects.toBeInstanceOf(FencedError);
 });
 

@@ -21,6 +21,8 @@ it.each([
   ['archiveSession', 'sessionId', 'session', {}],
   ['suspendSession', 'sessionId', 'session', {}],
   ['interruptSession', 'sessionId', 'session', {}],
+  ['withdrawMessage', 'messageId', 'message', {}],
+  ['updateQueuedMessage', 'messageId', 'message', message],
   ['updateSession', 'sessionId', 'session', { maxAcuLimit: 5 }],
   ['setSessionOptions', 'sessionId', 'session', { options: [{ optionId: 'model', value: 'm' }] }],
   ['replaceSessionTags', 'sessionId', 'session', { tags: ['a'] }],

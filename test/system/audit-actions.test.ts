@@ -7,7 +7,8 @@ import { makeOrganization, makeServiceUser, startApp, type TestApp } from '../re
 import { graphql } from '../support/app.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { readText, treeFiles } from '../support/tree.ts';
-import { type Actor, agentText, auditedActions, createActor } from './audit-actions.ts';
+import { auditedActions } from './audit-actions.ts';
+import { type Actor, agentText, createActor } from './audit-actor.ts';
 
 let app: TestApp;
 /** The caller of all actions: a separate account_admin. */

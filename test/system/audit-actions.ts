@@ -1,6 +1,4 @@
-import { authenticate } from '../../src/auth/authenticate.ts';
 import type { AuditAction } from '../../src/domain/audit/record-audit.ts';
-import type { Context } from '../../src/domain/context.ts';
 import { createConsoleSession } from '../../src/domain/identity/keys/console-sessions.ts';
 import { revokeAllApiKeys, revokeApiKey } from '../../src/domain/identity/keys/revoke-api-keys.ts';
 import { rotateApiKey } from '../../src/domain/identity/keys/rotate-api-key.ts';
@@ -9,56 +7,10 @@ import { updateServiceUser } from '../../src/domain/identity/people/service-user
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
-import { call, makeUser, type TestApp } from '../rest/rest-app.ts';
-import { graphql } from '../support/app.ts';
+import { call, makeUser } from '../rest/rest-app.ts';
 import { secretCanary } from '../support/leaks.ts';
-import { mutationDocument } from '../support/mutations.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
-
-/** Part of every text that a caller writes for an agent: no audit entry may contain it. */
-export const agentText = 'w0rds-for-the-agent';
-
-/** A caller: by REST, by GraphQL, and by the domain for actions without an API. */
-export interface Actor {
-  readonly app: TestApp;
-  readonly rest: (method: string, path: string, body?: unknown) => Promise<any>;
-  readonly mutate: (field: string, input: Record<string, unknown>, selection: string) => Promise<any>;
-  readonly context: () => Promise<Context>;
-}
-
-/** Creates an actor from a token. A refusal is an error. */
-export function createActor(app: TestApp, token: string): Actor {
-  return {
-    app,
-    async rest(method, path, body) {
-      const answer = await call(app, token, method, path, body);
-      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      return answer.body;
-    },
-    async mutate(field, input, selection) {
-      const document = mutationDocument(field, `${selection} userErrors { message }`);
-      const { data, errors } = await graphql(app, token, document, { input });
-      if (errors || data[field].userErrors.length > 0) throw new Error(JSON.stringify({ data, errors }));
-      return data[field];
-    },
-    async context() {
-      const { services } = app.app;
-      return { ...services, viewer: await authenticate(services, token, null), address: '127.0.0.1' };
-    },
-  };
-}
-
-/** The expected entry: ids in REST's form. */
-export interface Expected {
-  /** Null: an object without an id. */
-  readonly target: string | null;
-  /** Null: the enterprise itself. */
-  readonly organization: string | null;
-  readonly session?: string;
-}
-
-/** Acts in, or on, a separate organization. */
-type AuditedAction = (actor: Actor, organization: string) => Promise<Expected>;
+import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
 
@@ -74,6 +26,17 @@ const onSession =
     const session = await makeSession(actor, organization);
     await act(actor, session, organization);
     return { target: session, session, organization };
+  };
+
+/** A mutation on the first message of a new session. */
+const onMessage =
+  (field: string, more: object): AuditedAction =>
+  async (actor, organization) => {
+    const session = await makeSession(actor, organization);
+    const path = `${inOrganization(organization)}/sessions/${session}/messages`;
+    const [{ event_id: target }] = (await actor.rest('GET', path)).items;
+    await actor.mutate(field, { messageId: target, ...more }, 'message { delivery }');
+    return { target, session, organization };
   };
 
 const note = { name: 'Note', body: agentText, trigger: agentText };
@@ -130,6 +93,8 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   },
   terminate_session: onSession(({ rest }, id, org) => rest('DELETE', `${inOrganization(org)}/sessions/${id}`)),
   interrupt_session: onSession(({ rest }, id, org) => rest('POST', `${inOrganization(org)}/sessions/${id}/interrupt`)),
+  edit_message: onMessage('updateQueuedMessage', { body: `${agentText} too` }),
+  withdraw_message: onMessage('withdrawMessage', {}),
   sleep_session: onSession(async ({ context }, sessionId) => suspendSession(await context(), { sessionId })),
   acknowledge_session_hard_cap: onSession(({ mutate }, sessionId) =>
     mutate('updateSession', { sessionId, maxAcuLimit: 3 }, 'session { maxAcuLimit }'),

@@ -18,7 +18,8 @@ import { findAttachments } from '../../domain/sessions/attachments/attachments.t
 import { findSessions } from '../../domain/sessions/find-session.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
-import type { LogEntry } from '../../domain/sessions/log.ts';
+import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
+import { readMessageStates, readQueuedMessages } from '../../domain/sessions/message-states.ts';
 import { readStoredOptions } from '../../domain/sessions/options/stored-options.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import {
@@ -179,6 +180,13 @@ const makeLoaders = lazily<From>()({
   /** By ids of sessions that the viewer may see. */
   storedOptions: ({ context }: From) =>
     new DataLoader((ids: readonly string[]) => readStoredOptions(context.store, ids)),
+  /** By ids of messages that the viewer has read. */
+  messageStates: ({ context }: From) => byId((ids) => readMessageStates(context, ids)),
+  queuedMessages: ({ ofSessions }: From) =>
+    new DataLoader<Pick<SessionRecord, 'id' | 'organizationId'>, MessageEntry[], string>(
+      (sessions) => readQueuedMessages(ofSessions, sessions),
+      { cacheKeyFn: ({ id }) => id },
+    ),
   sessions: ({ ofSessions }: From) => byId((ids) => findSessions(ofSessions, ids)),
   /** For sessions that the viewer may see. */
   queueReasons: ({ context }: From) =>

@@ -15,6 +15,8 @@ interface AuditActMeaning {
 export const auditActions = {
   'create_session': { target: 'session', meaning: 'A new session was created.' },
   'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
+  'edit_message': { target: 'message', meaning: 'A message was edited before the agent received it.' },
+  'withdraw_message': { target: 'message', meaning: 'A message was withdrawn before the agent received it.' },
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
   'interrupt_session': { target: 'session', meaning: 'The work of a session was stopped.' },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { waiting } from './inbox.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 import { type StopCommand, stoppedTurn, waitingAfterStop } from './stopped-turns.ts';
@@ -17,7 +18,8 @@ export interface InterruptSessionInput extends SessionTarget, CreateOptions {}
 /** Time after which a repeated stop no longer waits for the worker. */
 const workerMs = 5_000;
 
-interface RunState {
+/** The work of a session that is awake. */
+export interface RunState {
   readonly turn: number;
   readonly isTurnOpen: boolean;
   readonly isQueued: boolean;
@@ -25,13 +27,16 @@ interface RunState {
   readonly commandData: StopCommand | null;
   readonly nextSeq: number;
   readonly isLeased: boolean;
+  /** True if messages wait for the agent. */
+  readonly hasMessages: boolean;
 }
 
 const runState = `
   select r.turn_count as turn, r.is_turn_open as "isTurnOpen", r.queued_at is not null as "isQueued", r.command,
          r.command_data as "commandData", h.next_seq as "nextSeq",
          exists (select 1 from lease l where l.session_id = r.session_id and l.generation = r.generation
-                    and l.expires_at > now()) as "isLeased"
+                    and l.expires_at > now()) as "isLeased",
+         exists (select 1 from log_entry e where e.session_id = r.session_id and ${waiting}) as "hasMessages"
     from run r join session_head h on h.session_id = r.session_id where r.session_id = $1`;
 
 const command = `update run set command = 'interrupt', command_data = $2::jsonb where session_id = $1`;
@@ -67,23 +72,38 @@ export async function interruptSession(context: Context, input: InterruptSession
   });
 }
 
-async function interruptLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
-  const { id, organizationId, status } = session;
+/** Reads the work of a locked session; null: it is not awake. */
+export async function readRun(tx: Transaction, { id, status }: SessionRecord): Promise<RunState | null> {
   const isAwake = status === 'new' || status === 'claimed' || status === 'running' || status === 'resuming';
   const [run] = isAwake ? await tx.query<RunState>(runState, [id]) : [];
+  return run ?? null;
+}
+
+async function interruptLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  const { id, organizationId } = session;
+  const run = await readRun(tx, session);
   if (!run || !(run.isTurnOpen || run.isQueued)) return session;
   const now = context.now();
-  const isWorking = run.isTurnOpen && run.isLeased && status === 'running';
+  const isWorking = run.isTurnOpen && run.isLeased && session.status === 'running';
   if (isWorking && run.commandData !== null && now.getTime() - Date.parse(run.commandData.at) < workerMs) {
     return session;
   }
   await audit(context, tx, 'interrupt_session', { organizationId, sessionId: id, targetId: id });
   tx.afterCommit(() => context.notifier.notify(`command:${id}`));
-  if (isWorking && run.commandData === null) {
-    const data: StopCommand = { at: now.toISOString(), nextSeq: run.nextSeq, ...ownerOf(context.viewer) };
-    await tx.query(command, [id, JSON.stringify(data)]);
-    return session;
-  }
+  if (!isWorking || run.commandData !== null) return endWork(context, tx, session, run);
+  const data: StopCommand = { at: now.toISOString(), nextSeq: run.nextSeq, ...ownerOf(context.viewer) };
+  await tx.query(command, [id, JSON.stringify(data)]);
+  return session;
+}
+
+/** Ends the work of a locked session at once: it leaves the queue, and an open turn ends as stopped by the viewer. */
+export async function endWork(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  run: RunState,
+): Promise<SessionRecord> {
+  const { id, status } = session;
   // An idle agent is kept for the next message.
   const isAgentIdle = !run.isTurnOpen && run.isLeased && status !== 'claimed';
   await tx.query(isAgentIdle ? leaveQueue : endRun, [id]);

@@ -59,6 +59,8 @@ export function readLogCursor(sessionId: string, cursor: string): number | null 
 export interface LogListRequest extends PageRequest {
   readonly messagesOnly: boolean;
   readonly kinds?: readonly EventKind[] | null | undefined;
+  /** True: edited messages have their current text, and withdrawn messages are left out. Otherwise the log as it is. */
+  readonly isCurrent?: boolean | undefined;
 }
 
 /** Creates the request of a log page from the arguments of a page. */
@@ -118,9 +120,9 @@ export function logOf(
 /** Returns the range to read for a page of a log: one entry more than the page has. */
 export function rangeOf(
   { after, before, limit, backward }: PageWindow<number>,
-  { messagesOnly, kinds = null }: LogListRequest,
+  { messagesOnly, kinds = null, isCurrent }: LogListRequest,
 ): LogRange {
-  return { after: after ?? 0, before, limit: limit + 1, backward, messagesOnly, kinds };
+  return { after: after ?? 0, before, limit: limit + 1, backward, messagesOnly, kinds, isCurrent };
 }
 
 /** Creates the page of a log from the entries that were read for {@link rangeOf}. */

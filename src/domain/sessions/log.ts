@@ -6,6 +6,7 @@ import { newId } from '../ids.ts';
 /** The kinds of log entry, with the names of the GraphQL enum SessionEventKind. */
 export const eventKinds = [
   'MESSAGE',
+  'MESSAGE_CHANGED',
   'STATUS',
   'TURN',
   'THOUGHT',

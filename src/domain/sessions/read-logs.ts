@@ -1,6 +1,6 @@
 import { type JsonValues, jsonRow } from '../../store/json-rows.ts';
 import type { Store } from '../../store/store.ts';
-import { fieldsOf } from '../../store/tables.ts';
+import { columnsOf, fieldsOf } from '../../store/tables.ts';
 import type { Bind } from '../nested-pages.ts';
 import type { EventKind, LogEntry } from './log.ts';
 
@@ -12,12 +12,18 @@ export interface LogRange {
   readonly backward: boolean;
   readonly messagesOnly: boolean;
   readonly kinds: readonly EventKind[] | null;
+  /** True: edited messages have their current text, and withdrawn messages are left out. Otherwise the log as it is. */
+  readonly isCurrent?: boolean | undefined;
 }
 
 const entryInJson = jsonRow<'LogEntry', LogEntry>('LogEntry')({
   fields: fieldsOf('LogEntry', ['sessionId']),
   known: ['sessionId'],
 });
+
+const currentEntries = `
+  select ${columnsOf('LogEntry', fieldsOf('LogEntry', ['body']), 'e')}, coalesce(c.body, e.body) as body
+    from log_entry e left join message_change c on c.session_id = e.session_id and c.seq = e.seq`;
 
 /** The value of {@link rangeAsJson}. */
 export type EntriesInJson = readonly JsonValues<LogEntry>[] | null;
@@ -35,8 +41,10 @@ export function rangeAsJson(session: string, range: LogRange, bind: Bind): strin
     ...(range.kinds ? [`e.kind = any(${bind(range.kinds)}::text[])`] : []),
     ...(range.before !== null ? [`e.seq < ${bind(range.before)}::int`] : []),
   ];
+  const entries = range.isCurrent ? currentEntries : 'select * from log_entry e';
+  if (range.isCurrent) conditions.push('c.is_withdrawn is not true');
   return `(select json_agg(${entryInJson.sql('e')}) from (
-    select * from log_entry e where ${conditions.join(' and ')}
+    ${entries} where ${conditions.join(' and ')}
      order by e.seq ${range.backward ? 'desc' : 'asc'} limit ${bind(range.limit)}) e)`;
 }
 

@@ -5,6 +5,7 @@ import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { changeSession, lockSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { waiting } from './inbox.ts';
 import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
@@ -97,9 +98,7 @@ function suspendedTurn(turn: number): NewEntry {
 
 // A turn whose end was never written, or messages of the user that the agent has not received.
 const hasWork = `
-  select r.is_turn_open or exists (
-           select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
-              and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)) as "hasWork"
+  select r.is_turn_open or exists (select 1 from log_entry e where e.session_id = r.session_id and ${waiting}) as "hasWork"
     from run r where r.session_id = $1`;
 
 /**

@@ -94,6 +94,7 @@ export const SessionEventKindEnum = defineEnum<EventKind>(
   'The kind of an entry in the log of a session.',
   {
     MESSAGE: 'A message from a user or from the agent.',
+    MESSAGE_CHANGED: 'A user edited or withdrew a message before the agent received it.',
     STATUS: 'The status of the session changed.',
     TURN: 'The agent began or ended a turn.',
     THOUGHT: 'A thought that the agent reported while it worked.',

@@ -25,6 +25,11 @@ export const messageMode = storedEnum('MessageMode', 'The effect of a message th
     'The message cancels the turn and its open question, and starts the next turn. An agent that does not end its turn is killed and started again.',
 });
 
+export const messageChange = storedEnum('MessageChange', 'The kind of a change to a message that was not delivered.', {
+  edited: 'The text of the message was replaced.',
+  withdrawn: 'The message was withdrawn: the agent does not receive it.',
+});
+
 export const turnPhase = storedEnum('TurnPhase', 'The phase of a turn that an entry of the log marks.', {
   started: 'The turn started: the agent received the prompt and began to work on it.',
   stopped: 'The turn ended; `stopReason` has the reason.',

@@ -3,6 +3,7 @@ import type { EventKind, LogEntry } from '../../../domain/sessions/log.ts';
 /** The GraphQL type of each kind of entry. A message is an event too. */
 const typeOfKind = {
   MESSAGE: 'SessionMessage',
+  MESSAGE_CHANGED: 'MessageChangedEvent',
   STATUS: 'StatusEvent',
   TURN: 'TurnEvent',
   THOUGHT: 'ThoughtEvent',

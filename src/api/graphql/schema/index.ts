@@ -23,6 +23,7 @@ import './metrics.ts';
 import './node.ts';
 import './organization-changes.ts';
 import './organization-tags.ts';
+import './message-changes.ts';
 import './questions.ts';
 import './rate-limit.ts';
 import './recurrence-preview.ts';

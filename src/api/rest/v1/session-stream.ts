@@ -63,7 +63,7 @@ async function* messageBatches(context: Context, session: SessionRecord): AsyncG
   let after: string | null = null;
   let size = firstBatch;
   for (;;) {
-    const request = { messagesOnly: true, first: size, after };
+    const request = { messagesOnly: true, isCurrent: true, first: size, after };
     const page = await listLog(context, session, request, { max: largestBatch, default: firstBatch });
     const unknown = page.items.filter((entry) => !resolvedAuthors.has(authorOf(entry)));
     for (const entry of unknown) resolvedAuthors.add(authorOf(entry));

@@ -59,7 +59,8 @@ function serveList(api: VersionApi, scope: SessionScope, watches: Watches, strea
       if (!wantsEvents(call.request)) {
         const { context, target } = await enter(call, 'view');
         const session = await getSession(context, target.sessionId, target.organizationId);
-        return presentPage(await listLog(context, session, { messagesOnly: true, first, after }, page), presentMessage);
+        const request = { messagesOnly: true, isCurrent: true, first, after };
+        return presentPage(await listLog(context, session, request, page), presentMessage);
       }
       // A client that lost its stream repeats the same request; the header carries its position.
       const lastEventId = call.request.header(lastEventIdHeader.toLowerCase());

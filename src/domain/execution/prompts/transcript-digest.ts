@@ -16,9 +16,9 @@ interface DigestRow {
 
 // Of a tool call only its last entry, with the result. The newest entries first.
 const entries = `
-  select e.message_type as "messageType", e.body, e.data->>'title' as title, e.data->>'status' as status
-    from log_entry e
-   where e.session_id = $1 and e.seq < coalesce($2::int, 2147483647) and (e.message_type is not null or e.kind = 'TOOL_CALL')
+  select e.message_type as "messageType", coalesce(c.body, e.body) as body, e.data->>'title' as title, e.data->>'status' as status
+    from log_entry e left join message_change c on c.session_id = e.session_id and c.seq = e.seq
+   where e.session_id = $1 and c.is_withdrawn is not true and e.seq < coalesce($2::int, 2147483647) and (e.message_type is not null or e.kind = 'TOOL_CALL')
      and (e.kind <> 'TOOL_CALL' or not exists (select 1 from log_entry later
             where later.session_id = e.session_id and later.kind = 'TOOL_CALL' and later.seq > e.seq
               and later.data->>'toolCallId' = e.data->>'toolCallId' and later.seq < coalesce($2::int, 2147483647)))

@@ -1,12 +1,13 @@
 import type { Context } from '../../context.ts';
 import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession } from '../../sessions/change-session.ts';
+import { isUsers, waiting } from '../../sessions/inbox.ts';
 import { FencedError, type NewEntry } from '../../sessions/log.ts';
 import type { ClaimedRun } from './claims.ts';
-import { endTurn, type InboxMessage, isUsers, lockRun, waiting, working } from './turns.ts';
+import { endTurn, type InboxMessage, lockRun, working } from './turns.ts';
 
 /** A user's answer to an open question, which has not been delivered to the agent yet. */
-export interface Answer extends InboxMessage {
+export interface Answer extends Pick<InboxMessage, 'seq' | 'body'> {
   /** Null: the text is the answer. */
   readonly optionId: string | null;
 }

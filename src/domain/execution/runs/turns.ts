@@ -3,6 +3,7 @@ import { type Field, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { withAgentLinks } from '../../sessions/attachments/attach.ts';
 import { changeSession, lockSession, type StatusChange } from '../../sessions/change-session.ts';
+import { isUsers, waiting } from '../../sessions/inbox.ts';
 import { FencedError, type MessageEntry, type NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';
 import { type StopCommand, stoppedTurn, waitingAfterStop } from '../../sessions/stopped-turns.ts';
@@ -10,20 +11,19 @@ import type { ClaimedRun } from './claims.ts';
 import type { Failure } from './failures.ts';
 
 /** A user's message that has not been delivered to the agent yet. */
-export type InboxMessage = Pick<MessageEntry, 'seq' | 'body'>;
+export type InboxMessage = Pick<MessageEntry, 'seq' | 'body'> & {
+  /** The version of the inbox from which it was read; see {@link startTurn}. */
+  readonly inboxVersion: number;
+};
 
 /** Maximum number of messages in one turn. */
 const inboxLimit = 100;
 
-/** SQL condition: a `log_entry` aliased `e` is a user's message. */
-export const isUsers = "e.message_type is not null and e.message_type <> 'agent_message'";
-
-/** SQL condition: {@link isUsers}, and the session's `run` aliased `r` has not delivered it to the agent. */
-export const waiting = `${isUsers} and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs)`;
-
 // With the permission request that a message answered.
 const messages = `
-  select e.seq, e.body, q.body as permission from log_entry e join run r on r.session_id = e.session_id
+  select e.seq, coalesce(c.body, e.body) as body, q.body as permission, r.inbox_version as "inboxVersion"
+    from log_entry e join run r on r.session_id = e.session_id
+    left join message_change c on c.session_id = e.session_id and c.seq = e.seq
     left join log_entry q on q.id = e.data->>'questionId' and q.data->>'reason' = 'permission'
    where e.session_id = $1 and`;
 
@@ -41,8 +41,9 @@ async function readMessages(
   const rows = await context.store.query<InboxMessage & { permission: string | null }>(sql, values);
   // Before the agent's own text is added, which must not name files that the agent has no access to.
   const linked = await withAgentLinks(context, sessionId, rows);
-  return linked.map(({ seq, body, permission }) => ({
+  return linked.map(({ seq, body, permission, inboxVersion }) => ({
     seq,
+    inboxVersion,
     body: permission === null ? body : `My answer to your question "${permission}" was: ${body}`,
   }));
 }
@@ -63,6 +64,7 @@ export function readTurnMessages(context: Context, sessionId: string): Promise<I
 const lockedFields = [
   'generation',
   'queuedAt',
+  'inboxVersion',
   'turnCount',
   'isTurnOpen',
   'commandData',
@@ -103,7 +105,7 @@ export interface TurnStart {
 
 /**
  * Records a turn before it is sent, so that it is known to be open after a crash. Returns its number. Null: a user has
- * stopped the session since its messages were read, so nothing is sent.
+ * stopped the session, or edited or withdrawn a message, since the messages were read. They have to be read again.
  */
 export async function startTurn(
   context: Context,
@@ -112,7 +114,8 @@ export async function startTurn(
 ): Promise<number | null> {
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
-    if (messages.length > 0 && row.queuedAt === null) return null;
+    const isOutdated = messages.some(({ inboxVersion }) => inboxVersion !== row.inboxVersion);
+    if (isOutdated || (messages.length > 0 && row.queuedAt === null)) return null;
     const session = await lockSession(tx, run.sessionId, run.generation);
     const turn = row.turnCount + 1;
     await tx.query(

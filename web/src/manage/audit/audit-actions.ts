@@ -34,6 +34,7 @@ export const auditActions = Object.keys({
   DELETE_SESSION_WORKSPACE: true,
   DELETE_WEBHOOK_ENDPOINT: true,
   EDIT_KNOWLEDGE: true,
+  EDIT_MESSAGE: true,
   INTERRUPT_SESSION: true,
   LOGIN: true,
   REDELIVER_WEBHOOK: true,
@@ -62,4 +63,5 @@ export const auditActions = Object.keys({
   UPDATE_SERVICE_USER: true,
   UPDATE_SESSION_OPTIONS: true,
   UPDATE_WEBHOOK_ENDPOINT: true,
+  WITHDRAW_MESSAGE: true,
 } satisfies Record<Exclude<AuditAction, '%future added value'>, true>);

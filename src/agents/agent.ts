@@ -158,8 +158,10 @@ export type AgentUpdate =
       readonly toolKind: string;
       readonly status: 'pending' | 'in_progress' | 'completed' | 'failed';
       readonly locations: readonly { readonly path: string; readonly line: number | null }[];
-      /** At most 16,000 characters, like each side of a diff; a truncated one says so. */
+      /** The last 16,000 characters of the output. Each side of a diff has at most as many; a truncated one says so. */
       readonly output: string | null;
+      /** Only if the output has more characters. */
+      readonly long?: LongOutput;
       readonly diffs: readonly ToolDiff[];
       readonly draftId?: string;
     }
@@ -204,6 +206,22 @@ export type AgentUpdate =
       readonly options: readonly QuestionOption[];
       readonly reason: 'question' | 'permission';
     };
+
+/** The output of a tool call that has more characters than its log entry may have. Unmasked. */
+export interface LongOutput {
+  /** The same object in all updates of a call with the same output. */
+  readonly key: object;
+  /** True if the call has ended, or its turn. */
+  readonly isComplete: boolean;
+  /** All of a complete output, or its first characters; empty if they are not retained. */
+  readonly start: string;
+  /** The last characters: 16,000, and some before them. */
+  readonly end: string;
+  /** The length of all of it. */
+  readonly characters: number;
+  /** The size of all of a complete output in UTF-8. */
+  readonly bytes: number;
+}
 
 /** The text of a block, or the output of a running tool, that has grown. Its {@link AgentUpdate} has the same `draftId`. */
 export interface DraftGrowth {

@@ -24,8 +24,10 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createSessionEvents(services),
     createWebhooks(services),
   ];
+  // Users send files to API processes, and agents create files in workers.
+  const storesFiles = config.roles.includes('api') || config.roles.includes('worker');
   return [
     ...(config.roles.includes('scheduler') ? scheduled() : []),
-    ...(config.roles.includes('api') ? [createOrphanedAttachments(services)] : []),
+    ...(storesFiles ? [createOrphanedAttachments(services)] : []),
   ];
 }

@@ -45,14 +45,15 @@ export async function createServices(
   config: Config,
   { store, log, profiles }: { readonly store: Store; readonly log: Log; readonly profiles: LoadedProfiles },
 ): Promise<BuiltServices> {
-  const { databaseUrl, attachmentsDir: directory, s3, maxAttachmentBytes } = config;
+  const { databaseUrl, attachmentsDir: directory, s3, maxAttachmentBytes, maxToolOutputBytes } = config;
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const execute: Store['execute'] = (sql, values) => store.execute(sql, values);
   const notifier = createNotifier({ databaseUrl, execute, log: notifierLog(log) });
   const broadcaster = createBroadcaster({ databaseUrl, execute, keyOf: keyring.messageKey, log: notifierLog(log) });
   const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
-  const base = { store, notifier, broadcaster, keyring, log, files, maxAttachmentBytes, now: () => new Date() };
+  const limits = { maxAttachmentBytes, maxToolOutputBytes };
+  const base = { store, notifier, broadcaster, keyring, log, files, ...limits, now: () => new Date() };
   // Reads `services.now` on each call: tests move the clock.
   const clocked = { ...base, now: () => services.now() };
   const keyUses = createKeyUses(base);

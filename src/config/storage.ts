@@ -29,6 +29,8 @@ export const storageVariables = {
   SECRET_KEY_PREVIOUS: secretKey().optional(),
   /** The size of the largest attachment. */
   MAX_ATTACHMENT_MB: integer({ min: 1, max: 2_000 }).default(100),
+  /** The size of the files in which one session's outputs of tools are stored; 0: they are not stored. */
+  MAX_TOOL_OUTPUT_MB: integer({ min: 0, max: 1_000_000, minMeaning: 'none' }).default(500),
   /** The directory of attachments without S3; a shared directory when several processes serve them. */
   ATTACHMENTS_DIR: text().optional(),
   /** The bucket for attachments, instead of a directory. */
@@ -62,6 +64,8 @@ export interface StorageConfig {
   readonly secretKey: string | null;
   readonly previousSecretKey: string | null;
   readonly maxAttachmentBytes: number;
+  /** Of one session. 0: no files. */
+  readonly maxToolOutputBytes: number;
   /** The directory of attachments without `s3`. */
   readonly attachmentsDir: string;
   /** Null: no bucket. `endpoint` null: Amazon's; `credentials` null: the machine's own role. */
@@ -101,6 +105,7 @@ export function readStorageConfig(env: Variables): StorageConfig {
     secretKey: env.SECRET_KEY ?? null,
     previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,
     maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
+    maxToolOutputBytes: env.MAX_TOOL_OUTPUT_MB * 1_048_576,
     attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
     s3: readS3(env),
   };

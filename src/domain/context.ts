@@ -41,6 +41,8 @@ export interface Services {
   /** Storage for content that is too large for the database. */
   readonly files: Files;
   readonly maxAttachmentBytes: number;
+  /** The maximum size of all files of tools in one session; 0: they are not stored. */
+  readonly maxToolOutputBytes: number;
   /** The cached keys, which are valid while no key has changed. */
   readonly keyCache: KeyCache<CachedKey>;
   /** Records the uses of keys. */

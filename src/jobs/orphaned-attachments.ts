@@ -3,8 +3,8 @@ import { deleteOrphanedAttachments } from '../domain/sessions/attachments/orphan
 import { hourly, type Scheduled } from './retention.ts';
 
 /**
- * Deletes attachments that nobody can use. Runs in every process that accepts uploads, because a crash leaves
- * them on its disk.
+ * Deletes attachments that nobody can use. Runs in every process that stores files, because a crash leaves them on its
+ * disk.
  */
 export function createOrphanedAttachments(services: Services): Scheduled {
   return hourly(async (isStopped) => {

@@ -3,7 +3,7 @@ import { createPace } from '../../src/agents/acp/pace.ts';
 import { parseLine } from '../../src/agents/acp/parse-line.ts';
 import { parseMessage } from '../../src/agents/acp/trim.ts';
 import { createUpdateAssembler } from '../../src/agents/acp/updates.ts';
-import { AgentCrash } from '../../src/agents/agent.ts';
+import { AgentCrash, type AgentUpdate } from '../../src/agents/agent.ts';
 import { launchAgent, launchScripted, text } from '../support/agents.ts';
 
 const megabyte = 1_048_576;
@@ -31,8 +31,10 @@ it('accepts a message of 15 MB, and continues', async () => {
   await agent.open(null);
   await agent.prompt(text('flood line 15'));
   expect(messages()).toEqual(['Sent line: 15.']);
-  const output = updates[0]?.type === 'toolCall' ? updates[0].output : null;
-  expect(output).toBe(`${'x'.repeat(16_000)}\n… (${15 * megabyte - 16_000} more characters are not kept)`);
+  const { output, long } = updates[0] as Extract<AgentUpdate, { type: 'toolCall' }>;
+  expect(output).toBe('x'.repeat(16_000));
+  expect(long).toMatchObject({ characters: 15 * megabyte, bytes: 15 * megabyte, isComplete: true });
+  expect(long?.start).toHaveLength(10 * megabyte);
 });
 
 it('splits a long message between characters into complete parts', async () => {

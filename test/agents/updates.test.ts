@@ -98,13 +98,15 @@ it('keeps data of a tool call that only the permission request has, and earlier 
   ]);
 });
 
-it('truncates long output of tools and marks it', async () => {
-  const content = [{ type: 'content', content: { type: 'text', text: 'x'.repeat(20_000) } }];
+it('keeps the end of long output of tools, and all of it for a file', async () => {
+  const content = [{ type: 'content', content: { type: 'text', text: `${'x'.repeat(20_000)}é` } }];
   const { updates } = await turn({
-    write: [{ update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', content } }, end],
+    write: [{ update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'T', status: 'completed', content } }, end],
   });
-  const output = updates[0]?.type === 'toolCall' ? updates[0].output : null;
-  expect(output).toBe(`${'x'.repeat(16_000)}\n… (4000 more characters are not kept)`);
+  expect(updates[0]).toMatchObject({
+    output: `${'x'.repeat(15_999)}é`,
+    long: { start: `${'x'.repeat(20_000)}é`, characters: 20_001, bytes: 20_002, isComplete: true },
+  });
 });
 
 it('replaces characters that cannot be stored, and joins a split character', async () => {
@@ -243,7 +245,7 @@ it.each([
   {
     what: 'long text',
     rawOutput: 'x'.repeat(16_001),
-    output: `${'x'.repeat(16_000)}\n… (1 more characters are not kept)`,
+    output: 'x'.repeat(16_000),
   },
   { what: 'nothing', rawOutput: {}, output: null },
 ])('shows the raw output of a tool without content: $what', async ({ rawOutput, output }) => {

@@ -86,6 +86,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
       s3: null,
       attachmentsDir: '/srv/switchyard/attachments',
       maxAttachmentBytes: 104_857_600,
+      maxToolOutputBytes: 524_288_000,
     });
     expect(readConfig({ ATTACHMENTS_DIR: '/mnt/shared' })).toMatchObject({ attachmentsDir: '/mnt/shared' });
   });
@@ -112,6 +113,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
+    [{ MAX_TOOL_OUTPUT_MB: '-1' }, 'MAX_TOOL_OUTPUT_MB must be at least 0 (none).'],
   ])('refuses %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);
   });

@@ -58,6 +58,8 @@ const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
+/** The number of characters of a long output that count as one of these updates. */
+const charactersOfUpdate = 262_144;
 
 /** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
@@ -359,12 +361,13 @@ export class AcpProcess implements AgentProcess {
   #deliver(updates: readonly AgentUpdate[]): void {
     if (!this.#assembler.isBlockOpen()) this.#pauses.clear();
     for (const update of updates) {
-      this.#undelivered++;
+      const weight = weightOf(update);
+      this.#undelivered += weight;
       this.#deliveries = this.#deliveries
         .then(() => this.#launch.onUpdate(update))
         .catch(() => undefined)
         .then(() => {
-          this.#undelivered--;
+          this.#undelivered -= weight;
         });
     }
   }
@@ -388,6 +391,11 @@ export class AcpProcess implements AgentProcess {
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, timeoutFactor: this.#assembler.isToolRunning() ? 3 : 1 };
   }
+}
+
+function weightOf(update: AgentUpdate): number {
+  const characters = update.type === 'toolCall' ? (update.long?.start.length ?? 0) : 0;
+  return 1 + Math.floor(characters / charactersOfUpdate);
 }
 
 // Tool calls and usage count regardless of an open question.

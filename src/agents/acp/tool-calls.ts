@@ -1,12 +1,21 @@
 import type { AgentUpdate, DraftSink, ToolDiff } from '../agent.ts';
 import { brief, maxOutputCharacters, truncate } from './text-limits.ts';
+import {
+  extended,
+  isLong,
+  lastCharacters,
+  maxRetainedCharacters,
+  noOutput,
+  outputOf,
+  type ToolOutput,
+  toLongOutput,
+  withoutStart,
+} from './tool-output.ts';
 
 /** The maximum number of items in a list, such as contents or locations. */
 const maxItems = 200;
 /** The maximum length of all diffs of one tool call together. */
 const maxDiffCharacters = 320_000;
-/** The maximum length of a terminal's output. */
-const maxPrintedCharacters = 200_000;
 /** The maximum number of tool calls stored per turn; those that ended are removed first. */
 const maxCalls = 1_000;
 /** The maximum number of tool calls whose names outlive their turn; the least recently used are removed first. */
@@ -47,7 +56,10 @@ export interface ToolCalls {
   hasDeferredProgress(): boolean;
   /** Returns the calls that have progressed since their last report. */
   takeDeferred(): ToolCall[];
-  /** Returns the unreported output of running calls, and drops the turn's calls except for their names. */
+  /**
+   * Returns running calls with unreported output, or with more than was reported, and drops the turn's calls except for
+   * their names.
+   */
   endTurn(): ToolCall[];
   isAnyRunning(): boolean;
   /** The title of a call of this turn or an earlier one; null if unknown. */
@@ -59,7 +71,9 @@ interface Call {
   /** Null: it has had no output while it was running. */
   draftId: string | null;
   /** The output of its terminal. */
-  printed: string;
+  printed: ToolOutput;
+  /** The output that was reported. */
+  shown: ToolOutput;
   /** True if its output is its raw output, which a later one replaces. */
   isRaw: boolean;
   reportedAt: number;
@@ -80,51 +94,73 @@ export function createToolCalls(now: () => number, drafts: DraftSink | null): To
   const calls = new Map<string, Call>();
   const names = new Map<string, Name>();
 
+  // The characters that are retained of all outputs.
+  let retained = 0;
   const remember = (id: string, call: ToolCall) => {
     names.delete(id);
     names.set(id, { title: titled(call), toolKind: call.toolKind, status: call.status });
     if (names.size > maxNames) names.delete(names.keys().next().value as string);
+  };
+  const remove = (id: string) => {
+    const call = calls.get(id);
+    if (call === undefined) return;
+    retained -= sizeOf(call);
+    calls.delete(id);
+  };
+  const keep = (id: string, each: Call) => {
+    const before = calls.get(id);
+    // Its output is reported now: it is not needed any more.
+    if (hasEnded(each.call)) {
+      each.shown = withoutStart(each.shown);
+      each.printed = withoutStart(each.printed);
+    }
+    retained += sizeOf(each) - (before === undefined ? 0 : sizeOf(before));
+    calls.set(id, each);
+    if (calls.size > maxCalls) remove(evictionCandidate(calls));
   };
   const takeDeferred = () =>
     [...calls.values()].flatMap((each) => {
       if (!each.isDeferred) return [];
       each.isDeferred = false;
       each.reportedAt = now();
-      return [withDraft(each.call, each.draftId)];
+      return [reported(each)];
     });
 
   return {
     take(update) {
       const id = update.toolCallId;
       const before = calls.get(id);
-      const printed = `${before?.printed ?? ''}${printedIn(update)}`.slice(0, maxPrintedCharacters);
+      const room = maxRetainedCharacters - retained + (before === undefined ? 0 : sizeOf(before));
+      const printed = extended(before?.printed ?? noOutput, printedIn(update), room);
       // A notification with a name starts another call, possibly with the id of an earlier one: some agents restart
       // their numbering in each turn.
       const name = update.title ? undefined : names.get(id);
-      const { call, isRaw, text } = merge(before, update, printed, name);
+      const { call, isRaw, shown, text } = merge({ before, update, printed, name, room });
       const draftId = before?.draftId ?? (text === '' || hasEnded(call) ? null : (drafts?.newId() ?? null));
       if (draftId !== null && text !== '')
         drafts?.grow({ draftId, kind: 'tool_output', toolCallId: call.toolCallId, text });
       remember(id, call);
-      const isSame = before !== undefined && JSON.stringify(before.call) === JSON.stringify(call);
+      const isSame = before !== undefined && isSameState(before, { call, shown });
       const isProgress = before?.call.status === call.status && !hasEnded(call);
       const isEarly = isProgress && now() - before.reportedAt < progressMs;
       const isDeferred = isSame ? before.isDeferred : isEarly;
       const reportedAt = isSame || isEarly ? before.reportedAt : now();
-      calls.set(id, { call, draftId, printed, isRaw, reportedAt, isDeferred });
-      if (calls.size > maxCalls) calls.delete(evictionCandidate(calls));
-      return isSame || isEarly ? null : withDraft(call, draftId);
+      const result = isSame || isEarly ? null : reported({ call, draftId, shown });
+      keep(id, { call, draftId, printed, shown, isRaw, reportedAt, isDeferred });
+      return result;
     },
     hasDeferredProgress: () => [...calls.values()].some(({ isDeferred }) => isDeferred),
     takeDeferred,
     endTurn() {
       const deferred = takeDeferred();
-      const unreported = [...calls.values()].flatMap(({ call, draftId, printed }) =>
-        hasEnded(call) || call.output !== null || printed === ''
-          ? []
-          : [withDraft({ ...call, output: truncate(printed) }, draftId)],
-      );
+      const unreported = [...calls.values()].flatMap((each) => {
+        const { call, printed } = each;
+        if (hasEnded(call)) return [];
+        if (call.output !== null || printed.characters === 0) return isLong(each.shown) ? [reported(each, true)] : [];
+        return [reported({ ...each, shown: printed, call: { ...call, output: lastCharacters(printed) } }, true)];
+      });
       calls.clear();
+      retained = 0;
       return [
         ...deferred.filter(({ toolCallId }) => !unreported.some((each) => each.toolCallId === toolCallId)),
         ...unreported,
@@ -135,11 +171,28 @@ export function createToolCalls(now: () => number, drafts: DraftSink | null): To
   };
 }
 
-function withDraft(call: ToolCall, draftId: string | null): ToolCall {
-  return draftId === null ? call : { ...call, draftId };
+/** The call's update for the log. `isComplete`: no more output follows. */
+function reported(
+  { call, draftId, shown }: Pick<Call, 'call' | 'draftId' | 'shown'>,
+  isComplete: boolean = hasEnded(call),
+): ToolCall {
+  return {
+    ...call,
+    ...(draftId !== null && { draftId }),
+    ...(isLong(shown) && { long: toLongOutput(shown, isComplete) }),
+  };
 }
 
-function hasEnded({ status }: ToolCall): boolean {
+// The last characters of an output may stay the same while it grows.
+function isSameState(before: Call, { call, shown }: Pick<Call, 'call' | 'shown'>): boolean {
+  return before.shown.characters === shown.characters && JSON.stringify(before.call) === JSON.stringify(call);
+}
+
+function sizeOf({ printed, shown }: Call): number {
+  return printed.start.length + (shown === printed ? 0 : shown.start.length);
+}
+
+function hasEnded({ status }: Pick<ToolCall, 'status'>): boolean {
   return status === 'completed' || status === 'failed';
 }
 
@@ -154,22 +207,33 @@ function printedIn({ _meta }: ToolUpdate): string {
   return typeof data === 'string' ? data : '';
 }
 
-function merge(
-  before: Call | undefined,
-  update: ToolUpdate,
-  printed: string,
-  name: Name | undefined,
-): Pick<Call, 'call' | 'isRaw'> & { readonly text: string } {
+/** A notification, with what earlier ones contained. */
+interface Merged {
+  readonly before: Call | undefined;
+  readonly update: ToolUpdate;
+  readonly printed: ToolOutput;
+  readonly name: Name | undefined;
+  /** The number of characters of its output that may be retained. */
+  readonly room: number;
+}
+
+// `text`: the output for a draft; empty if there is none, or too much.
+function merge({ before, update, printed, name, room }: Merged): Pick<Call, 'call' | 'isRaw' | 'shown'> & {
+  readonly text: string;
+} {
   const earlier = before?.call;
   const content = update.content?.slice(0, maxItems);
   const diffs = content && diffsOf(content);
   const status = statusOf(earlier?.status, name?.status, update);
   const contentText = content?.flatMap((item) => (item.type === 'content' ? [textOf(item.content)] : [])).join('\n');
-  const text = contentText || (status === 'completed' || status === 'failed' ? printed : '');
+  const isNews = printed !== (before?.printed ?? noOutput) || (earlier !== undefined && !hasEnded(earlier));
+  const hasPrinted = !contentText && hasEnded({ status }) && printed.characters > 0 && isNews;
   // Cline sends the output of its tools only there; other agents repeat it in their content, formatted for people.
   const hasNone = earlier?.output == null && (earlier?.diffs.length ?? 0) === 0;
-  const canBeRaw = text === '' && !content?.length && (hasNone || before?.isRaw === true);
+  const canBeRaw = !contentText && !hasPrinted && !content?.length && (hasNone || before?.isRaw === true);
   const raw = canBeRaw ? rawTextOf(update.rawOutput) : '';
+  const replaced = contentText || raw;
+  const shown = replaced ? shownAs(before, replaced, room) : hasPrinted ? printed : (before?.shown ?? noOutput);
   const call: ToolCall = {
     type: 'toolCall',
     toolCallId: brief(update.toolCallId),
@@ -180,11 +244,22 @@ function merge(
       update.locations?.slice(0, maxItems).map(({ path, line }) => ({ path: brief(path), line: lineOf(line) })) ??
       earlier?.locations ??
       [],
-    output: text || raw ? truncate(text || raw) : (earlier?.output ?? null),
+    output: shown === before?.shown || shown === noOutput ? (earlier?.output ?? null) : lastCharacters(shown),
     diffs: diffs && diffs.length > 0 ? diffs : (earlier?.diffs ?? []),
   };
-  const isRaw = text === '' && (raw !== '' || before?.isRaw === true);
-  return { call, isRaw, text: contentText || printed || raw };
+  const isRaw = !contentText && !hasPrinted && (raw !== '' || before?.isRaw === true);
+  return { call, isRaw, shown, text: contentText || printed.start || raw };
+}
+
+// Agents repeat the output of a call that has ended, which is not retained any more.
+function shownAs(before: Call | undefined, text: string, room: number): ToolOutput {
+  const shown = outputOf(text, room);
+  const isRepeated =
+    before !== undefined &&
+    hasEnded(before.call) &&
+    before.shown.characters === shown.characters &&
+    before.call.output === lastCharacters(shown);
+  return isRepeated ? before.shown : shown;
 }
 
 /** The title of a call that the agent never named. Gemini CLI does this for a call that fails before it starts. */
@@ -204,12 +279,10 @@ function statusOf(
   return status === 'pending' ? (before ?? 'pending') : status;
 }
 
-// Strings are truncated before they are written as JSON, which would copy all of them.
 function rawTextOf(raw: unknown): string {
   if (raw == null) return '';
   if (typeof raw === 'string') return raw;
-  const cut = (_: string, value: unknown) => (typeof value === 'string' ? value.slice(0, maxOutputCharacters) : value);
-  const json = JSON.stringify(raw, cut, 2);
+  const json = JSON.stringify(raw, null, 2);
   return json === '{}' || json === '[]' ? '' : json;
 }
 

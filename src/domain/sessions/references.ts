@@ -3,6 +3,7 @@ import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { agentIssues } from '../identity/organizations/agents.ts';
 import { type IdKind, parseId } from '../ids.ts';
+import { notOfTool } from './attachments/attachments.ts';
 import { parseAttachmentReference } from './attachments/links.ts';
 
 /** The references that the input of a session may have. Ids in any form; attachments also by their URLs. */
@@ -27,7 +28,7 @@ const usable = {
   secret: `select s.id from secret s join organization o on o.id = s.organization_id
      where s.id = any($1::text[]) and s.organization_id = $2 and o.enterprise_id = $3`,
   attachment: `select a.id from attachment a join organization o on o.id = a.organization_id
-     where a.id = any($1::text[]) and a.organization_id = $2 and o.enterprise_id = $3`,
+     where a.id = any($1::text[]) and a.organization_id = $2 and o.enterprise_id = $3 and ${notOfTool}`,
 } as const satisfies Partial<Record<IdKind, string>>;
 
 /**

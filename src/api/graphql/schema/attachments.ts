@@ -15,7 +15,7 @@ const AttachmentList = listTypes(Attachment, 'Attachment');
 
 builder.node(Attachment, {
   description:
-    'A file that a user gave to a session or that an agent created. Upload files to the URL of `createAttachmentUpload`, or with REST (`POST /v3/organizations/{org_id}/attachments`). `attachmentIds` accepts the id or the URL that the upload returns.',
+    'A file that a user gave to a session or that an agent created, or the output of a tool call. Upload files to the URL of `createAttachmentUpload`, or with REST (`POST /v3/organizations/{org_id}/attachments`). `attachmentIds` accepts the id or the URL that the upload returns.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the attachment.' },
   fields: (t) => ({
     attachmentId: restIdField(t, 'attachment', 'REST id of the attachment, which begins with `attachment-`.'),
@@ -25,7 +25,10 @@ builder.node(Attachment, {
         'Media type of the file, for example `image/png`. Detected from the first bytes of the file, regardless of the type that the sender declared.',
     }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Size of the file in bytes.' }),
-    source: t.expose('source', { type: AttachmentSourceEnum, description: 'Origin of the file: a user or the agent.' }),
+    source: t.expose('source', {
+      type: AttachmentSourceEnum,
+      description: 'Origin of the file: a user, the agent or a tool.',
+    }),
     url: t.field({
       type: 'URI',
       description: 'Signed URL of the file. The URL requires no API key and expires after one hour.',
@@ -39,7 +42,7 @@ const AttachmentFilterInput = filterInput('Attachment', (t) => ({
   search: t.string({ description: 'Only files with a name that contains this text, regardless of case.' }),
   source: t.field({
     type: AttachmentSourceEnum,
-    description: 'Only files from this origin: uploaded by a user or created by the agent.',
+    description: 'Only files from this origin: uploaded by a user or created by the agent. No file for TOOL.',
   }),
   ...createdBounds(t),
 }));
@@ -48,7 +51,7 @@ const AttachmentOrderInput = orderInput('Attachment', 'Time when the attachment 
 
 addList(Session, 'attachments', {
   types: AttachmentList,
-  description: 'Files attached to the session.',
+  description: 'Files attached to the session. Without the output of tool calls, which `ToolCallEvent.outputFile` has.',
   needs: viewsSession,
   filter: AttachmentFilterInput,
   order: AttachmentOrderInput,

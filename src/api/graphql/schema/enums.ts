@@ -238,10 +238,11 @@ export const SecretTypeEnum = defineEnum<SecretType>(
 /** The uploader of a file. */
 export const AttachmentSourceEnum = defineEnum<AttachmentRecord['source']>(
   'AttachmentSource',
-  'The source of a file: a user or the agent.',
+  'The source of a file: a user, the agent or a tool.',
   {
     user: 'The file was uploaded for the agent.',
     agent: 'The file was created by the agent.',
+    tool: 'The file is the output of a tool call. It is the `outputFile` of the tool call, and in no list of attachments.',
   },
 );
 

@@ -1,8 +1,10 @@
 import { parseId } from '../../../domain/ids.ts';
 import { attachmentsNamedIn, maxAttachments } from '../../../domain/sessions/attachments/attach.ts';
+import type { AttachmentRecord } from '../../../domain/sessions/attachments/attachments.ts';
 import { builder } from '../builder.ts';
+import type { Loaders } from '../loaders.ts';
 import { Attachment } from './attachments.ts';
-import { SessionEvent, SessionMessage } from './events.ts';
+import { SessionEvent, SessionMessage, ToolCallEvent } from './events.ts';
 import { AttachmentEvent } from './reported-events.ts';
 import { Session } from './sessions.ts';
 
@@ -30,12 +32,24 @@ builder.objectField(AttachmentEvent, 'attachment', (t) =>
     type: Attachment,
     nullable: true,
     description: 'The attached file; null if it was deleted, or if the viewer may not use it.',
-    resolve: ({ data }, _args, { loaders }) => {
-      const id = typeof data?.attachmentId === 'string' ? parseId('attachment', data.attachmentId) : null;
-      return id === null ? null : loaders.attachments.load(id);
-    },
+    resolve: ({ data }, _args, { loaders }) => loadAttachment(data?.attachmentId, loaders),
   }),
 );
+
+builder.objectField(ToolCallEvent, 'outputFile', (t) =>
+  t.field({
+    type: Attachment,
+    nullable: true,
+    description:
+      'File with the whole output, if it has more than 16,000 characters. Maximum 10 MiB; the last line of a larger output says how much is missing. Null while the tool runs, and if the output is not stored.',
+    resolve: ({ data }, _args, { loaders }) => loadAttachment(data?.outputAttachmentId, loaders),
+  }),
+);
+
+function loadAttachment(id: unknown, loaders: Loaders): Promise<AttachmentRecord | null> | null {
+  const bare = typeof id === 'string' ? parseId('attachment', id) : null;
+  return bare === null ? null : loaders.attachments.load(bare);
+}
 
 builder.objectField(SessionMessage, 'attachments', (t) =>
   t.field({
@@ -49,7 +63,9 @@ builder.objectField(SessionMessage, 'attachments', (t) =>
         ...ids.map((id) => loaders.attachments.load(id)),
       ]);
       // A text may contain any id; files of other organizations do not belong to this message.
-      return found.filter((file) => file !== null && file.organizationId === session?.organizationId) as never;
+      return found.filter(
+        (file) => file !== null && file.source !== 'tool' && file.organizationId === session?.organizationId,
+      ) as never;
     },
   }),
 );

@@ -234,7 +234,8 @@ const ToolDiff = builder.objectRef<{ path: string; oldText: string | null; newTe
   }),
 });
 
-eventType(
+/** ToolCallEvent; the file on relations of events adds its `outputFile` field. */
+export const ToolCallEvent = eventType(
   'ToolCallEvent',
   'A log entry with the state of a tool call. All entries of a call have its `toolCallId`, and the latest entry has the current state.',
   (t) => ({
@@ -267,8 +268,15 @@ eventType(
     }),
     output: t.string({
       nullable: true,
-      description: 'Output of the tool call, cut after 16,000 characters; null if there is none.',
+      description:
+        'Output of the tool call; null if there is none. Of a longer output the last 16,000 characters, after a line that says so.',
       resolve: (entry) => textOf(dataOf(entry).output),
+    }),
+    outputBytes: t.float({
+      nullable: true,
+      description:
+        'Size of the whole output in bytes of UTF-8, an integer; null while the tool runs, and if there is no output. If the whole output is not stored, its size before secrets were masked.',
+      resolve: (entry) => numberOf(dataOf(entry).outputBytes),
     }),
     draftId: draftIdField(t),
     locations: t.field({

@@ -1,9 +1,11 @@
-import type { AgentUpdate, QuestionOption } from '../../../agents/agent.ts';
+import type { AgentUpdate, LongOutput, QuestionOption } from '../../../agents/agent.ts';
+import type { Store, Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
 import { maxTitleLength } from '../../input.ts';
 import { appendEntries, type NewEntry } from '../../sessions/log.ts';
 import type { DraftSender } from '../drafts/draft-sender.ts';
+import type { OutputFields, OutputRecorder } from '../tool-output/output-recorder.ts';
 import type { ClaimedRun } from './claims.ts';
 import { type Mask, maskDeep } from './masking.ts';
 import { type QuestionEntries, recordQuestion } from './questions.ts';
@@ -69,11 +71,26 @@ function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
 }
 
+type ToolCallUpdate = Extract<AgentUpdate, { type: 'toolCall' }>;
+
+/** Separates the long output of a tool call, which is masked and stored apart. */
+function withoutLong(whole: AgentUpdate): { readonly raw: AgentUpdate; readonly long: LongOutput | null } {
+  if (whole.type !== 'toolCall' || whole.long === undefined) return { raw: whole, long: null };
+  const { long, ...raw } = whole;
+  return { raw, long };
+}
+
+function sizeOf({ status, output }: ToolCallUpdate): OutputFields {
+  const hasEnded = status === 'completed' || status === 'failed';
+  return hasEnded && output !== null ? { outputBytes: Buffer.byteLength(output) } : {};
+}
+
 /** Options of {@link createRecorder}. */
 export interface RecorderOptions {
   readonly organizationId: string;
   readonly mask: Mask;
   readonly drafts: DraftSender;
+  readonly outputs: OutputRecorder;
   readonly onQuestion: () => void;
 }
 
@@ -84,7 +101,7 @@ export interface RecorderOptions {
 export function createRecorder(
   context: Context,
   run: ClaimedRun,
-  { organizationId, mask, drafts, onQuestion }: RecorderOptions,
+  { organizationId, mask, drafts, outputs, onQuestion }: RecorderOptions,
 ): Recorder {
   let question: OpenQuestion | null = null;
   let lastQuestion: OpenQuestion | null = null;
@@ -111,7 +128,8 @@ export function createRecorder(
   };
 
   return {
-    async record(raw) {
+    async record(whole) {
+      const { raw, long } = withoutLong(whole);
       const update = completeDraft(raw, maskUpdate(raw, mask), drafts);
       if (update.type === 'title') {
         await recordTitle(context, run, update.title.slice(0, maxTitleLength));
@@ -123,7 +141,13 @@ export function createRecorder(
       if (update.type === 'message') lastMessage = (update.isMore ? (lastMessage ?? '') : '') + update.text;
       const logged = loggedAs(update);
       const entry = (entryOf[logged.type] as (update: Loggable) => NewEntry)(logged);
-      await appendEntries(context.store, run.sessionId, run.generation, [entry], context.now());
+      const append = async (writer: Store | Transaction, fields: OutputFields = {}) => {
+        const data = { ...entry.data, ...fields };
+        const complete = Object.keys(data).length === 0 ? entry : { ...entry, data };
+        await appendEntries(writer, run.sessionId, run.generation, [complete], context.now());
+      };
+      if (long !== null) await outputs.record(long, append);
+      else await append(context.store, logged.type === 'toolCall' ? sizeOf(logged) : {});
       context.notifier.notify(`session:${run.sessionId}`);
       if (logged.type === 'message') context.notifier.notify(`organization:${organizationId}`);
     },

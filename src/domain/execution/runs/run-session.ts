@@ -15,6 +15,7 @@ import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { validateUsage } from '../metering/validate-usage.ts';
 import { clearSecretFiles } from '../prompts/session-files.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
+import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { failureOf } from './failures.ts';
@@ -166,19 +167,23 @@ class SessionRun {
     const safeLength = createSafeLength(plan.secretValues, findSpans);
     const { mcp, askTool } = profile;
     const reports = await createReports(context, run, { organizationId, totpKeys, sandbox }, { mask, mcp, askTool });
-    // Built for the first draft that somebody watches.
+    // Built for the first draft that somebody watches, or the first output that is stored as a file.
     let mayBeInside: HeadCheck | null = null;
+    const createStream = () => {
+      mayBeInside ??= createHeadCheck(plan.secretValues);
+      return createStreamMask({ findSpans, safeLength, mayBeInside });
+    };
+    const { sessionId } = run;
     const drafts = createDraftSender({
       broadcaster: context.broadcaster,
       watched: this.#options.watched,
-      sessionId: run.sessionId,
+      sessionId,
       generation: run.generation,
       mask,
-      createStream() {
-        mayBeInside ??= createHeadCheck(plan.secretValues);
-        return createStreamMask({ findSpans, safeLength, mayBeInside });
-      },
+      createStream,
     });
+    const isStopping = () => this.#leasedRun.isOver || this.#commands.isStopped();
+    const outputs = createOutputRecorder(context, { organizationId, sessionId, mask, createStream, isStopping });
     const poll = () => this.#commands.poll();
     const onReached = (reached: LimitReached) => {
       this.#halting = this.#halt(reached).catch((error: unknown) => this.#leasedRun.lose(error));
@@ -191,7 +196,7 @@ class SessionRun {
       mask,
       safeLength,
       drafts,
-      recorder: createRecorder(context, run, { organizationId, mask, drafts, onQuestion: poll }),
+      recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
       options: createOptionControl(this.#leasedRun, { organizationId, profile, mask }),

@@ -2,7 +2,7 @@ import { refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
-import { type AttachmentRecord, attachmentColumns } from './attachments.ts';
+import { type AttachmentRecord, attachmentColumns, notOfTool } from './attachments.ts';
 import { attachmentLink, attachmentPath, parseAttachmentReference } from './links.ts';
 
 /** Maximum number of attachments of one message; further references in its text are only text. */
@@ -40,7 +40,8 @@ export async function attach(
   const ids = [...new Set([...named, ...wanted.filter((id) => id !== null)])].sort();
   if (ids.length === 0 && references.length === 0) return message.text;
   const rows = await tx.query<AttachmentRecord>(
-    `select ${attachmentColumns} from attachment a where a.id = any($1::text[]) and a.organization_id = $2 order by a.id for update`,
+    `select ${attachmentColumns} from attachment a
+      where a.id = any($1::text[]) and a.organization_id = $2 and ${notOfTool} order by a.id for update`,
     [ids, session.organizationId],
   );
   const found = new Map(rows.map((row) => [row.id, row]));
@@ -95,7 +96,7 @@ export async function withAgentLinks<T extends { readonly body: string }>(
   if (ids.length === 0) return [...messages];
   const rows = await context.store.query<AttachmentRecord>(
     `select ${attachmentColumns} from attachment a join session s on s.organization_id = a.organization_id
-      where s.id = $1 and a.id = any($2::text[])`,
+      where s.id = $1 and a.id = any($2::text[]) and ${notOfTool}`,
     [sessionId, ids],
   );
   const found = new Map(rows.map((row) => [row.id, row]));

@@ -1,5 +1,5 @@
 import { permissionFor } from '../../../auth/permissions.ts';
-import { requireAnyPermission, requirePermission } from '../../../auth/viewer.ts';
+import { hasPermission, requireAnyPermission, requirePermission } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { findInOrganizations } from '../../find-by-ids.ts';
@@ -10,7 +10,7 @@ import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import { getSession } from '../find-session.ts';
 
-/** A file from a user or from an agent. */
+/** A file from a user or from an agent, or the output of a tool. */
 export interface AttachmentRecord {
   readonly id: string;
   readonly organizationId: string;
@@ -21,7 +21,8 @@ export interface AttachmentRecord {
   /** Detected from its first bytes, not taken from the sender. */
   readonly contentType: string;
   readonly sizeBytes: number;
-  readonly source: 'user' | 'agent';
+  /** A file of a tool is in no list of attachments: the log refers to it. */
+  readonly source: 'user' | 'agent' | 'tool';
   readonly createdAt: Date;
 }
 
@@ -30,18 +31,20 @@ export const attachmentColumns = `a.id, a.organization_id as "organizationId", a
   a.content_type as "contentType", a.size_bytes as "sizeBytes", a.source, a.created_at as "createdAt"`;
 
 /**
- * Returns the attachments of these unprefixed ids that the viewer may use, in the ids' order; null for each other id.
+ * Returns the attachments of these unprefixed ids that the viewer may use, in the ids' order; null for each other id. A file of a
+ * tool requires the permission to view sessions, as the log does.
  */
-export function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
+export async function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
+  const { viewAttachment, viewSession } = permissionFor;
   const table = { table: 'attachment', row: 'a', columns: attachmentColumns };
-  return findInOrganizations<AttachmentRecord>(
-    context,
-    table,
-    ids,
-    permissionFor.viewAttachment,
-    permissionFor.viewSession,
+  const found = await findInOrganizations<AttachmentRecord>(context, table, ids, viewAttachment, viewSession);
+  return found.map((each) =>
+    each?.source === 'tool' && !hasPermission(context.viewer, viewSession, each.organizationId) ? null : each,
   );
 }
+
+/** The condition that an `attachment` aliased `a` is a user's or an agent's. */
+export const notOfTool = `a.source <> 'tool'`;
 
 /** Identifies an attachment: its id in any form, its name as in its URL, and the organization of the path, if any. */
 export interface AttachmentRef {
@@ -69,7 +72,7 @@ export async function getAttachment(context: Context, ref: AttachmentRef): Promi
   return attachment;
 }
 
-/** Lists the attachments of a session, oldest first. Throws NOT_FOUND, and the errors of {@link pageWindow}. */
+/** Lists the attachments of a session without the files of tools, oldest first. Throws NOT_FOUND, and the errors of {@link pageWindow}. */
 export async function listSessionAttachments(
   context: Context,
   session: { readonly sessionId: string; readonly organizationId?: string | undefined },
@@ -84,7 +87,7 @@ export async function listSessionAttachments(
     limits,
     (value) => `$${values.push(value)}`,
   );
-  const where = ['a.session_id = $1', ...list.beyond];
+  const where = ['a.session_id = $1', notOfTool, ...list.beyond];
   const rows = await context.store.query<AttachmentRecord>(
     `select ${attachmentColumns} from attachment a where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,
@@ -98,7 +101,7 @@ export interface AttachmentFilter extends Omit<ListFilter, 'createdBy'> {
 }
 
 /**
- * Returns the attachments of a session as a nested list, oldest first unless the input has another order. Throws
+ * Returns the attachments of a session without the files of tools as a nested list, oldest first unless the input has another order. Throws
  * FORBIDDEN without the permission to view the session; INVALID_INPUT.
  */
 export function attachmentsOf(
@@ -120,6 +123,7 @@ export function attachmentsOf(
     owners: sessionOwners(viewer.enterpriseId),
     where: (bind) => [
       'a.session_id = owner.id',
+      notOfTool,
       ...(filter.source === undefined ? [] : [`a.source = ${bind(filter.source)}`]),
       ...listFilterConditions('a', filter, ['name'], bind),
     ],

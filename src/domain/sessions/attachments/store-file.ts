@@ -11,6 +11,8 @@ import { cleanFileName } from './names.ts';
 export interface IncomingFile extends Pick<AttachmentRecord, 'organizationId' | 'sessionId' | 'source'> {
   /** Any name: it is sanitized. */
   readonly name: string;
+  /** The type of a file that the service writes; if omitted: it is detected. */
+  readonly contentType?: string;
   /** Read to its end, or destroyed. */
   readonly content: Readable;
 }
@@ -40,7 +42,7 @@ export async function storeFile(
       organizationId,
       sessionId,
       name: cleanFileName(file.name),
-      contentType: await sniffContentType(received.head),
+      contentType: file.contentType ?? (await sniffContentType(received.head)),
       sizeBytes: received.sizeBytes,
       source,
       createdAt: context.now(),

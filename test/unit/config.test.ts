@@ -113,7 +113,7 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
-    [{ MAX_TOOL_OUTPUT_MB: '-1' }, 'MAX_TOOL_OUTPUT_MB must be at least 0 (none).'],
+    [{ MAX_TOOL_OUTPUT_MB: '-1' }, 'MAX_TOOL_OUTPUT_MB must be 0 (none) or more.'],
   ])('refuses %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);
   });

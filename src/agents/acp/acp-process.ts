@@ -31,6 +31,7 @@ import { stopReasonOf } from './stop-reason.ts';
 import { oneLine } from './text-limits.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
+import { weightOf } from './tool-output.ts';
 import { createUpdateAssembler, hasUsage, readUsage, type UpdateAssembler } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -58,8 +59,6 @@ const historyQuietMs = 400;
 const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
-/** The number of characters of a long output that count as one of these updates. */
-const charactersOfUpdate = 262_144;
 
 /** One agent process that speaks ACP version 1. */
 export class AcpProcess implements AgentProcess {
@@ -391,11 +390,6 @@ export class AcpProcess implements AgentProcess {
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, timeoutFactor: this.#assembler.isToolRunning() ? 3 : 1 };
   }
-}
-
-function weightOf(update: AgentUpdate): number {
-  const characters = update.type === 'toolCall' ? (update.long?.start.length ?? 0) : 0;
-  return 1 + Math.floor(characters / charactersOfUpdate);
 }
 
 // Tool calls and usage count regardless of an open question.

@@ -1,4 +1,4 @@
-import type { LongOutput } from '../agent.ts';
+import type { AgentUpdate, LongOutput } from '../agent.ts';
 import { maxOutputCharacters, storable } from './text-limits.ts';
 
 /** The maximum number of characters that are retained from the start of an output: a file of 10 MiB has no more. */
@@ -7,6 +7,9 @@ const maxStartCharacters = 10 * 1_048_576;
 export const maxRetainedCharacters = 12 * 1_048_576;
 /** The number of characters that are retained from the end: those of an entry, and a secret that begins before them. */
 const maxEndCharacters = maxOutputCharacters + 4_000;
+
+/** The number of characters of a long output that count as one update while they wait to be written. */
+const charactersOfUpdate = 262_144;
 
 /** The output of a tool call, as far as it is retained. */
 export interface ToolOutput {
@@ -82,6 +85,12 @@ export function toLongOutput(output: ToolOutput, isComplete: boolean): LongOutpu
   const { key, start, characters } = output;
   const end = endOf(output);
   return { key, start: isComplete ? start : '', end, characters, bytes: isComplete ? bytesOf(output) : 0, isComplete };
+}
+
+/** Returns the number of updates as which one counts while it waits to be written: more than one with a long output. */
+export function weightOf(update: AgentUpdate): number {
+  const characters = update.type === 'toolCall' ? (update.long?.start.length ?? 0) : 0;
+  return 1 + Math.floor(characters / charactersOfUpdate);
 }
 
 function hasAll({ start, characters }: ToolOutput): boolean {

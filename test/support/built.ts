@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { programs as ownPrograms, programsDir } from './programs.ts';
+import { builtProgram, programInputs, programs as ownPrograms } from './programs.ts';
 
 const cache = 'node_modules/.cache/switchyard';
 /** Longer than any build: a lock of this age belongs to a process that has ended. */
@@ -19,7 +19,7 @@ interface BuiltPart {
 /** The service as `npm start` runs it: it starts twice as fast as from its sources. */
 const service: BuiltPart = {
   name: 'service',
-  isStale: async () => isOlder('dist/service.inputs', await listedInputs('service')),
+  isStale: async () => isOlder('dist/service.inputs', await listedInputs('dist/service.inputs')),
   async compile() {
     await bundle('service');
     if (!(await isOlder('dist/embedded', await templateInputs()))) return;
@@ -35,9 +35,10 @@ const service: BuiltPart = {
 const programs: BuiltPart = {
   name: 'programs',
   async isStale() {
-    const sources = ownPrograms.map((name) => `test/support/${name}.ts`);
-    const isOwnStale = () => isOlder(join(programsDir, `${ownPrograms[0]}.mjs`), sources);
-    return (await isOlder('dist/programs.inputs', await listedInputs('programs'))) || (await isOwnStale());
+    if (await isOlder('dist/programs.inputs', await listedInputs('dist/programs.inputs'))) return true;
+    // A program that was added since has no build.
+    const outputs = await Promise.all(ownPrograms.map((name) => modifiedAt(builtProgram(name), 0)));
+    return outputs.includes(0) || isOlder(programInputs, await listedInputs(programInputs));
   },
   async compile() {
     const { buildPrograms } = await import('./build-programs.ts');
@@ -90,9 +91,9 @@ async function make(part: BuiltPart): Promise<void> {
   }
 }
 
-/** The sources that a build read, see rolldown.config.mjs; null if there is no build. */
-async function listedInputs(name: string): Promise<string[] | null> {
-  const text = await readFile(`dist/${name}.inputs`, 'utf8').catch(() => null);
+/** The sources that a build read, from the list that it wrote; null if there is no build. */
+async function listedInputs(list: string): Promise<string[] | null> {
+  const text = await readFile(list, 'utf8').catch(() => null);
   return text === null ? null : text.split('\n');
 }
 

@@ -3,6 +3,9 @@ import { join, resolve } from 'node:path';
 /** The directory to which build-programs.ts builds the tests' own programs. */
 export const programsDir = resolve('node_modules/.cache/switchyard/programs');
 
+/** The list of the sources that their build read, one on each line. */
+export const programInputs = join(programsDir, 'inputs');
+
 /** The tests' own programs, by the names of their sources in this folder. */
 export const programs = ['scripted-agent', 'option-agent', 'probe-agent', 'moved-clock', 'remote-machine'] as const;
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { builtProgram, programInputs, programs as ownPrograms } from './programs.ts';
+import { builtProgram, programs as ownPrograms, programInputs } from './programs.ts';
 
 const cache = 'node_modules/.cache/switchyard';
 /** Longer than any build: a lock of this age belongs to a process that has ended. */

@@ -51,8 +51,8 @@ export interface AgentProfile {
   readonly steer: 'wait' | 'cancel';
   /** ACP session configuration options by id (`model`, …). An option that the agent does not offer is an error. */
   readonly config: Readonly<Record<string, string | boolean>>;
-  /** The ids of the options that users cannot choose for their sessions. The agent may not offer all of them. */
-  readonly lockedOptions: readonly string[];
+  /** The ids of the options that users cannot choose for their sessions; null: see `isLocked` of options/locks.ts. */
+  readonly lockedOptions: readonly string[] | null;
   /** Null: the default of this process. */
   readonly sandbox: SandboxSettings | null;
   readonly provider: ProviderSettings | null;

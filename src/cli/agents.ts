@@ -4,6 +4,7 @@ import { createAgents } from '../agents/acp/agents.ts';
 import type { AgentProfile } from '../agents/agent.ts';
 import { checkAgent } from '../agents/check/check-agent.ts';
 import { printReport } from '../agents/check/print-report.ts';
+import { isLocked } from '../agents/options/locks.ts';
 import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
 import { type AgentProfiles, loadProfiles, readyProfile } from '../agents/profiles.ts';
@@ -28,7 +29,8 @@ async function list(config: Config, { profiles, defaultId }: AgentProfiles): Pro
   for (const profile of profiles.values()) {
     const found = await locateProgram(profile, config.agentBaseEnv.PATH ?? '');
     const location = found ?? `not found: ${programOf(profile)}`;
-    const locks = profile.lockedOptions.length === 0 ? '' : ` (locked options: ${profile.lockedOptions.join(', ')})`;
+    const lockedOptions = profile.lockedOptions ?? (isLocked(profile, { id: 'mode' }) ? ['mode'] : []);
+    const locks = lockedOptions.length === 0 ? '' : ` (locked options: ${lockedOptions.join(', ')})`;
     process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}${locks}\n`);
   }
   const others = readyIds.filter((id) => !profiles.has(id));

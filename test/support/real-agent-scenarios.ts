@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from './app.ts';
 import { type FakeLlm, type LlmCall, startFakeLlm } from './fake-llm/fake-llm.ts';
+import { runMutation } from './people.ts';
 import { processesOf, type RealAgent, writeRealProfiles } from './real-agents.ts';
 import { whyNoSandbox } from './sandbox.ts';
 import { readEvents, waitForSession, waitUntilEnded } from './session-waits.ts';
@@ -169,6 +170,7 @@ export function describeRealAgent(agent: RealAgent): void {
       ]);
       expect(fileOf(id, 'token.txt')).toBe(value);
       expect(JSON.stringify(await readTools(test, id))).not.toContain(value);
+      await chooseMode(test, id);
     });
 
     it('shows its model the tool by which it asks the user', { timeout: patienceMs }, async () => {
@@ -243,4 +245,19 @@ function waitForFile(folder: string, name: string): Promise<void> {
     }
     check();
   });
+}
+
+/** Chooses another mode of an idle agent, and waits until the agent has accepted it. */
+async function chooseMode(test: TestApp, sessionId: string): Promise<void> {
+  const read = async (selection: string) =>
+    (await graphql(test, test.adminToken, `query($id: ID!) { session(id: $id) { ${selection} } }`, { id: sessionId }))
+      .data.session;
+  const offered = 'agentProfile { options { optionId category currentValue values { value } } }';
+  const { options } = (await read(offered)).agentProfile;
+  const { optionId, currentValue, values } = options.find(({ category }: { category: string }) => category === 'mode');
+  const { value } = values.find((each: { value: string }) => each.value !== currentValue);
+  const input = { sessionId, options: [{ optionId, value }] };
+  expect((await runMutation(test, 'setSessionOptions', 'session { status }', input)).userErrors).toEqual([]);
+  const chosen = 'options { optionId value isPending }';
+  await expect.poll(async () => (await read(chosen)).options).toContainEqual({ optionId, value, isPending: false });
 }

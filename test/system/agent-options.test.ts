@@ -43,6 +43,7 @@ beforeAll(async () => {
     {},
     { id: 'offering', command: offering, ...shared },
     { id: 'unseen', command: offering, ...shared },
+    { id: 'asking', command: offering, ...shared, locked_options: null, permission: 'ask' },
   );
   test = await startApp({ roles: ['api', 'worker'], agentsConfig });
 });
@@ -220,6 +221,8 @@ it('refuses what the agent is known not to offer, and locked options', async () 
   // Locked, whether or not the agent was observed.
   expect(await pathOf({ locked: 'high' })).toEqual(['INVALID_INPUT options 0 optionId']);
   expect(await pathOf({ anything: 'x' }, 'unseen')).toEqual([]);
+  // An agent has modes in which it asks for no permission.
+  expect(await pathOf({ model: 'large', mode: 'yolo' }, 'asking')).toEqual(['INVALID_INPUT options 1 optionId']);
   const id = await createSession(test, { agent: 'offering', prompt: 'values' }, token);
   await waitUntilEnded(test, id);
   await expect.poll(() => readOffer('offering', token)).not.toBeNull();

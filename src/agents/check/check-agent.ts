@@ -92,11 +92,11 @@ async function check(
     failure,
     warnings: [
       ...unchosenModels([profile]),
-      ...(readyMs === null ? [] : unknownLocks(offer, profile.lockedOptions)),
+      ...(readyMs === null ? [] : unknownLocks(offer, profile)),
       ...missingTools(toolCheck),
     ],
     ...self,
-    options: describeOptions(offer, profile.lockedOptions),
+    options: describeOptions(offer, profile),
     readyMs,
     mcp,
     tools: toolCheck,

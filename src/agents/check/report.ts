@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { AgentExchange } from '../agent.ts';
+import type { AgentExchange, AgentProfile } from '../agent.ts';
 import type { AgentOffer } from '../options/agent-option.ts';
+import { isLocked } from '../options/locks.ts';
 import type { ToolCheck } from './tool-check.ts';
 
 /** The result of checking one optional feature of an agent. */
@@ -43,18 +44,18 @@ export interface CheckedOption {
 }
 
 /** Describes the options of an offer, with the locks of a profile. */
-export function describeOptions({ options }: AgentOffer, lockedOptions: readonly string[]): CheckedOption[] {
-  return options.map(({ id, currentValue, values }) => ({
-    id,
-    value: currentValue,
-    choices: values.map(({ value }) => value),
-    isLocked: lockedOptions.includes(id),
+export function describeOptions({ options }: AgentOffer, profile: AgentProfile): CheckedOption[] {
+  return options.map((option) => ({
+    id: option.id,
+    value: option.currentValue,
+    choices: option.values.map(({ value }) => value),
+    isLocked: isLocked(profile, option),
   }));
 }
 
 /** A sentence for each option that a profile locks and the agent does not offer. */
-export function unknownLocks({ options, hasMoreOptions }: AgentOffer, lockedOptions: readonly string[]): string[] {
-  if (hasMoreOptions) return [];
+export function unknownLocks({ options, hasMoreOptions }: AgentOffer, { lockedOptions }: AgentProfile): string[] {
+  if (hasMoreOptions || lockedOptions === null) return [];
   return lockedOptions
     .filter((locked) => !options.some(({ id }) => id === locked))
     .map((id) => `Its "locked_options" name ${JSON.stringify(id)}, which the agent does not offer.`);

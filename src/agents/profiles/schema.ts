@@ -32,7 +32,8 @@ export const profileSchema = z
       .array(z.string().min(1).max(offerLimits.id))
       .max(offerLimits.options)
       .refine((ids) => new Set(ids).size === ids.length, 'must name each option once')
-      .default([]),
+      .nullable()
+      .default(null),
     permission: z.enum(['auto', 'ask', 'deny']).default('auto'),
     mcp: z.boolean().default(true),
     'ask_tool': z.enum(['ask_user', 'ask_the_user']).default('ask_user'),

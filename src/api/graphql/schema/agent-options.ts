@@ -1,4 +1,8 @@
-import { type AgentOption, type AgentOptionValue, findOffers } from '../../../domain/sessions/options/observations.ts';
+import {
+  type AgentOptionValue,
+  findOffers,
+  type ObservedOption,
+} from '../../../domain/sessions/options/observations.ts';
 import { type SessionOption, toSessionOptions } from '../../../domain/sessions/options/stored-options.ts';
 import { builder } from '../builder.ts';
 import { Agent } from './agents.ts';
@@ -16,9 +20,7 @@ const AgentOptionValueType = builder.objectRef<AgentOptionValue>('AgentOptionVal
   }),
 });
 
-type OfferedOption = AgentOption & { readonly isLocked: boolean };
-
-const AgentOptionType = builder.objectRef<OfferedOption>('AgentOption').implement({
+const AgentOptionType = builder.objectRef<ObservedOption>('AgentOption').implement({
   description:
     'Setting of an agent that users may choose for their sessions, such as the model, the mode or the level of effort. The agent itself defines the names and values.',
   fields: (t) => ({
@@ -66,10 +68,8 @@ builder.objectField(Agent, 'options', (t) =>
           'Global ID or REST id of the organization in which the agent started. Defaults to all organizations in which the viewer may start sessions.',
       }),
     },
-    resolve: async ({ id, lockedOptions }, { organizationId }, { loaders }) => {
-      const offer = await loaders.ofKeys(findOffers).load({ agent: id, organizationId: organizationId ?? null });
-      return offer?.options.map((option) => ({ ...option, isLocked: lockedOptions.includes(option.id) }));
-    },
+    resolve: ({ id }, { organizationId }, { loaders }) =>
+      loaders.ofKeys(findOffers).load({ agent: id, organizationId: organizationId ?? null }),
   }),
 );
 

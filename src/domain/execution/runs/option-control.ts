@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { oneLine } from '../../../agents/acp/text-limits.ts';
 import { AgentCrash, type AgentProcess, type AgentProfile } from '../../../agents/agent.ts';
 import { type AgentOffer, emptyOffer } from '../../../agents/options/agent-option.ts';
+import { isLockedId } from '../../../agents/options/locks.ts';
 import { lockSession, notifySession } from '../../sessions/change-session.ts';
 import { appendEntries, type NewEntry } from '../../sessions/log.ts';
 import { recordObservation } from '../../sessions/options/observations.ts';
@@ -95,7 +96,7 @@ export function createOptionControl(
 
   /** Returns the reason why the agent does not have a value now, as a sentence; null: it has it. */
   const set = async (current: AgentProcess, { optionId, value }: OptionChoice): Promise<string | null> => {
-    if (profile.lockedOptions.includes(optionId)) return 'The configuration of the agent locks it.';
+    if (isLockedId(profile, optionId, current.offer())) return 'The configuration of the agent locks it.';
     const offered = current.offer().options.find(({ id }) => id === optionId);
     if (offered?.currentValue === value) return null;
     try {

@@ -1,4 +1,3 @@
-import type { AgentProfile } from '../../../agents/agent.ts';
 import { DomainError, type Issue } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import type { OrganizationRecord } from './use-organization.ts';
@@ -10,8 +9,6 @@ export interface AgentRecord {
   readonly name: string;
   /** True for the agent of sessions if neither they nor their organization name one. */
   readonly isDefault: boolean;
-  /** The ids of the options that users cannot choose. */
-  readonly lockedOptions: readonly string[];
 }
 
 /** Lists the agents that sessions may use, in the order of the configuration; the same for every viewer. */
@@ -25,10 +22,11 @@ export function findAgent({ agentProfiles, defaultAgent }: Context, id: string |
   return profile ? toRecord(profile, defaultAgent) : null;
 }
 
-const toRecord = (
-  { id, name, lockedOptions }: Pick<AgentProfile, 'id' | 'name' | 'lockedOptions'>,
-  defaultAgent: string,
-): AgentRecord => ({ id, name, isDefault: id === defaultAgent, lockedOptions });
+const toRecord = ({ id, name }: { readonly id: string; readonly name: string }, defaultAgent: string): AgentRecord => ({
+  id,
+  name,
+  isDefault: id === defaultAgent,
+});
 
 /** Returns the issue of an unknown agent in an input, at that path; none if the input omits the agent. */
 export function agentIssues({ agentProfiles }: Context, name: string, agent: string | null | undefined): Issue[] {

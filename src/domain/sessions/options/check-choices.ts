@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AgentOffer, offerLimits, refusalOf } from '../../../agents/options/agent-option.ts';
+import { isLockedId } from '../../../agents/options/locks.ts';
 import { type Issue, invalidInput } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
@@ -44,11 +45,11 @@ export async function checkChoices(
   { organizationId, agent, before }: ChoosingSession,
   choices: readonly OptionChoice[],
 ): Promise<void> {
-  const locked = agentProfiles.get(agent)?.lockedOptions ?? [];
-  const [offer] = await readOffers(tx, [agent], { enterpriseId: '', all: false, ids: [organizationId] });
+  const profile = agentProfiles.get(agent);
+  const [offer = null] = await readOffers(tx, [agent], { enterpriseId: '', all: false, ids: [organizationId] });
   const issues = choices.flatMap(({ optionId, value }, n): Issue[] => {
     const path = ['options', String(n)];
-    if (locked.includes(optionId)) {
+    if (profile && isLockedId(profile, optionId, offer)) {
       const message = `The configuration of the agent ${JSON.stringify(agent)} locks the option ${JSON.stringify(optionId)}.`;
       return [{ path: [...path, 'optionId'], message }];
     }

@@ -1,11 +1,18 @@
-import type { AgentOffer } from '../../../agents/options/agent-option.ts';
+import type { AgentOffer, AgentOption } from '../../../agents/options/agent-option.ts';
+import { isLocked } from '../../../agents/options/locks.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { organizationsWith } from '../../../auth/viewer.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context, Services } from '../../context.ts';
 import { useOrganization } from '../../identity/organizations/use-organization.ts';
 
-export type { AgentOption, AgentOptionValue } from '../../../agents/options/agent-option.ts';
+export type { AgentOptionValue } from '../../../agents/options/agent-option.ts';
+
+/** An option that an agent offered. */
+export interface ObservedOption extends AgentOption {
+  /** True if users cannot choose it. */
+  readonly isLocked: boolean;
+}
 
 /** The start or the check at which an agent's offer was observed. */
 export interface Observation {
@@ -95,18 +102,24 @@ export interface OfferKey {
 }
 
 /**
- * Returns the newest offers of agents that the viewer may see, in the keys' order. Offers are those of an organization:
- * its secrets and files may be in them. Throws the errors of `useOrganization`.
+ * Returns the options of the newest offers that the viewer may see, in the keys' order. Offers are those of an
+ * organization: its secrets and files may be in them. Throws the errors of `useOrganization`.
  */
-export async function findOffers(context: Context, keys: readonly OfferKey[]): Promise<(AgentOffer | null)[]> {
-  const found = new Map<OfferKey, AgentOffer | null>();
+export async function findOffers(context: Context, keys: readonly OfferKey[]): Promise<(ObservedOption[] | null)[]> {
+  const found = new Map<OfferKey, ObservedOption[] | null>();
   for (const organizationId of new Set(keys.map((key) => key.organizationId))) {
     const ofOrganization = keys.filter((key) => key.organizationId === organizationId);
     const agents = ofOrganization.map(({ agent }) => agent);
     const offers = await readOffers(context.store, agents, await scopeOf(context, organizationId));
-    for (const [n, key] of ofOrganization.entries()) found.set(key, offers[n] ?? null);
+    for (const [n, key] of ofOrganization.entries()) found.set(key, withLocks(context, key.agent, offers[n] ?? null));
   }
   return keys.map((key) => found.get(key) ?? null);
+}
+
+function withLocks({ agentProfiles }: Context, agent: string, offer: AgentOffer | null): ObservedOption[] | null {
+  const profile = agentProfiles.get(agent);
+  if (!offer || !profile) return null;
+  return offer.options.map((option) => ({ ...option, isLocked: isLocked(profile, option) }));
 }
 
 async function scopeOf(context: Context, organizationId: string | null): Promise<Scope> {

@@ -29,8 +29,8 @@ const everywhere = {
 };
 
 /**
- * Loading the service costs more than most files' tests. Files that keep nothing behind load it once for a process; those on
- * PGlite have a process each, so that the database's memory goes with it.
+ * Loading the service costs more than most files' tests, so a process loads it once for all its files. Only if all files run on
+ * PGlite, each has its own process, so that the database's memory goes with it.
  */
 const sharing = { isolate: false };
 
@@ -70,7 +70,7 @@ if (!havePostgres) {
 }
 
 const isShort = havePostgres && !process.env.TEST_EVERYWHERE;
-const onPglite = { ...onStore, name: 'pglite', ...(isShort ? { include: onBoth } : {}) };
+const onPglite = { ...onStore, name: 'pglite', ...(isShort ? { ...sharing, include: onBoth } : {}) };
 
 // Vite would take graphql's "module" build, while the libraries, which Node loads itself, take its "main": two copies,
 // whose errors and schemas do not know each other.

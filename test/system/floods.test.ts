@@ -5,14 +5,15 @@ import { readCalls, readSession, sendMessage } from '../support/reports.ts';
 import { readEvents, readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
+const megabyte = 1_048_576;
 let test: TestApp;
 beforeAll(async () => {
   const agentsConfig = await writeProfiles({ memory_mb: 100, warm_ttl_ms: 60_000, sandbox: { driver: 'none' } });
-  test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4 });
+  const settings = { agentsConfig, maxConcurrentSessions: 4, maxToolOutputBytes: 50 * megabyte };
+  test = await startApp({ roles: ['api', 'worker'], ...settings });
 });
 afterAll(() => test.close());
 
-const megabyte = 1_048_576;
 /** The latency of a session beside one that floods, and the maximum additional memory of the process. */
 async function beside(flood: string, isFlooding: (id: string) => Promise<boolean>) {
   const quiet = await createSession(test, { prompt: 'say first' });

@@ -1,12 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Pace } from '../../../agents/acp/pace.ts';
 import type { LongOutput } from '../../../agents/agent.ts';
+import { within } from '../../../common/within.ts';
 import type { StreamMask } from '../drafts/stream-mask.ts';
 
 /** The number of characters that are masked at once; in between, other work of this process continues. */
 const stepCharacters = 16_384;
 /** The number of characters in which a part that can be masked must end; the file has no more of an output with a longer one. */
 const maxOpenCharacters = 1_048_576;
+/** The interval at which a pause checks whether the run ends. */
+const stopCheckMs = 50;
 /** The space in a file for its last line. */
 const lastLineBytes = 200;
 
@@ -42,7 +45,7 @@ export function maskOutput(
   { maxBytes, endCharacters, pace, isStopping }: MaskingOptions,
 ): MaskedOutput {
   const hasAll = start.length === characters;
-  const state = { isCut: !hasAll, isFull: false, bytes: 0, characters: 0, end: '' };
+  const state = { isCut: false, isFull: false, bytes: 0, characters: 0, end: '' };
   const take = (text: string): Buffer => {
     const whole = Buffer.from(text);
     const part = whole.subarray(0, partLength(whole, maxBytes - lastLineBytes - state.bytes));
@@ -63,12 +66,13 @@ export function maskOutput(
       step = text === '' ? step * 2 : stepCharacters;
       const tookMs = performance.now() - startedAt;
       if (text !== '') yield take(text);
-      if (state.isFull || (!isEnd && (isStopping() || to - stream.cut() > maxOpenCharacters))) {
-        state.isCut = true;
-        break;
-      }
-      await (pace.spend(tookMs) ?? setImmediate());
+      if (state.isFull || isEnd || to - stream.cut() > maxOpenCharacters) break;
+      await setImmediate();
+      const pause = pace.spend(tookMs);
+      while (pause !== null && !isStopping() && !(await within(pause, stopCheckMs)));
+      if (isStopping()) break;
     }
+    state.isCut = !hasAll || state.isFull || stream.cut() < start.length;
     if (state.isCut) yield Buffer.from(`\n… (the first ${state.bytes} of ${bytes} bytes)\n`);
   }
   return {

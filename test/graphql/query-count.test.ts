@@ -39,6 +39,8 @@ const page = `query($id: ID!) {
         messages(last: 5) { nodes { body author { ... on User { email } ... on ServiceUser { name } } } }
         events(first: 3, kinds: [STATUS]) { nodes { kind } }
         parent { title }
+        options { optionId value }
+        agentProfile { options { optionId values { value } } }
       }
     }
     members(first: 20) { nodes { user { email } roles { name } } }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 // An ACP agent in a separate program that offers options. Its argument names a file with the `modes`, `models` and `configOptions`
 // of its sessions. It sets every value, except that it refuses "refused", never answers for "silent", and ends for "fatal".
 // The lines of a prompt are commands: `values` writes the current values, `ask` asks the user, `update JSON` replaces the options
-// in the middle of the turn, `mode ID` changes the mode.
+// in the middle of the turn, `flood N` changes the first one N times, `mode ID` changes the mode.
 
 const state = JSON.parse(readFileSync(process.argv[2] as string, 'utf8'));
 const answers = new Map<string, () => void>();
@@ -35,6 +35,11 @@ async function run(line: string): Promise<void> {
   if (command === 'values') say(values());
   if (command === 'update') {
     state.configOptions = JSON.parse(rest);
+    update({ sessionUpdate: 'config_option_update', configOptions: state.configOptions });
+  }
+  for (let n = 0; command === 'flood' && n < Number(rest); n++) {
+    const [first, ...others] = state.configOptions;
+    state.configOptions = [{ ...first, currentValue: first.options[n % 2].value }, ...others];
     update({ sessionUpdate: 'config_option_update', configOptions: state.configOptions });
   }
   if (command === 'mode') {

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
@@ -9,6 +11,7 @@ import { optionCommand } from '../support/programs.ts';
 import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { testDatabase } from '../support/test-store.ts';
 
 const secretValue = 'opt10n-s3cret-value';
 const valuesOf = (...values: string[]) => values.map((value) => ({ value, name: `Name of ${value}` }));
@@ -31,6 +34,7 @@ const effort = {
 const locked = { ...effort, id: 'locked', name: 'Locked', options: valuesOf('low', 'high') };
 
 let test: TestApp;
+let agentsConfig: string;
 beforeAll(async () => {
   const at = (name: string, state: object) => {
     const path = join(tmpdir(), `switchyard-options-${process.pid}-${name}.json`);
@@ -39,10 +43,11 @@ beforeAll(async () => {
   };
   const shared = { locked_options: ['locked'], env: { TEST_SECRET: secretValue }, retry_delays_ms: [0], mcp: false };
   const offering = optionCommand(at('offering', { configOptions: [model, effort, locked] }));
-  const agentsConfig = await writeProfiles(
+  agentsConfig = await writeProfiles(
     {},
     { id: 'offering', command: offering, ...shared },
     { id: 'unseen', command: offering, ...shared },
+    { id: 'checked', command: offering, ...shared, sandbox: 'none' },
     { id: 'asking', command: offering, ...shared, locked_options: null, permission: 'ask' },
   );
   test = await startApp({ roles: ['api', 'worker'], agentsConfig });
@@ -203,6 +208,18 @@ it('follows an agent that changes its options in a turn', async () => {
   await expect.poll(() => readOptions(id)).toEqual([{ optionId: 'model', value: 'large', isPending: false }]);
 });
 
+it('stores the options of an agent that changes them all the time at most once in a second', async () => {
+  const startedAt = performance.now();
+  const id = await createSession(test, { agent: 'offering', prompt: 'flood 3000\nvalues' });
+  await waitUntilEnded(test, id);
+  await expect.poll(() => readOptions(id)).toContainEqual({ optionId: 'model', value: 'large', isPending: false });
+  const [row] = await test.app.services.store.query<{ version: number }>(
+    'select agent_options_version as version from session where id = $1',
+    [id],
+  );
+  expect(row?.version).toBeLessThanOrEqual(2 + (performance.now() - startedAt) / 1_000);
+});
+
 it('refuses what the agent is known not to offer, and locked options', async () => {
   const { token } = await makeOrganization(test, 'Refused');
   const pathOf = async (options: Record<string, string>, agent = 'offering') => {
@@ -271,4 +288,15 @@ it('counts the options of a creation as a part of what its idempotency key stand
   const first = await start('large');
   expect(await start('large')).toMatchObject({ wasReplayed: true, session: first.session });
   expect(await start('small')).toMatchObject({ userErrors: [{ code: 'IDEMPOTENCY_CONFLICT' }] });
+});
+
+// An embedded database is for one process at a time.
+it.runIf(testDatabase === 'postgres')('stores the options of a check for all organizations', async () => {
+  const args = ['dist/cli/switchyard.js', 'agents', 'check', 'checked', '--save', '--json'];
+  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: test.databaseUrl ?? '', AGENTS_CONFIG: agentsConfig };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  expect(JSON.parse(stdout)).toMatchObject({ failure: null, options: [{ id: 'model' }, {}, { isLocked: true }] });
+  const { token } = await makeOrganization(test, 'Everybody');
+  const [offered] = await readOffer('checked', token);
+  expect(offered).toMatchObject({ optionId: 'model', values: valuesOf('small', 'large', 'refused', 'fatal') });
 });

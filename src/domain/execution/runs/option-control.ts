@@ -49,10 +49,15 @@ export function createOptionControl(
   let agent: AgentProcess | null = null;
   let latest: AgentOffer = emptyOffer;
   let observedShape = '';
+  let hasStored = false;
   let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
 
-  const readStored = async () => (await readStoredOptions(context.store, [sessionId]))[0] ?? [];
+  const readStored = async () => {
+    const [stored = []] = await readStoredOptions(context.store, [sessionId]);
+    hasStored = stored.length > 0;
+    return stored;
+  };
 
   /** Changes the stored options, and writes entries with them. Throws FencedError. */
   const change = (edit: (stored: readonly StoredOption[]) => StoredOption[], entries: readonly NewEntry[] = []) =>
@@ -77,6 +82,8 @@ export function createOptionControl(
   };
 
   const store = async () => {
+    // An agent without options needs no statement.
+    if (latest.options.length === 0 && !hasStored) return;
     const offer = maskOffer(latest, mask);
     const stored = await readStored();
     if (!isDeepStrictEqual(withOffer(stored, offer), stored)) await change((before) => withOffer(before, offer));

@@ -10,7 +10,7 @@ import { makeEndpoint } from '../support/webhooks.ts';
 
 const test = useApp();
 
-const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver|interrupt)[A-Z]/;
+const keyed = /^(create|send|answer|invite|rotate|run|test|redeliver|interrupt|retry)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -68,7 +68,18 @@ const apiKey = async () => {
 
 const queued = async () => ({ sessionId: await createSession(test) });
 
+const failed = async () => {
+  const sessionId = await createSession(test);
+  await test.app.services.store.execute(
+    `update run set queued_at = null, turn_count = 1, turn_seqs = '{2}', delivered_seq = 2 where session_id = $1`,
+    [sessionId],
+  );
+  await test.app.services.store.execute(`update session set status = 'error' where id = $1`, [sessionId]);
+  return { sessionId };
+};
+
 const cases: Record<string, Case> = {
+  retryTurn: { selection: 'session { id status }', input: failed, other: failed, table: 'audit_entry' },
   interruptSession: { selection: 'session { id statusDetail }', input: queued, other: queued, table: 'audit_entry' },
   createRole: {
     selection: 'role { id name }',

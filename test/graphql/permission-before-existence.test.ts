@@ -21,6 +21,7 @@ it.each([
   ['archiveSession', 'sessionId', 'session', {}],
   ['suspendSession', 'sessionId', 'session', {}],
   ['interruptSession', 'sessionId', 'session', {}],
+  ['retryTurn', 'sessionId', 'session', {}],
   ['withdrawMessage', 'messageId', 'message', {}],
   ['updateQueuedMessage', 'messageId', 'message', message],
   ['updateSession', 'sessionId', 'session', { maxAcuLimit: 5 }],

@@ -22,7 +22,7 @@ const read = async (id: string) => (await graphql(test, test.adminToken, documen
 const firstMessage = async (id: string): Promise<string> => (await read(id)).messages.nodes[0].id;
 const inboxOf = async (id: string) => (await readInbox(await asAdministrator(test), id)).map(({ body }) => body);
 const runOf = async (id: string) =>
-  (await test.app.services.store.query<any>('select queued_at from run where session_id = $1', [id]))[0];
+  (await test.app.services.store.query<any>('select queued_at, turn_seqs from run where session_id = $1', [id]))[0];
 
 async function startWorking(prompt = 'go'): Promise<{ id: string; run: ClaimedRun }> {
   const id = await createSession(test, { prompt });
@@ -53,6 +53,8 @@ it('shows, edits and withdraws messages until the agent receives them', async ()
     },
   });
   expect(await inboxOf(id)).toEqual(['better']);
+  // A worker that resumes the turn must not send the withdrawn message.
+  expect(await runOf(id)).toMatchObject({ turn_seqs: [2] });
   const path = `/v3/organizations/${test.organizationId}/sessions/${id}/messages`;
   const v3 = await call(test, test.adminToken, 'GET', path);
   expect(v3.body.items.map(({ message }: any) => message)).toEqual(['go', 'better']);

@@ -95,6 +95,13 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   interrupt_session: onSession(({ rest }, id, org) => rest('POST', `${inOrganization(org)}/sessions/${id}/interrupt`)),
   edit_message: onMessage('updateQueuedMessage', { body: `${agentText} too` }),
   withdraw_message: onMessage('withdrawMessage', {}),
+  retry_turn: onSession(async ({ app, mutate }, sessionId) => {
+    const { store } = app.app.services;
+    const id = sessionId.slice('devin-'.length);
+    await store.execute(`update run set queued_at = null, turn_seqs = '{2}' where session_id = $1`, [id]);
+    await store.execute(`update session set status = 'error' where id = $1`, [id]);
+    await mutate('retryTurn', { sessionId }, 'session { status }');
+  }),
   sleep_session: onSession(async ({ context }, sessionId) => suspendSession(await context(), { sessionId })),
   acknowledge_session_hard_cap: onSession(({ mutate }, sessionId) =>
     mutate('updateSession', { sessionId, maxAcuLimit: 3 }, 'session { maxAcuLimit }'),

@@ -240,6 +240,49 @@ it('lets a message wait although the profile cancels turns', async () => {
   expect(await turnsOf(id)).toEqual(['1 STARTED', '1 STOPPED CANCELLED', '2 STARTED', '2 STOPPED END_TURN']);
 });
 
+const retry = (sessionId: string) => runMutation(test, 'retryTurn', 'session { status }', { sessionId });
+
+it('sends the messages of a stopped turn again, with those that waited and without a note', async () => {
+  const id = await startWorking('list\nask Which colour?');
+  await waitUntilWaiting(test, id);
+  await send(id, 'blue');
+  await waitUntilEnded(test, id);
+  await send(id, 'prompt\nsleep 600');
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  const gone = await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'say gone' });
+  const withdrawn = await runMutation(test, 'withdrawMessage', 'message { delivery }', { messageId: gone.message.id });
+  expect(withdrawn).toMatchObject({ message: { delivery: 'WITHDRAWN' }, userErrors: [] });
+  await send(id, 'say waited');
+  expect(await retry(id)).toMatchObject({ userErrors: [{ code: 'INVALID_STATE' }] });
+  await interrupt(id);
+  await waitUntilWaiting(test, id);
+  expect(await retry(id)).toMatchObject({ session: { status: 'RUNNING' }, userErrors: [] });
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
+  await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'say done', mode: 'INTERRUPT' });
+  await waitUntilEnded(test, id);
+  const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE')).slice(-2);
+  expect(said[0]).toMatch(/\[user\]\nprompt\nsleep 600[\s\S]*say waited$/);
+  expect(said[0]).not.toMatch(/stopped your previous turn|gone|blue/);
+  expect(said[1]).toBe('AGENT_MESSAGE: done');
+  expect(await retry(id)).toMatchObject({ userErrors: [{ code: 'INVALID_STATE' }] });
+});
+
+it('retries a turn that failed', async () => {
+  const id = await createSession(test, { prompt: 'refuse 400 No' });
+  await waitForSession(test, id, ({ status }) => status === 'ERROR');
+  expect(await retry(id)).toMatchObject({ session: { status: 'RESUMING' }, userErrors: [] });
+  await waitForSession(test, id, ({ status }) => status === 'ERROR');
+  const turns = await turnsOf(id);
+  expect(turns).toEqual(['1 STARTED', '2 STARTED']);
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `query($id: ID!) { session(id: $id) { messages(first: 1) { nodes { id } } } }`,
+    { id },
+  );
+  expect(data.session.messages.nodes).toHaveLength(1);
+});
+
 it('survives stops, messages and terminations at the same time', async () => {
   const ids = await Promise.all([1, 2, 3, 4].map(() => startWorking('sleep 600')));
   const acts = ids.flatMap((id) => [

@@ -62,10 +62,6 @@ export async function withdrawMessage(context: Context, input: QueuedMessageTarg
   return changeMessage(context, found, async (tx, { id }, { delivery }) => {
     if (delivery === 'withdrawn') return null;
     await tx.query(change, [id, seq, null, true]);
-    await tx.query('update run set answered_seqs = array_append(answered_seqs, $2::int) where session_id = $1', [
-      id,
-      seq,
-    ]);
     return { change: 'withdrawn' };
   });
 }
@@ -104,6 +100,12 @@ const continueStopped = `
 
 const stateOf = `select ${stateColumns}, ${isWithoutQuestion} as "isWithoutQuestion" from ${stateTables} where e.session_id = $1 and e.seq = $2`;
 
+// A withdrawn message is not in the inbox. A trigger for older processes takes the number for an answer unless the version changes.
+const changeInbox = `
+  update run set inbox_version = inbox_version + 1,
+         answered_seqs = case when $2::int is null then answered_seqs else array_append(answered_seqs, $2::int) end
+   where session_id = $1`;
+
 /** The kind of a change, and the new text. */
 interface Change {
   readonly change: 'edited' | 'withdrawn';
@@ -127,8 +129,8 @@ async function changeMessage(
     }
     const changed = await act(tx, locked, state);
     if (changed === null) return locked;
-    await tx.query('update run set inbox_version = inbox_version + 1 where session_id = $1', [seen.id]);
     const { change: kind, body } = changed;
+    await tx.query(changeInbox, [seen.id, kind === 'withdrawn' ? message.seq : null]);
     const entry: NewEntry = {
       kind: 'MESSAGE_CHANGED',
       data: { messageId: message.id, change: kind },

@@ -121,7 +121,8 @@ export async function writeMessage(
   return next;
 }
 
-function wakeChange(context: Context, session: SessionRecord): StatusChange {
+/** Returns the change that resumes a session that is finished, suspended or in error. */
+export function wakeChange(context: Context, session: SessionRecord): StatusChange {
   const isStopped = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
   return isStopped
     ? {

@@ -2,6 +2,7 @@ import { ofAnySession } from '../../../domain/identity/organizations/enterprise-
 import { createSession } from '../../../domain/sessions/create-session.ts';
 import { interruptSession } from '../../../domain/sessions/interrupt-session.ts';
 import { sendMessage } from '../../../domain/sessions/messages.ts';
+import { retryTurn } from '../../../domain/sessions/retry-turn.ts';
 import { terminateSession } from '../../../domain/sessions/terminate-session.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
@@ -177,6 +178,26 @@ addMutation('interruptSession', {
   },
   act: async ({ sessionId }, { domain }, options) => ({
     session: await interruptSession(ofAnySession(domain, 'manage'), { sessionId, ...options }),
+  }),
+});
+
+addMutation('retryTurn', {
+  description:
+    'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. INVALID_STATE if the session is working, has completed its last turn, or takes no messages.',
+  needs: [managesSession],
+  input: (t) => ({
+    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+  }),
+  takes: 'idempotencyKey',
+  payload: {
+    session: {
+      type: Session,
+      description:
+        'Session after the request. A suspended or failed session is being resumed. Null if `userErrors` is not empty.',
+    },
+  },
+  act: async ({ sessionId }, { domain }, options) => ({
+    session: await retryTurn(ofAnySession(domain, 'manage'), { sessionId, ...options }),
   }),
 });
 

@@ -59,6 +59,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
       if (!(await leasedRun.idle(profile.warmTtlMs))) return;
       continue;
     }
+    if (isWarm && isAfter) isAfter = await isAfterStop(context, run.sessionId, isInterrupted);
     // A claim has checked the limits; a message to a warm agent comes without a claim.
     if (isWarm && (await isOverLimit(context, run.sessionId))) return;
     const reached = await meter.check();

@@ -83,6 +83,11 @@ export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<LockedR
   return row;
 }
 
+// A retry sends the messages of a stopped turn again on purpose.
+const lastTurnOrRetry = `
+  select data from log_entry where session_id = $1 and (kind = 'TURN' or (kind = 'NOTICE' and data ? 'retriedTurn'))
+   order by seq desc limit 1`;
+
 /**
  * Tells whether a user stopped the turn before the next one, or suspended the session in it. An interrupted turn
  * (`isInterrupted`) is the next one itself, and was started before.
@@ -90,7 +95,7 @@ export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<LockedR
 export async function isAfterStop(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
   const [last] = await context.store.query<{
     data: { stopReason?: string; isStopped?: boolean; isAfterStop?: boolean };
-  }>(`select data from log_entry where session_id = $1 and kind = 'TURN' order by seq desc limit 1`, [sessionId]);
+  }>(lastTurnOrRetry, [sessionId]);
   if (isInterrupted) return last?.data.isAfterStop === true;
   return last?.data.stopReason === 'suspended' || last?.data.isStopped === true;
 }

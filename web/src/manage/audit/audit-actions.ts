@@ -40,6 +40,7 @@ export const auditActions = Object.keys({
   REDELIVER_WEBHOOK: true,
   REMOVE_MEMBERS_FROM_ORG: true,
   REMOVE_SERVICE_USER_ROLE: true,
+  RETRY_TURN: true,
   REVOKE_ALL_ENTERPRISE_API_KEYS: true,
   REVOKE_ENTERPRISE_API_KEY: true,
   REVOKE_PAT: true,

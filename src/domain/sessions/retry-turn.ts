@@ -1,0 +1,74 @@
+import { permissionFor } from '../../auth/permissions.ts';
+import { ownerOf } from '../../auth/viewer.ts';
+import { DomainError } from '../../common/errors.ts';
+import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit/record-audit.ts';
+import type { Context } from '../context.ts';
+import { type CreateOptions, findReplay } from '../idempotency.ts';
+import { changeSession } from './change-session.ts';
+import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { isUsers } from './inbox.ts';
+import type { SessionRecord } from './session.ts';
+import { lockRunAndSession } from './suspend-session.ts';
+import { requireTaking, wakeChange } from './write-message.ts';
+
+interface LastTurn {
+  readonly turn: number;
+  readonly hasWork: boolean;
+  readonly hasMessages: boolean;
+  /** Null: the end of the turn was not written, because the session failed. */
+  readonly stopReason: string | null;
+}
+
+const lastTurn = `
+  select r.turn_count as turn, r.is_turn_open or r.queued_at is not null as "hasWork", r.turn_seqs <> '{}' as "hasMessages",
+         (select e.data->>'stopReason' from log_entry e where e.session_id = r.session_id and e.kind = 'TURN'
+           order by e.seq desc limit 1) as "stopReason"
+    from run r where r.session_id = $1`;
+
+// The messages of the turn are in the inbox again. Other messages since its start that are not in the inbox stay outside.
+const takeBack = `
+  update run r set queued_at = $2::timestamptz, crash_count = 0, inbox_version = inbox_version + 1, delivered_seq = r.turn_after_seq,
+         answered_seqs = array(
+           select e.seq from log_entry e
+            where e.session_id = r.session_id and ${isUsers} and e.seq > r.turn_after_seq and not e.seq = any(r.turn_seqs)
+              and (e.seq <= r.delivered_seq or e.seq = any(r.answered_seqs)) order by e.seq)
+   where r.session_id = $1`;
+
+/**
+ * Sends the messages of the last turn again, as a new turn together with messages that wait, after the turn was stopped or
+ * failed. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has work, takes no
+ * messages, or has completed its last turn. Needs the permissions of `sendMessage`.
+ */
+export async function retryTurn(context: Context, input: SessionTarget & CreateOptions): Promise<SessionRecord> {
+  const seen = await getSessionFor(context, permissionFor.sendMessage, input);
+  const { id, organizationId } = seen;
+  const claim = { scope: organizationId, operation: 'retryTurn', input: { sessionId: id }, resultId: id };
+  return context.store.transact(async (tx) => {
+    const replay = await findReplay(context, tx, input, claim);
+    const session = await lockRunAndSession(tx, id);
+    return replay === null ? retryLocked(context, tx, session) : session;
+  });
+}
+
+async function retryLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  const { id, organizationId } = session;
+  requireTaking(session);
+  const [last] = await tx.query<LastTurn>(lastTurn, [id]);
+  if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waits for a worker.');
+  const isFailed = session.status === 'error' || (last.stopReason !== null && last.stopReason !== 'end_turn');
+  if (!last.hasMessages || !isFailed) {
+    throw new DomainError('INVALID_STATE', 'The last turn of the session was neither stopped nor did it fail.');
+  }
+  await tx.query(takeBack, [id, context.now()]);
+  await audit(context, tx, 'retry_turn', { organizationId, sessionId: id, targetId: id });
+  tx.afterCommit(() => {
+    context.notifier.notify(`command:${id}`);
+    context.notifier.notify('runs');
+  });
+  const change = { ...wakeChange(context, session), pendingQuestionId: null };
+  const body = 'The messages of the last turn are sent to the agent again.';
+  return changeSession(context, tx, session, change, [
+    { kind: 'NOTICE', body, data: { retriedTurn: last.turn }, ...ownerOf(context.viewer) },
+  ]);
+}

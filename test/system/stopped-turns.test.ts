@@ -260,10 +260,10 @@ it('sends the messages of a stopped turn again, with those that waited and witho
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WORKING');
   await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'say done', mode: 'INTERRUPT' });
   await waitUntilEnded(test, id);
-  const said = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE')).slice(-2);
-  expect(said[0]).toMatch(/\[user\]\nprompt\nsleep 600[\s\S]*say waited$/);
-  expect(said[0]).not.toMatch(/stopped your previous turn|gone|blue/);
-  expect(said[1]).toBe('AGENT_MESSAGE: done');
+  const answers = (await readMessages(test, id)).filter((message) => message.startsWith('AGENT_MESSAGE')).slice(-2);
+  expect(answers[0]).toMatch(/\[user\]\nprompt\nsleep 600[\s\S]*say waited$/);
+  expect(answers[0]).not.toMatch(/stopped your previous turn|gone|blue/);
+  expect(answers[1]).toBe('AGENT_MESSAGE: done');
   expect(await retry(id)).toMatchObject({ userErrors: [{ code: 'INVALID_STATE' }] });
 });
 

@@ -145,6 +145,33 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
+  it('stops the turn with Escape, but not while something else uses the key, and interrupts with a message', async () => {
+    const id = await createSession(test, { prompt: 'say I begin.\nsleep 600', title: 'Stopped' });
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    const { page } = window;
+    await page.getByText('I begin.').waitFor();
+    const stop = page.getByRole('button', { name: 'Stop (Esc)' });
+    await stop.waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await stop.getAttribute('aria-busy')).toBeNull();
+    await window.pictures('session-stop');
+    const field = page.getByLabel('Message to the agent');
+    await field.fill('say Now this.\nsleep 600');
+    await page.getByLabel('When to send').selectOption('Stop and send now');
+    await field.press('Enter');
+    await page.getByRole('article').filter({ hasText: 'Agent' }).getByText('Now this.').waitFor();
+    await field.fill('A text that stays');
+    await page.keyboard.press('Escape');
+    await page.getByText('The turn was stopped by Administrator.').last().waitFor();
+    await stop.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('A text that stays');
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows agents’ output without executing it', async () => {
     const id = await quietSession('Hostile');
     const texts = [

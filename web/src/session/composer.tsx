@@ -4,7 +4,8 @@ import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
-import { useSend } from './use-send.ts';
+import { type MessageMode, useSend } from './use-send.ts';
+import { useStop } from './use-stop.ts';
 
 interface ComposerProps {
   readonly sessionId: string;
@@ -13,6 +14,8 @@ interface ComposerProps {
   readonly placeholder: string;
   /** The question that the text answers; null: the text is a message. */
   readonly questionId: string | null;
+  /** True if the session has work that can be stopped. */
+  readonly isWorking: boolean;
 }
 
 interface Refusable {
@@ -25,11 +28,19 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
   return refusal === null ? <Open {...open} /> : <p className="composer closed">{refusal}</p>;
 }
 
+const modeLabels: Readonly<Record<MessageMode | '', string>> = {
+  '': 'Default timing',
+  QUEUE: 'After this turn',
+  INTERRUPT: 'Stop and send now',
+};
+
 /**
- * Enter sends, Shift-Enter inserts a line; files may be dropped, pasted or chosen. Unsent text is stored for the
+ * Enter sends, Ctrl-Enter stops the turn and sends, Shift-Enter inserts a line; files may be dropped, pasted or chosen. Unsent text is stored for the
  * session, files are not.
  */
-function Open({ sessionId, organizationId, placeholder, questionId }: ComposerProps) {
+function Open({ sessionId, organizationId, placeholder, questionId, isWorking }: ComposerProps) {
+  const { stop, isStopping } = useStop(sessionId, isWorking);
+  const [mode, setMode] = useState<MessageMode | ''>('');
   const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
   const { send, isBusy, lost } = useSend(sessionId, `${sessionId}:sending`);
   const uploads = useUploads(organizationId);
@@ -52,10 +63,10 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
   // delivered twice.
   const isAgain = uploads.all.length === 0 && lost?.message === message;
   const files = isAgain ? lost.attachmentIds : uploads.attachmentIds;
-  const submit = async (event?: FormEvent) => {
-    event?.preventDefault();
+  const submit = async (chosenMode: MessageMode | '') => {
     if (message === '' || isBusy || !uploads.areSent) return;
-    if (await send(message, files, files.length === 0 ? questionId : null)) {
+    const sentMode = isWorking && chosenMode !== '' ? chosenMode : null;
+    if (await send(message, files, files.length === 0 && sentMode === null ? questionId : null, sentMode)) {
       change('');
       uploads.clear();
     }
@@ -66,10 +77,14 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    void submit();
+    void submit(event.ctrlKey || event.metaKey ? 'INTERRUPT' : mode);
+  };
+  const submitForm = (event: FormEvent) => {
+    event.preventDefault();
+    void submit(mode);
   };
   return (
-    <form className="composer" onSubmit={(event) => void submit(event)}>
+    <form className="composer" onSubmit={submitForm}>
       {isOver && <p className="drop-here">Drop the files: they go along with your message.</p>}
       <UploadList uploads={uploads} />
       <p className="uploads-note" id={noteId} role="status" hidden={note === null}>
@@ -87,6 +102,20 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
         onKeyDown={press}
         onPaste={takePasted(uploads.add)}
       />
+      {stop !== null && (
+        <Button
+          tone="danger"
+          icon="stop"
+          aria-label={isStopping ? 'Stopping' : 'Stop (Esc)'}
+          aria-keyshortcuts="Escape"
+          isBusy={isStopping}
+          onClick={(event) => {
+            stop();
+            // Pressed by a key: the button, which has the focus, disappears.
+            if (event.detail === 0) field.current?.focus();
+          }}
+        />
+      )}
       <Button
         type="submit"
         tone="primary"
@@ -95,6 +124,24 @@ function Open({ sessionId, organizationId, placeholder, questionId }: ComposerPr
         isBusy={isBusy}
         disabled={text.trim() === '' || !uploads.areSent}
       />
+      {isWorking && (
+        <p className="when">
+          <select
+            aria-label="When to send"
+            value={mode}
+            onChange={(event) => setMode(event.target.value as MessageMode | '')}
+          >
+            {Object.entries(modeLabels).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+          <span>
+            <kbd>Ctrl Enter</kbd> sends now, <kbd>Esc</kbd> stops
+          </span>
+        </p>
+      )}
     </form>
   );
 }

@@ -103,6 +103,9 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           phase
           stopReason
+          stoppedBy {
+            displayName
+          }
         }
         ... on NoticeEvent {
           id

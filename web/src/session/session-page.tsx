@@ -19,6 +19,7 @@ import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
 import { useChoose } from './use-answer.ts';
+import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
 
@@ -186,6 +187,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
             refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}
             placeholder={placeholderOf(status, statusDetail)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
+            isWorking={canStop({ status, statusDetail, hasQuestion: pendingQuestion != null })}
           />
         </section>
         <aside aria-label="Details">

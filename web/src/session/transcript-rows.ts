@@ -1,3 +1,4 @@
+import { nameOf } from '../ui/actor.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import type { Draft } from './open-drafts.ts';
 
@@ -65,7 +66,9 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
   StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
-  TurnEvent: ({ phase, stopReason }) => {
+  TurnEvent: ({ phase, stopReason, stoppedBy }) => {
+    const name = nameOf(stoppedBy);
+    if (phase === 'STOPPED' && name !== null) return { tone: 'warn', text: `The turn was stopped by ${name}.` };
     const text = phase === 'STOPPED' && stopReason ? stopped[stopReason] : undefined;
     return text ? { tone: 'warn', text } : null;
   },

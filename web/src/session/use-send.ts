@@ -6,12 +6,17 @@ import { useMutation } from '../relay/use-mutation.ts';
 import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { useAnswer } from './use-answer.ts';
 
+/** What a message does while the agent works: it waits for the end of the turn, or stops it. */
+export type MessageMode = 'QUEUE' | 'INTERRUPT';
+
 /** A message that was sent but not confirmed. */
 interface Sending {
   readonly message: string;
   readonly attachmentIds: readonly string[];
   /** The question that it answers; null: none. */
   readonly questionId: string | null;
+  /** Effect on the current turn; null: the agent profile decides. */
+  readonly mode: MessageMode | null;
   /** The idempotency key: the message counts once when it is sent again. */
   readonly key: string;
 }
@@ -21,7 +26,12 @@ interface Sender {
    * Resolves to true if the message was accepted. A message repeated after a lost response counts once. `questionId`:
    * the message answers this question, or is refused. An answer has no files.
    */
-  readonly send: (message: string, attachmentIds: readonly string[], questionId: string | null) => Promise<boolean>;
+  readonly send: (
+    message: string,
+    attachmentIds: readonly string[],
+    questionId: string | null,
+    mode: MessageMode | null,
+  ) => Promise<boolean>;
   readonly isBusy: boolean;
   /** The message that was being sent when the page was left. */
   readonly lost: Sending | null;
@@ -50,16 +60,16 @@ export function useSend(sessionId: string, draftName: string | null = null): Sen
     pending.current = sending;
     if (draftName !== null) saveDraft(draftName, sending);
   };
-  const send = async (message: string, attachmentIds: readonly string[], questionId: string | null) => {
+  const send: Sender['send'] = async (message, attachmentIds, questionId, mode) => {
     const before = pending.current;
     const isSame = before?.message === message && String(before.attachmentIds) === String(attachmentIds);
-    const sending = isSame ? before : { message, attachmentIds, questionId, key: newKey() };
+    const sending = isSame ? before : { message, attachmentIds, questionId, mode, key: newKey() };
     recordPending(sending);
     const common = { sessionId, idempotencyKey: sending.key };
     const { errors, isLost } =
       // A draft of an earlier console version has none.
       sending.questionId == null
-        ? await sendMessage({ input: { ...common, body: message, attachmentIds } })
+        ? await sendMessage({ input: { ...common, body: message, attachmentIds, mode: sending.mode ?? null } })
         : await answer({ input: { ...common, questionId: sending.questionId, answer: { text: message } } });
     if (isLost) return false;
     recordPending(null);

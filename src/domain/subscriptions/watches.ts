@@ -5,12 +5,14 @@ import type { Services } from '../context.ts';
 import { createLiveSessions } from '../sessions/live/live-sessions.ts';
 import type { LiveWatches } from '../sessions/live/push-live.ts';
 import { createSessionLogSource } from '../sessions/log-source.ts';
+import { createPresence, type Presence } from '../sessions/presence/presence.ts';
 import { createSessionCheck } from '../sessions/session-check.ts';
 import { createSessionStateSource } from '../sessions/state-source.ts';
 import { isOutage } from '../unavailable.ts';
 
 /** Everything that subscriptions tail in this process. */
 export interface Watches extends LiveWatches, ChangeWatches {
+  readonly presence: Presence;
   /** Returns the number of open subscriptions. */
   active(): number;
   start(): void;
@@ -28,6 +30,7 @@ export function createWatches(
   const settled = () => liveViewers.settled();
   const tailer = createTailer({ notifier, log, isOutage, settled });
   const live = createLiveSessions(broadcaster);
+  const presence = createPresence(broadcaster);
   const sessionCheck = createSessionCheck(store);
   return {
     tailer,
@@ -35,15 +38,18 @@ export function createWatches(
     sessionStates: createSessionStateSource(store, sessionCheck),
     changes: createChangeLogSource(store),
     live,
+    presence,
     settled,
     active: tailer.count,
     // The sessions of a deleted organization are gone.
     start() {
       tailer.start(checkMs, ['organizations']);
       live.start();
+      presence.start();
     },
     stop() {
       live.stop();
+      presence.stop();
       void tailer.stop();
     },
   };

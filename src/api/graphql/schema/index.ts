@@ -24,6 +24,7 @@ import './node.ts';
 import './organization-changes.ts';
 import './organization-tags.ts';
 import './message-changes.ts';
+import './presence.ts';
 import './questions.ts';
 import './rate-limit.ts';
 import './recurrence-preview.ts';

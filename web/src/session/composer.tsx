@@ -16,6 +16,8 @@ interface ComposerProps {
   readonly questionId: string | null;
   /** True if the session has work that can be stopped. */
   readonly isWorking: boolean;
+  /** Called when the user types. */
+  readonly onType: () => void;
 }
 
 interface Refusable {
@@ -38,7 +40,7 @@ const modeLabels: Readonly<Record<MessageMode | '', string>> = {
  * Enter sends, Ctrl-Enter stops the turn and sends, Shift-Enter inserts a line; files may be dropped, pasted or chosen. Unsent text is stored for the
  * session, files are not.
  */
-function Open({ sessionId, organizationId, placeholder, questionId, isWorking }: ComposerProps) {
+function Open({ sessionId, organizationId, placeholder, questionId, isWorking, onType }: ComposerProps) {
   const { stop, isStopping } = useStop(sessionId, isWorking);
   const [mode, setMode] = useState<MessageMode | ''>('');
   const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
@@ -98,7 +100,10 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking }:
         aria-describedby={note === null ? undefined : noteId}
         placeholder={placeholder}
         value={text}
-        onChange={(event) => change(event.target.value)}
+        onChange={(event) => {
+          change(event.target.value);
+          onType();
+        }}
         onKeyDown={press}
         onPaste={takePasted(uploads.add)}
       />

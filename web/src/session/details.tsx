@@ -8,6 +8,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { writeNumber } from '../ui/number.ts';
+import { safeAddress } from '../ui/safe-address.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
@@ -15,6 +16,7 @@ import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
 import { pullRequestName } from './pull-request-name.ts';
+import { SessionOptions } from './session-options.tsx';
 import { SubSessions } from './sub-sessions.tsx';
 
 /** Labels of session origins. */
@@ -79,6 +81,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
           }
         }
         ...subSessions_session
+        ...sessionOptions_session
       }
     `,
     reference,
@@ -135,6 +138,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
           </ul>
         </Part>
       )}
+      <SessionOptions session={session} />
       <SubSessions session={session} />
       <Facts session={session} />
       <Part title="Copy as">
@@ -245,11 +249,6 @@ function Facts({ session }: { readonly session: Session }) {
       </dl>
     </Part>
   );
-}
-
-/** Only http and https links: an agent may report any URL. */
-function safeAddress(url: string): string | undefined {
-  return URL.canParse(url, location.href) && /^https?:$/.test(new URL(url, location.href).protocol) ? url : undefined;
 }
 
 function sizeOf(bytes: number): string {

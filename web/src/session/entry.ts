@@ -24,6 +24,8 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           type
           body
+          editedBody
+          delivery
           draftId
           answer {
             questionId
@@ -42,6 +44,11 @@ export function readEntry(reference: entry_event$key): Entry {
           toolKind
           toolStatus
           output
+          outputBytes
+          outputFile {
+            name
+            url
+          }
           draftId
           locations {
             path
@@ -51,6 +58,16 @@ export function readEntry(reference: entry_event$key): Entry {
             path
             oldText
             newText
+          }
+        }
+        ... on MessageChangedEvent {
+          id
+          seq
+          createdAt
+          change
+          editedBody
+          message {
+            id
           }
         }
         ... on ThoughtEvent {

@@ -49,13 +49,20 @@ const toneIcon = { plain: 'clock', good: 'check', warn: 'bell', bad: 'warning' }
 /** A message, also while the agent is writing it. */
 function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entry' | 'draft'>) {
   const isAgent = entry === null || entry.type === 'AGENT_MESSAGE';
-  const body = entry?.body ?? draft?.text ?? '';
+  const body = entry?.editedBody ?? entry?.body ?? draft?.text ?? '';
+  const isWithdrawn = entry?.delivery === 'WITHDRAWN';
   const { text, files } = useMemo(() => splitFiles(body), [body]);
   return (
-    <article className={`message ${isAgent ? 'agent' : 'user'}`} data-seq={entry?.seq} aria-busy={entry === null}>
+    <article
+      className={`message ${isAgent ? 'agent' : 'user'}${isWithdrawn ? ' withdrawn' : ''}`}
+      data-seq={entry?.seq}
+      aria-busy={entry === null}
+    >
       <header>
         <b>{isAgent ? 'Agent' : (nameOf(entry?.author) ?? 'User')}</b>
         {entry && <Time at={entry.createdAt} />}
+        {isWithdrawn && <span className="tag">Withdrawn</span>}
+        {entry?.editedBody != null && !isWithdrawn && <span className="tag">Edited</span>}
       </header>
       {entry === null && draft !== null && draft.start > 0 && (
         <p className="hint">The beginning appears when the message is complete.</p>

@@ -15,6 +15,8 @@ import { FilesContext, findFile, splitFiles } from './attachments.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { plainTitle } from './plain-title.ts';
+import { OtherViewers, Typing, usePresence } from './presence.tsx';
+import { QueuedMessages } from './queued-messages.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
@@ -117,6 +119,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
   const environment = useRelayEnvironment();
   const transcript = useTranscript(id);
   const variables = useMemo(() => ({ id }), [id]);
+  const presence = usePresence(id);
   const refetch = useCallback(
     () =>
       void fetchQuery<sessionPageQuery>(environment, query, { id })
@@ -161,6 +164,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
             <StatusBadge {...{ status, statusDetail, endReason }} />
           </span>
           {isArchived && <span className="tag">archived</span>}
+          <OtherViewers others={presence.others} />
         </div>
         {mayChange ? (
           <SessionButtons session={session}>{toggle}</SessionButtons>
@@ -180,8 +184,11 @@ function LoadedSession({ session }: { readonly session: Session }) {
           <FilesContext value={session.attachments.nodes}>
             <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
           </FilesContext>
+          <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
+          <QueuedMessages id={id} entries={transcript.entries} mayChange={mayChange && !isArchived} />
           <Composer
+            onType={presence.typed}
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
             refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}

@@ -2,7 +2,9 @@ import { useEffect, useMemo } from 'react';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
+import { safeAddress } from '../ui/safe-address.ts';
 import { visible } from '../ui/visible.ts';
+import { sizeOf as sizeOfFile } from '../uploads/size-of.ts';
 import type { EntryOf } from './entry.ts';
 import { Terminal } from './terminal.tsx';
 import type { Row } from './transcript-rows.ts';
@@ -69,6 +71,7 @@ export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
             <Change title={diff.path} change={diff} key={index} />
           ))}
           {(output || isLive) && <Output title={title} draft={draft} output={output ?? null} />}
+          {entry.outputFile && <WholeOutput bytes={entry.outputBytes ?? null} file={entry.outputFile} />}
         </div>
       )}
     </details>
@@ -79,6 +82,23 @@ type OutputProps = Pick<ToolCallProps, 'draft'> & { readonly title: string; read
 
 function Output({ title, draft, output }: OutputProps) {
   return <Terminal {...useOutput(draft, output)} title={title} />;
+}
+
+function WholeOutput({
+  bytes,
+  file,
+}: {
+  readonly bytes: number | null;
+  readonly file: NonNullable<Call['outputFile']>;
+}) {
+  return (
+    <p className="hint">
+      <a href={safeAddress(file.url)} target="_blank" rel="noopener noreferrer">
+        Whole output
+      </a>
+      {bytes !== null && ` (${sizeOfFile(bytes)})`}
+    </p>
+  );
 }
 
 function Size({ diffs }: { readonly diffs: Call['diffs'] }) {

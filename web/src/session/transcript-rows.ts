@@ -123,6 +123,10 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       rows.push({ key: entry.draftId ?? key, type: 'message', entry, draft: null });
       continue;
     }
+    if (entry.__typename === 'MessageChangedEvent') {
+      changeMessage(rows, entry);
+      continue;
+    }
     if (entry.__typename === 'ThoughtEvent') {
       const last = rows.at(-1);
       if (last?.type === 'thought') rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${entry.body}` };
@@ -142,6 +146,15 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (closesQuestion(entry)) question = close(rows, question);
   }
   return rows;
+}
+
+/** Applies an edit or the withdrawal of a message to its row. */
+function changeMessage(rows: Row[], { message, change, editedBody }: EntryOf<'MessageChangedEvent'>): void {
+  const at = rows.findLastIndex((row) => row.type === 'message' && row.entry?.id === message?.id);
+  const row = rows[at];
+  if (message == null || row?.type !== 'message' || row.entry === null) return;
+  const delivery = change === 'WITHDRAWN' ? 'WITHDRAWN' : row.entry.delivery;
+  rows[at] = { ...row, entry: { ...row.entry, delivery, editedBody: editedBody ?? row.entry.editedBody } };
 }
 
 /** Adds the open drafts to the rows of a log: at its end, and to the tool calls whose output they are. */

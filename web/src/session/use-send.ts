@@ -6,7 +6,7 @@ import { useMutation } from '../relay/use-mutation.ts';
 import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { useAnswer } from './use-answer.ts';
 
-/** What a message does while the agent works: it waits for the end of the turn, or stops it. */
+/** Effect of a message while the agent works: it waits for the end of the turn, or stops it. */
 export type MessageMode = 'QUEUE' | 'INTERRUPT';
 
 /** A message that was sent but not confirmed. */

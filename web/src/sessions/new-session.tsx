@@ -8,6 +8,7 @@ import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { sessionAddress } from '../session/address.ts';
+import { OptionSelect } from '../session/agent-options.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
@@ -67,6 +68,11 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       maxAcuLimit: limit === null ? null : Number(limit),
       tags: tags?.filter((tag) => tag !== '') ?? null,
       attachmentIds: uploads.attachmentIds,
+      options: [...formData].flatMap(([name, value]) =>
+        name.startsWith(optionPrefix) && value !== ''
+          ? [{ optionId: name.slice(optionPrefix.length), value: String(value) }]
+          : [],
+      ),
     };
     // If the response was lost, the session may exist: the same request is repeated with the same key.
     const what = JSON.stringify(input);
@@ -109,6 +115,9 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   );
 }
 
+/** Names of the fields for options of the agent begin with this. */
+const optionPrefix = 'option:';
+
 const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
 
 interface FieldsProps {
@@ -127,6 +136,10 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           agentId
           name
           isDefault
+          options(organizationId: $id) {
+            optionId
+            ...agentOptions_option
+          }
         }
         organization(id: $id) {
           defaultAgent
@@ -138,10 +151,12 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
     { fetchPolicy: 'store-and-network' },
   );
   const prompt = useRef<HTMLTextAreaElement>(null);
+  const [agentId, setAgentId] = useState('');
   const allowed = organization?.allowedTags ?? [];
   const standard = agents.find(({ agentId, isDefault }) =>
     organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
   );
+  const chosen = agentId === '' ? standard : agents.find((agent) => agent.agentId === agentId);
   const other = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   return (
     <>
@@ -169,16 +184,30 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           hint={allowed.length > 0 && `Only these: ${visible(allowed.join(', '))}`}
           error={errorOf(errors, 'tags')}
         />
-        <Select label="Agent" name="agent" error={errorOf(errors, 'agent')}>
+        <Select
+          label="Agent"
+          name="agent"
+          error={errorOf(errors, 'agent')}
+          value={agentId}
+          onChange={(event) => setAgentId(event.target.value)}
+        >
           <option value="">{standard ? `${standard.name} (default)` : 'The default'}</option>
           {agents
             .filter((agent) => agent !== standard)
-            .map(({ agentId, name }) => (
-              <option value={agentId} key={agentId}>
-                {name}
+            .map((agent) => (
+              <option value={agent.agentId} key={agent.agentId}>
+                {agent.name}
               </option>
             ))}
         </Select>
+        {(chosen?.options ?? []).map((option) => (
+          <OptionSelect
+            key={`${chosen?.agentId} ${option.optionId}`}
+            option={option}
+            value={null}
+            name={`${optionPrefix}${option.optionId}`}
+          />
+        ))}
         <Picker
           label="Playbook"
           name="playbookId"

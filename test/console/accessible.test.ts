@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     'new-session': async ({ page }) => {
       await page.goto('/sessions');
       await page.getByRole('button', { name: 'New session' }).click();
-      await page.getByLabel('What is to be done').waitFor();
+      await page.getByLabel('Prompt').waitFor();
     },
     palette: async ({ page }) => {
       await page.goto('/sessions');
@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     },
     'nothing-fits': async ({ page }) => {
       await page.goto('/sessions?q=nothing-is-called-that');
-      await page.getByText('Nothing fits').waitFor();
+      await page.getByText('No matching sessions').waitFor();
     },
     session: async ({ page }) => {
       await page.goto(`/sessions/${id}`);

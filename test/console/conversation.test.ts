@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await failed;
     await page.reload();
     expect(await field.inputValue()).toBe('Only once');
-    await page.getByText('The files that you had attached go along again.').waitFor();
+    await page.getByText('Your attached files are sent again.').waitFor();
     await field.press('Enter');
     await expect.poll(() => field.inputValue()).toBe('');
     // The same text again is another message.
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.getByText('m199', { exact: true }).waitFor();
     const log = page.getByRole('log');
     await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 1_500));
-    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     await page.getByLabel('Message to the agent').fill('My own words');
     await page.keyboard.press('Enter');
     await page.getByText('My own words', { exact: true }).waitFor();
@@ -115,12 +115,12 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     const details = page.getByRole('complementary', { name: 'Details' });
     const line = details.getByRole('listitem').filter({ hasText: 'The child' });
     await line.getByText('Queued').waitFor();
-    await page.getByText('Waits for a worker.').waitFor();
+    await page.getByText('Waiting for a worker.').waitFor();
     await picture('session-queued');
     await terminate(child);
     await line.getByText('Terminated').waitFor();
     await terminate(parent);
-    await page.getByText('This session was terminated: it takes no messages.').waitFor();
+    await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Unarchive' }).waitFor();
     expect(await page.getByText('Unarchive it to go on').count()).toBe(0);

@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     const { token } = await makeOrganization(test, 'Written');
     const { page, picture } = await openSignedIn(browser, test, token);
     await page.keyboard.press('n');
-    const prompt = page.getByLabel('What is to be done');
+    const prompt = page.getByLabel('Prompt');
     await prompt.fill('A long thought');
     // Pressed more than once: browsers let a page prevent the close only once.
     for (let n = 0; n < 2; n++) {
@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('search');
     await page.keyboard.type('n?');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matching sessions').waitFor();
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
     await page.getByRole('link', { name: 'three' }).waitFor();
@@ -145,7 +145,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.keyboard.type('new ses');
     await picture('palette');
     await page.keyboard.press('Enter');
-    await page.getByLabel('What is to be done').waitFor();
+    await page.getByLabel('Prompt').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -171,7 +171,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     const { token } = await makeOrganization(test, 'Lost answers');
     const { page } = await openSignedIn(browser, test, token);
     await page.keyboard.press('n');
-    await page.getByLabel('What is to be done').fill('sleep 600');
+    await page.getByLabel('Prompt').fill('sleep 600');
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !route.request().postData()?.includes('mutation newSessionMutation(')) return route.continue();
@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     ]) {
       await page.goto(`/sessions?${query}`);
       await page.getByText('still here').waitFor();
-      expect(await page.getByRole('searchbox', { name: 'Search in titles' }).count(), query).toBe(1);
+      expect(await page.getByRole('searchbox', { name: 'Search titles' }).count(), query).toBe(1);
       await page.keyboard.press('Escape');
     }
     // A filter that the service refuses can be cleared too.

@@ -110,7 +110,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await page.getByText('Second paragraph 19').waitFor();
     await expect.poll(fromEnd).toBeLessThan(2);
     await log.evaluate((box) => box.scrollBy(0, -300));
-    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     const top = await topOf(page, 'Second paragraph');
     write(idOf('2'), paragraphs('Later', 30));
     await page.getByText('Later paragraph 29').waitFor({ state: 'attached' });
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await complete(idOf('2'));
     await page.locator('[data-seq]').filter({ hasText: 'Later paragraph 29' }).waitFor();
     expect(await topOf(page, 'Second paragraph')).toBe(top);
-    await page.getByRole('button', { name: 'To the end' }).click();
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
     await expect.poll(fromEnd).toBeLessThan(2);
 
     // After a break, nothing is missing and nothing is there twice.

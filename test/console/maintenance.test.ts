@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       );
       await window.pictures('maintenance');
       await page.goto(`/sessions/${id}`);
-      await page.getByText('Waits for a worker.').waitFor();
+      await page.getByText('Waiting for a worker.').waitFor();
       await endButton(page).waitFor();
       await window.pictures('maintenance-session');
       for (const width of [390, 1_280]) {

@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     await page.getByRole('option', { name: 'Playbook 077' }).waitFor();
     await page.keyboard.press('Enter');
     expect(await field.inputValue()).toBe('Playbook 077');
-    await page.getByLabel('What is to be done').fill('Do it.');
+    await page.getByLabel('Prompt').fill('Do it.');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Playbook 077').first().waitFor();
     expect(pageErrors).toEqual([]);
@@ -153,7 +153,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     await page.keyboard.type('one-009@');
     await expect.poll(() => options(page).allTextContents(), soon).toEqual(['Somebody 009one-009@many.example.com']);
     await options(page).first().click();
-    await page.getByText('Nothing fits').first().waitFor();
+    await page.getByText('No matching sessions').first().waitFor();
     await page.getByRole('button', { name: 'Clear' }).first().click();
     await picker(page, 'Tag').click();
     await page.keyboard.type('140');

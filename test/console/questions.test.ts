@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     await page.getByLabel('Message to the agent').fill('say yes indeed');
     await page.keyboard.press('Enter');
     await page.getByText('yes indeed', { exact: true }).waitFor();
-    await question.getByText('This question is closed. It was not answered.').waitFor();
+    await question.getByText('This question was closed without an answer.').waitFor();
     expect(await question.getByRole('button').count()).toBe(0);
     expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['CANCELLED']);
   });

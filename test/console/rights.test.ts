@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     expect(await page.getByRole('button', { name: 'New session' }).count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Secrets' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Of somebody else' }).click();
-    await page.getByText('You may read this session.').waitFor();
+    await page.getByText('You can read this session.').waitFor();
     for (const name of ['Suspend', 'Terminate', 'Archive']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }

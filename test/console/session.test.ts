@@ -43,14 +43,14 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     expect(page.url()).not.toContain(code);
     await page.getByRole('button', { name: 'New session' }).first().click();
     const commands = ['plan Read it; Change it', 'write hello.ts export const hello = 1;', 'list', 'ask Which colour?'];
-    await page.getByLabel('What is to be done').fill(commands.join('\n'));
+    await page.getByLabel('Prompt').fill(commands.join('\n'));
     await page.getByLabel('Title', { exact: true }).fill('From the console');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('heading', { name: 'From the console' }).waitFor();
-    await page.getByText('Waits for you').waitFor();
+    await page.getByText('Waiting for you').waitFor();
     const question = page.getByRole('region', { name: 'Question' });
     expect(await question.textContent()).toContain('Which colour?');
-    expect(await page.getByText('Plan, 0 of 2 done').count()).toBe(1);
+    expect(await page.getByText('Plan: 0 of 2 done').count()).toBe(1);
     await window.pictures('session-blocked');
     await page.getByLabel('Message to the agent').fill('Blue, **please**');
     await page.keyboard.press('Enter');
@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       await route.fulfill({ response });
     });
     await page.goto(`/sessions/${id}`);
-    await page.getByText('Waits for you').waitFor();
+    await page.getByText('Waiting for you').waitFor();
     const box = page.getByLabel('Message to the agent');
     await box.fill('Blue');
     await page.keyboard.press('Enter');
@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     const letOn = await holdSockets(page);
     await page.goto(`/sessions/${id}`);
-    await page.getByText('Waits for you').waitFor();
+    await page.getByText('Waiting for you').waitFor();
     const answer = 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }';
     await graphql(test, test.adminToken, answer, { input: { sessionId: id, body: 'Blue' } });
     await waitUntilEnded(test, id);
@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       pictures,
     } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     await page.getByText('Working', { exact: true }).waitFor();
-    await page.getByText('The agent works.', { exact: true }).waitFor();
+    await page.getByText('The agent is working.', { exact: true }).waitFor();
     // The prompt, and the two messages of the agent.
     await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('button', { name: 'Suspend' }).waitFor();
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
-    await page.getByText('This session was terminated: it takes no messages.').waitFor();
+    await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -217,7 +217,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     }
     // … and do not move the text that the user reads further up.
     await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 2_000));
-    await page.getByRole('button', { name: 'To the end' }).waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     const read = await log.evaluate((box) => box.scrollTop);
     await say(test, id, 'even newer');
     await expect.poll(distance).toBeGreaterThan(1_500);
@@ -233,7 +233,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
         { timeout: 60_000, interval: 60 },
       )
       .toBe(1);
-    await page.getByRole('button', { name: 'To the end' }).click();
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
     await page.getByText('even newer').waitFor();
     // The end is followed even if many entries arrive at once.
     await sayMany(test, id, 2_000);

@@ -99,7 +99,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByRole('link', { name: 'About apples' }).waitFor();
     await page.getByLabel('Tag').fill('fruit');
     await expect.poll(titles).toEqual(['About pears', 'About apples']);
-    await page.getByLabel('Search in titles').fill('pears');
+    await page.getByLabel('Search titles').fill('pears');
     await expect.poll(titles).toEqual(['About pears']);
     expect(new URL(page.url()).search).toBe('?tag=fruit&q=pears');
     const isFollowed = untilSubscribed(page);
@@ -110,9 +110,9 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('More pears', { tags: ['fruit'] });
     await start('More apples', { tags: ['fruit'] });
     await expect.poll(titles).toEqual(['More pears', 'About pears']);
-    await page.getByLabel('State').selectOption('Failed');
-    await page.getByText('Nothing fits').waitFor();
-    await page.getByRole('button', { name: 'Clear the filter' }).click();
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No matching sessions').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(async () => (await titles()).length).toBe(5);
     await page.context().close();
   });
@@ -159,14 +159,14 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
       expect(await clipped(), String(width)).toEqual([]);
     }
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByLabel('State').waitFor({ state: 'hidden' });
+    await page.getByLabel('Status').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await picture('filters');
     expect(await clipped()).toEqual([]);
-    await page.getByLabel('State').selectOption('Failed');
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No matching sessions').waitFor();
     await page.getByRole('button', { name: 'Filter (1)' }).click();
-    await page.getByLabel('State').waitFor({ state: 'hidden' });
+    await page.getByLabel('Status').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.getByRole('link', { name: 'The only one' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
@@ -210,7 +210,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('2 sessions tagged.').waitFor();
     expect(await page.locator('.sessions li', { hasText: 'later' }).count()).toBe(2);
-    await page.getByLabel('Select all that are shown').check();
+    await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
     await page.getByText('3 sessions terminated.').waitFor();
@@ -230,31 +230,31 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     const full = await start('Full of tags', { tags: Array.from({ length: 50 }, (_, n) => `tag${n}`) });
     const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Full of tags' }).waitFor();
-    await page.getByLabel('Select all that are shown').check();
-    await page.getByRole('button', { name: 'Select all that match' }).click();
-    await page.getByText('All that match are selected').waitFor();
+    await page.getByLabel('Select all shown').check();
+    await page.getByRole('button', { name: 'Select all matching sessions' }).click();
+    await page.getByText('All matching sessions are selected').waitFor();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Tags').fill('one more');
     await page.getByRole('button', { name: 'Add' }).click();
     const report = page.getByRole('dialog', { name: 'Done' });
-    await report.getByText('105 sessions tagged, 1 not.').waitFor();
-    const refused = report.getByRole('list', { name: 'Not done' }).getByRole('listitem');
+    await report.getByText('105 sessions tagged, 1 failed.').waitFor();
+    const refused = report.getByRole('list', { name: 'Failed sessions' }).getByRole('listitem');
     expect(await refused.count()).toBe(1);
     expect(await refused.getByRole('link').textContent()).toContain(full.replace(/^.*-/, ''));
     expect(await refused.textContent()).toContain('50');
     await report.locator('footer').getByRole('button', { name: 'Close' }).click();
-    await page.getByText('Select all that are shown').waitFor();
+    await page.getByText('Select all shown').waitFor();
     const [row] = await test.app.services.store.query<{ n: number }>(
       'select count(*)::int as n from session where organization_id = $1 and tags @> $2',
       [organizationId.replace(/^.*-/, ''), ['one more']],
     );
     expect(row?.n).toBe(105);
 
-    await page.getByLabel('Select all that are shown').check();
-    await page.getByRole('button', { name: 'Select all that match' }).click();
+    await page.getByLabel('Select all shown').check();
+    await page.getByRole('button', { name: 'Select all matching sessions' }).click();
     await page.getByRole('button', { name: 'Terminate' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Terminate all sessions that match?' });
-    await dialog.getByText('At least 100 sessions would be terminated.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Terminate all matching sessions?' });
+    await dialog.getByText('At least 100 sessions will be terminated.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await page.getByText('Terminated', { exact: true }).count()).toBe(0);
     expect(pageErrors).toEqual([]);

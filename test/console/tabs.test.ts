@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     // As after a crash of the page, or through a link: the cookie is replaced, and no tab is notified.
     await second.goto('/sign-in');
     await signInAlone(second, other.token);
-    await first.getByText('There is no such session').waitFor();
+    await first.getByText('Session not found').waitFor();
     await say(test, session, 'after the other has come');
     expect(await first.getByText('after the other has come').count()).toBe(0);
     // The input of one user does not appear for another.
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     });
     await second.goto('/sign-in');
     await signInAlone(second, other.token);
-    await first.getByText('There is no such session').waitFor();
+    await first.getByText('Session not found').waitFor();
     await first.unrouteAll({ behavior: 'wait' });
     await first.context().close();
   });

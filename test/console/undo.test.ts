@@ -55,12 +55,12 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     await page.getByText('This session is archived').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
     release();
-    await page.getByText('The session is archived.').waitFor();
+    await page.getByText('Session archived.').waitFor();
     expect((await read(token, id)).isArchived).toBe(true);
     await picture('undo');
     expect(await seriousFindings(page)).toEqual([]);
     await undo(page).click();
-    await page.getByText('The session is unarchived.').waitFor();
+    await page.getByText('Session unarchived.').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
     await page.getByLabel('Message to the agent').waitFor();
     expect(pageErrors).toEqual([]);
@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     await runMutation(test, 'suspendSession', 'session { id }', { sessionId: ids[1] }, token);
     const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Second' }).waitFor();
-    await page.getByLabel('Select all that are shown').check();
+    await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Tags').fill('new');
     await page.getByRole('button', { name: 'Add' }).click();
@@ -83,10 +83,10 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
       { tags: ['new'] },
     ]);
     await undo(page).click();
-    await page.getByText('2 sessions tagged as before.').waitFor();
+    await page.getByText('2 sessions restored to their previous tags.').waitFor();
     expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([{ tags: ['old'] }, { tags: [] }]);
     await expect.poll(() => page.locator('.sessions li', { hasText: 'new' }).count()).toBe(0);
-    await page.getByLabel('Select all that are shown').check();
+    await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('2 sessions archived.').waitFor();
     await undo(page).click();
@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     const other = await start('Soon full');
     const { page, consoleErrors: pageErrors } = await open();
     await page.getByRole('link', { name: 'Soon full' }).waitFor();
-    await page.getByLabel('Select all that are shown').check();
+    await page.getByLabel('Select all shown').check();
     const release = await delayMutation(page, 'bulkBarTagMutation');
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Tags').fill('one-more');
@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     const input = { selection: { sessionIds: [other] }, tags: many };
     await runMutation(test, 'tagSessions', 'results { sessionId }', input, token);
     release();
-    await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 not.').waitFor();
+    await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 failed.').waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByText('at most 50').first().waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByRole('button', { name: 'Close' }).first().click();
     await expect.poll(() => tagged.count()).toBe(0);

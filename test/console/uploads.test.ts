@@ -134,7 +134,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       await page.getByRole('button', { name: `Remove ${name}` }).click();
     }
     // A message needs text.
-    const note = page.getByText('Write a message: files go along with one, and never alone.');
+    const note = page.getByText('Write a message to send with the files.');
     await note.waitFor();
     expect(await message.getAttribute('aria-describedby')).toBe(await note.getAttribute('id'));
     await message.press('Enter');
@@ -213,7 +213,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       picture,
     } = await openSignedIn(browser, test, test.adminToken, { width: 390, at: '/sessions' });
     await page.getByRole('button', { name: 'New session' }).first().click();
-    await page.getByLabel('What is to be done').fill('Read it');
+    await page.getByLabel('Prompt').fill('Read it');
     await bring(page, 'drop', { 'plan.md': '# Plan' });
     await page.getByText('1 of 1 files uploaded').waitFor({ state: 'attached' });
     expect(await seriousFindings(page)).toEqual([]);

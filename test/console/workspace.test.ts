@@ -9,7 +9,7 @@ import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { directoryOf, homeWorkerOf, readDeletedAt, sweep, waitUntilReleased } from '../support/workspaces.ts';
 
-const deleted = 'Workspace deleted: its files are gone. Messages, attachments and usage are kept.';
+const deleted = 'The workspace and its files were deleted. Messages, attachments and usage are kept.';
 const resumed = 'If the session is resumed, it starts with an empty workspace.';
 
 const deleteButton = (page: Page) => page.locator('.session-head').getByRole('button', { name: 'Delete workspace' });
@@ -96,13 +96,13 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
       at: `/sessions/${foreign}`,
     });
-    await page.getByText('You may read this session.').waitFor();
+    await page.getByText('You can read this session.').waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.goto(`/sessions/${own}`);
     await deleteButton(page).waitFor();
     await page.getByLabel('Message to the agent').fill('ask More?');
     await page.keyboard.press('Enter');
-    await page.getByText('Waits for you').waitFor();
+    await page.getByText('Waiting for you').waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Suspend' }).click();
     await deleteButton(page).waitFor();

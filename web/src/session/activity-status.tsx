@@ -23,12 +23,12 @@ export function ActivityStatus(props: ActivityStatusProps) {
 
 function activityText({ status, statusDetail, isArchived, entries }: ActivityStatusProps): string | null {
   if (isArchived) return null;
-  if (status === 'NEW') return 'Waits for a worker.';
-  if (status === 'CLAIMED') return 'The agent is being started.';
-  if (status === 'RESUMING') return 'The agent is being woken.';
+  if (status === 'NEW') return 'Waiting for a worker.';
+  if (status === 'CLAIMED') return 'The agent is starting.';
+  if (status === 'RESUMING') return 'The agent is resuming.';
   if (status !== 'RUNNING' || statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL')
     return null;
-  return hasWaiting(entries) ? 'The agent works. Your message waits until it is done.' : 'The agent works.';
+  return hasWaiting(entries) ? 'The agent is working. It reads your message after this turn.' : 'The agent is working.';
 }
 
 /** Returns true if a message other than an answer arrived after the current turn started. */

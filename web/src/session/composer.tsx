@@ -74,8 +74,7 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking, o
     }
     field.current?.focus();
   };
-  const note =
-    isAgain && files.length > 0 ? 'The files that you had attached go along again.' : missingOf(text, uploads);
+  const note = isAgain && files.length > 0 ? 'Your attached files are sent again.' : missingOf(text, uploads);
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -87,7 +86,7 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking, o
   };
   return (
     <form className="composer" onSubmit={submitForm}>
-      {isOver && <p className="drop-here">Drop the files: they go along with your message.</p>}
+      {isOver && <p className="drop-here">Drop files to attach them to your message.</p>}
       <UploadList uploads={uploads} />
       <p className="uploads-note" id={noteId} role="status" hidden={note === null}>
         {note}
@@ -154,8 +153,8 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking, o
 // The reason why a message with files cannot be sent yet. Without files, the empty field says enough.
 function missingOf(text: string, { all }: Uploads): string | null {
   if (all.length === 0) return null;
-  if (all.some(({ state }) => state === 'refused')) return 'Remove what cannot be sent; the rest can go then.';
-  if (all.some(({ state }) => state === 'failed')) return 'Try again, or remove, what did not come through.';
-  if (text.trim() === '') return 'Write a message: files go along with one, and never alone.';
+  if (all.some(({ state }) => state === 'refused')) return 'Remove the files that cannot be sent.';
+  if (all.some(({ state }) => state === 'failed')) return 'Retry or remove the failed uploads.';
+  if (text.trim() === '') return 'Write a message to send with the files.';
   return null;
 }

@@ -21,10 +21,10 @@ import { SubSessions } from './sub-sessions.tsx';
 
 /** Labels of session origins. */
 const originNames: Readonly<Record<string, string>> = {
-  API: 'the API',
-  WEBAPP: 'the console',
-  AUTOMATION: 'an automation',
-  CLI: 'the command line',
+  API: 'API',
+  WEBAPP: 'Console',
+  AUTOMATION: 'Automation',
+  CLI: 'CLI',
   OTHER: 'elsewhere',
 };
 
@@ -111,10 +111,10 @@ export function Details({ session: reference, plan }: DetailsProps) {
       {(structuredOutput !== null || session.structuredOutputSchema !== null) && (
         <Part title="Structured output">
           {structuredOutput === null || structuredOutput === undefined ? (
-            <p className="hint">None yet. It must fit the schema that the session was started with.</p>
+            <p className="hint">No output yet. It must match the schema of the session.</p>
           ) : (
             <>
-              {session.structuredOutputSchema !== null && <Badge tone="good">Fits its schema</Badge>}
+              {session.structuredOutputSchema !== null && <Badge tone="good">Matches the schema</Badge>}
               <JsonTree value={structuredOutput} />
             </>
           )}
@@ -131,7 +131,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
                 </a>
                 <small>
                   {sizeOf(sizeBytes)}
-                  {source === 'AGENT' ? ', by the agent' : ''}
+                  {source === 'AGENT' ? ', from the agent' : ''}
                 </small>
               </li>
             ))}
@@ -164,14 +164,14 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
     <Part title="ACUs">
       <p className="pair">
         <b className="figure">{used}</b>
-        <small>{maxAcuLimit ? `of at most ${maxAcuLimit}` : 'no limit of its own'}</small>
+        <small>{maxAcuLimit ? `of ${maxAcuLimit}` : 'no limit'}</small>
       </p>
       {part !== null && (
         // biome-ignore lint/a11y/useSemanticElements: browsers let nobody say how that one looks.
         <div
           className={`meter${part >= 1 ? ' bad' : part > 0.8 ? ' warn' : ''}`}
           role="meter"
-          aria-label="ACUs used of the limit"
+          aria-label="ACU usage"
           aria-valuenow={acusConsumed}
           aria-valuemin={0}
           aria-valuemax={maxAcuLimit ?? 0}
@@ -186,7 +186,7 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
 function PlanList({ plan }: { readonly plan: Plan }) {
   const done = plan.filter(({ status }) => status === 'COMPLETED').length;
   return (
-    <Part title={`Plan, ${done} of ${plan.length} done`}>
+    <Part title={`Plan: ${done} of ${plan.length} done`}>
       <ol className="plan">
         {plan.map(({ content, status }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a plan is replaced as a whole.
@@ -195,7 +195,7 @@ function PlanList({ plan }: { readonly plan: Plan }) {
             <span>
               {content}
               <span className="for-readers">
-                {status === 'COMPLETED' ? ' (done)' : status === 'IN_PROGRESS' ? ' (under way)' : ' (to do)'}
+                {status === 'COMPLETED' ? ' (done)' : status === 'IN_PROGRESS' ? ' (in progress)' : ' (to do)'}
               </span>
             </span>
           </li>
@@ -210,14 +210,14 @@ function Facts({ session }: { readonly session: Session }) {
   const by = nameOf(createdBy);
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Started', <Time at={session.createdAt} key="at" />],
-    ['Changed', <Time at={session.updatedAt} key="at" />],
-    ['By', by],
-    ['From', originNames[session.origin] ?? session.origin.toLowerCase()],
+    ['Updated', <Time at={session.updatedAt} key="at" />],
+    ['Started by', by],
+    ['Origin', originNames[session.origin] ?? session.origin.toLowerCase()],
     ['Agent', session.agent],
     ['Playbook', playbook && visible(playbook.title)],
     ['Automation', automation && visible(automation.name)],
     [
-      'Part of',
+      'Parent',
       parent && (
         <Link href={sessionAddress(parent.sessionId)} key="parent">
           {plainTitle(parent.title)}
@@ -233,7 +233,7 @@ function Facts({ session }: { readonly session: Session }) {
           </span>
         )),
     ],
-    ['Id', <code key="id">{session.sessionId}</code>],
+    ['ID', <code key="id">{session.sessionId}</code>],
   ];
   return (
     <Part title="About">

@@ -65,7 +65,7 @@ function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entr
         {entry?.editedBody != null && !isWithdrawn && <span className="tag">Edited</span>}
       </header>
       {entry === null && draft !== null && draft.start > 0 && (
-        <p className="hint">The beginning appears when the message is complete.</p>
+        <p className="hint">The beginning of this message appears when it is complete.</p>
       )}
       {text !== '' && <Markdown text={text} isOpen={entry === null} />}
       <Files addresses={files} />
@@ -143,7 +143,6 @@ function Question({ entry, state, isPending, onChoose }: QuestionProps) {
   );
 }
 
-const forPermission =
-  'Choose an option. A message does not answer this: it stops the turn, and the agent reads it next.';
+const forPermission = 'Choose an option. If you send a message instead, the turn stops.';
 const forQuestion = 'Reply below to answer.';
-const passed = 'This question is closed. It was not answered.';
+const passed = 'This question was closed without an answer.';

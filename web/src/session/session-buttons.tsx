@@ -113,7 +113,7 @@ export function SessionButtons({
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
-    const text = isArchived ? 'The session is archived.' : 'The session is unarchived.';
+    const text = isArchived ? 'Session archived.' : 'Session unarchived.';
     const undo = async () => {
       await put(!isArchived, true);
       if (isArchived && isAwake) await resume(variables);
@@ -124,7 +124,7 @@ export function SessionButtons({
     const { payload } = await suspend(variables);
     // The page shows the current status, not the one that will follow.
     if (payload?.session && payload.session.status !== 'SUSPENDED')
-      toasts.say('It is suspended as soon as its agent has stopped.');
+      toasts.say('The session is suspended when its agent stops.');
   };
   return (
     <div className="actions">
@@ -161,7 +161,7 @@ export function SessionButtons({
       {isAsking && (
         <Confirm
           title="Terminate this session?"
-          text="Its agent is stopped and its secrets are deleted. It takes no further messages. The transcript stays."
+          text="Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept."
           confirmLabel="Terminate"
           isBusy={isTerminating}
           onClose={() => setAsking(false)}

@@ -104,8 +104,8 @@ export function SessionPage({ id }: { readonly id: string }) {
   const { session } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
   if (session) return <LoadedSession session={session} key={session.id} />;
   return (
-    <Empty title="There is no such session" text="It may belong to an organization that your key does not open.">
-      <Link href="/sessions">To the sessions</Link>
+    <Empty title="Session not found" text="It does not exist, or you have no access to it.">
+      <Link href="/sessions">View all sessions</Link>
     </Empty>
   );
 }
@@ -175,7 +175,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
       {transcript.live === 'offline' && (
         <p className="banner" role="status">
           <Icon name="warning" />
-          {transcript.error ?? 'Not connected. Trying again; nothing will be missing.'}
+          {transcript.error ?? 'Connection lost. Reconnecting… No messages are lost.'}
         </p>
       )}
       <WorkspaceNote session={session} />
@@ -206,19 +206,19 @@ function LoadedSession({ session }: { readonly session: Session }) {
 }
 
 const readOnly = (missing: string | null | undefined) =>
-  `You may read this session. To write to it, you need the permission ${missing ?? 'to manage sessions'}.`;
+  `You can read this session. To write to it, you need the permission ${missing ?? 'to manage sessions'}.`;
 
 function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
   // Unarchiving it would not help.
-  if (endReason === 'TERMINATED') return 'This session was terminated: it takes no messages.';
-  if (endReason === 'EXPIRED') return 'This session has expired: it takes no messages.';
-  return isArchived ? 'This session is archived: it takes no messages. Unarchive it to go on.' : null;
+  if (endReason === 'TERMINATED') return 'This session was terminated and no longer accepts messages.';
+  if (endReason === 'EXPIRED') return 'This session expired and no longer accepts messages.';
+  return isArchived ? 'This session is archived. Unarchive it to send messages.' : null;
 }
 
 function placeholderOf(status: string, statusDetail: string | null | undefined): string {
   if (statusDetail === 'WAITING_FOR_USER') return 'Answer the agent';
-  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Write to stop the turn and say what to do';
-  if (status === 'SUSPENDED') return 'Write to wake the agent';
-  if (status === 'EXIT' || status === 'ERROR') return 'Write to go on';
-  return 'Write to the agent';
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Send a message to stop the turn';
+  if (status === 'SUSPENDED') return 'Send a message to resume the session';
+  if (status === 'EXIT' || status === 'ERROR') return 'Send a message to continue the session';
+  return 'Message the agent';
 }

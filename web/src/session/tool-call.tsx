@@ -25,8 +25,8 @@ const kindIcon: Readonly<Record<string, IconName>> = {
 };
 
 const statusLabels: Readonly<Record<string, string>> = {
-  PENDING: 'waits',
-  IN_PROGRESS: 'runs',
+  PENDING: 'pending',
+  IN_PROGRESS: 'running',
   COMPLETED: 'done',
   FAILED: 'failed',
 };
@@ -60,7 +60,7 @@ export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
       </summary>
       {isOpen && (
         <div className="tool-body">
-          {!hasMore && <p className="hint">It said nothing more.</p>}
+          {!hasMore && <p className="hint">No details.</p>}
           {diffs.length === 0 && locations.length > 0 && (
             <p className="hint">
               {visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '))}

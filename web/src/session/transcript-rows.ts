@@ -44,15 +44,15 @@ type Line = { readonly tone: Tone; readonly text: string } | null;
 const stopped: Readonly<Record<string, string>> = {
   CANCELLED: 'The turn was stopped.',
   SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
-  MAX_TOKENS: 'The agent reached the most tokens that it may write in a turn.',
-  MAX_TURN_REQUESTS: 'The agent reached the most requests that it may make in a turn.',
-  REFUSAL: 'The agent refused to go on.',
+  MAX_TOKENS: 'The agent reached the token limit of a turn.',
+  MAX_TURN_REQUESTS: 'The agent reached the request limit of a turn.',
+  REFUSAL: 'The agent refused to continue.',
 };
 
 const statusLines: Readonly<Record<string, Line>> = {
-  SUSPENDED: { tone: 'warn', text: 'The session sleeps.' },
-  RESUMING: { tone: 'plain', text: 'The session is being woken.' },
-  ERROR: { tone: 'bad', text: 'The session has failed.' },
+  SUSPENDED: { tone: 'warn', text: 'The session was suspended.' },
+  RESUMING: { tone: 'plain', text: 'The session is resuming.' },
+  ERROR: { tone: 'bad', text: 'The session failed.' },
 };
 
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
@@ -79,8 +79,8 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
     if (entry.status === before.status && entry.endReason === before.endReason) return null;
     if (entry.status === 'EXIT') {
       if (entry.endReason === 'TERMINATED') return { tone: 'warn', text: 'The session was terminated.' };
-      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: 'The session has expired.' };
-      return { tone: 'good', text: 'The session is finished. A message wakes it again.' };
+      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: 'The session expired.' };
+      return { tone: 'good', text: 'The session is finished. Send a message to continue it.' };
     }
     return statusLines[entry.status] ?? null;
   },

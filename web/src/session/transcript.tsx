@@ -101,8 +101,10 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
         aria-label="Transcript"
         aria-live="off"
       >
-        {isLoadingEarlier && <p className="earlier">Loading what was before</p>}
-        {rows.length === 0 && <Empty title="Nothing yet" text="The agent has not begun. What it does appears here." />}
+        {isLoadingEarlier && <p className="earlier">Loading earlier entries…</p>}
+        {rows.length === 0 && (
+          <Empty title="No activity yet" text="The agent has not started. Its activity appears here." />
+        )}
         <RowsOpenContext value={opened}>
           <div className="rows" style={{ height }}>
             {virtual.getVirtualItems().map((item) => {
@@ -126,7 +128,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
       {isAway && rows.length > 0 && (
         <div className="to-end">
           <Button size="small" icon="arrowDown" onClick={() => toEnd(true)}>
-            To the end
+            Jump to latest
           </Button>
         </div>
       )}

@@ -44,8 +44,8 @@ export function WorkspaceNote({ session: reference }: { readonly session: worksp
       {/* Without the time, which a screen reader would read again at each change. */}
       <span role="status">
         {isPending
-          ? 'The workspace is being deleted. If its worker is not running, this happens when the worker starts.'
-          : `Workspace deleted: its files are gone. Messages, attachments and usage are kept.${isFinal ? '' : resumed}`}
+          ? 'The workspace is being deleted. If its worker is not running, the deletion happens when the worker starts.'
+          : `The workspace and its files were deleted. Messages, attachments and usage are kept.${isFinal ? '' : resumed}`}
       </span>
       <Time at={at} />
     </p>

@@ -182,7 +182,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
         const replace: BatchMutation = (input) => tag({ input: { ...input, tags: JSON.parse(had), mode: 'REPLACE' } });
         undone += (await actOnAll({ sessionIds: ids }, replace, () => false)).count;
       }
-      if (undone > 0) toasts.say(sentence(undone, 'tagged as before'));
+      if (undone > 0) toasts.say(sentence(undone, 'restored to their previous tags'));
     };
     void run('tagged', (input) => tag({ input: { ...input, tags } }, expect), isByFilter ? never : undo);
   };
@@ -208,8 +208,8 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
           title={`Terminate ${targetLabel}?`}
           text={
             <>
-              {isByFilter && <TerminateCount target={target} />} Their agents are stopped and their secrets are deleted.
-              They take no further messages. The transcripts stay.
+              {isByFilter && <TerminateCount target={target} />} Their agents stop and their secrets are deleted. They
+              no longer accept messages. Their transcripts are kept.
             </>
           }
           confirmLabel="Terminate"
@@ -221,7 +221,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
       {openDialog === 'put' && (
         <Confirm
           title={`${putLabel} ${targetLabel}?`}
-          text="Also those that are further down than what has been loaded."
+          text="This includes sessions that are not loaded yet."
           confirmLabel={putLabel}
           tone="primary"
           onClose={() => setOpenDialog(null)}
@@ -289,7 +289,7 @@ function TagDialog({ isBusy, onClose, onTags }: TagDialogProps) {
       <form id={form} onSubmit={submit}>
         <TextField
           label="Tags"
-          hint="Several are separated by commas. Those that a session has already stay."
+          hint="Separate tags with commas. Existing tags are kept."
           value={text}
           onChange={(event) => setText(event.target.value)}
         />

@@ -25,15 +25,15 @@ export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
   const shown = refusals.slice(0, maxShown);
   return (
     <Dialog
-      title={isOver ? 'Done' : 'Under way'}
+      title={isOver ? 'Done' : 'In progress'}
       onClose={isOver ? onClose : onStop}
       actions={isOver ? <Button onClick={onClose}>Close</Button> : <Button onClick={onStop}>Stop</Button>}
     >
       <p role="status">
-        {count} {count === 1 ? 'session' : 'sessions'} {done}, {refusals.length} not.
+        {count} {count === 1 ? 'session' : 'sessions'} {done}, {refusals.length} failed.
       </p>
       {shown.length > 0 && (
-        <ul className="refusals" aria-label="Not done">
+        <ul className="refusals" aria-label="Failed sessions">
           {shown.map(({ sessionId, message }) => (
             <li key={sessionId}>
               <Link href={sessionAddress(sessionId)}>{sessionId}</Link> {message}

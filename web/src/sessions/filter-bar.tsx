@@ -77,8 +77,8 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     <search className="filters">
       <div className="filters-first">
         <TypedField
-          label="Search in titles"
-          placeholder="Search in titles"
+          label="Search titles"
+          placeholder="Search titles"
           type="search"
           value={filters.q}
           onChange={(q) => onChange({ q })}
@@ -105,9 +105,9 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
       <div className="filters-more" id={more} data-open={isOpen || undefined}>
         {choice(
           'state',
-          'State',
+          'Status',
           <>
-            <option value="">Any state</option>
+            <option value="">Any status</option>
             {Object.entries(stateGroups).map(([value, { label }]) => (
               <option value={value} key={value}>
                 {label}
@@ -135,7 +135,13 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
         )}
         {(own !== null || people !== nobody) &&
-          picker('by', 'Started by', 'By anybody', people, own === null ? [] : [{ value: own, label: 'By me' }])}
+          picker(
+            'by',
+            'Started by',
+            'Started by anyone',
+            people,
+            own === null ? [] : [{ value: own, label: 'Started by me' }],
+          )}
       </div>
     </search>
   );

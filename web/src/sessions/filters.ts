@@ -4,7 +4,7 @@ import { useUrlParams } from '../layout/use-url-params.ts';
 /** States as users search for them, each with one or more statuses of the service. */
 export const stateGroups = {
   active: { label: 'Working', status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
-  suspended: { label: 'Asleep', status: ['SUSPENDED'] },
+  suspended: { label: 'Suspended', status: ['SUSPENDED'] },
   finished: { label: 'Ended', status: ['EXIT'] },
   failed: { label: 'Failed', status: ['ERROR'] },
 } as const;

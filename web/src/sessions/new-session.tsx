@@ -162,7 +162,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
     <>
       <TextArea
         ref={prompt}
-        label="What is to be done"
+        label="Prompt"
         name="prompt"
         rows={6}
         required
@@ -172,16 +172,21 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
       />
       <div className="files">
         <PickFiles uploads={uploads}>Attach files</PickFiles>
-        <span className="hint">{isOver ? 'Drop them anywhere.' : 'or drop them here, or paste them.'}</span>
+        <span className="hint">{isOver ? 'Drop files anywhere.' : 'You can also drop or paste files.'}</span>
         <UploadList uploads={uploads} />
       </div>
       <div className="fields">
-        <TextField label="Title" name="title" placeholder="From what is to be done" error={errorOf(errors, 'title')} />
+        <TextField
+          label="Title"
+          name="title"
+          placeholder="Generated from the prompt"
+          error={errorOf(errors, 'title')}
+        />
         <TextField
           label="Tags"
           name="tags"
-          placeholder="one, another"
-          hint={allowed.length > 0 && `Only these: ${visible(allowed.join(', '))}`}
+          placeholder="Separate tags with commas"
+          hint={allowed.length > 0 && `Allowed tags: ${visible(allowed.join(', '))}`}
           error={errorOf(errors, 'tags')}
         />
         <Select
@@ -191,7 +196,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           value={agentId}
           onChange={(event) => setAgentId(event.target.value)}
         >
-          <option value="">{standard ? `${standard.name} (default)` : 'The default'}</option>
+          <option value="">{standard ? `${standard.name} (default)` : 'Default'}</option>
           {agents
             .filter((agent) => agent !== standard)
             .map((agent) => (
@@ -216,12 +221,12 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           error={errorOf(errors, 'playbookId')}
         />
         <TextField
-          label="At most so many ACUs"
+          label="ACU limit"
           name="maxAcuLimit"
           type="number"
           min={1}
           step={1}
-          placeholder="No limit of its own"
+          placeholder="No limit"
           error={errorOf(errors, 'maxAcuLimit')}
         />
       </div>

@@ -96,16 +96,16 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   const isAllMatching = selectedFilter === filter;
   const target = isAllMatching ? { filter, organizationId } : { sessionIds: chosen };
   const counted = `${chosen.length} ${chosen.length === 1 ? 'session' : 'sessions'}`;
-  const selectionLabel = chosen.length > 0 ? `${chosen.length} selected` : 'Select all that are shown';
+  const selectionLabel = chosen.length > 0 ? `${chosen.length} selected` : 'Select all shown';
   const isAll = here.length > 0 && chosen.length === here.length;
 
   if (edges.length === 0) {
     return isNarrowed ? (
-      <Empty title="Nothing fits" text="No session is like that.">
-        <Button onClick={onClear}>Clear the filter</Button>
+      <Empty title="No matching sessions" text="Change or clear the filters.">
+        <Button onClick={onClear}>Clear filters</Button>
       </Empty>
     ) : (
-      <Empty title="No sessions yet" text="Say what is to be done, and an agent begins to work on it.">
+      <Empty title="No sessions yet" text="Start a session to give an agent a task.">
         <Button tone="primary" icon="plus" onClick={onNew}>
           New session
         </Button>
@@ -116,7 +116,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     <>
       {state === 'offline' && (
         <p className="banner" role="status">
-          <Icon name="warning" /> Not connected: this may be out of date. Trying again.
+          <Icon name="warning" /> Connection lost. This list may be out of date. Reconnecting…
         </p>
       )}
       <div className="list-head">
@@ -132,17 +132,17 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
               setSelectedFilter(null);
             }}
           />
-          <span>{isAllMatching ? 'All that match are selected' : selectionLabel}</span>
+          <span>{isAllMatching ? 'All matching sessions are selected' : selectionLabel}</span>
         </label>
         {isAll && hasNext && !isAllMatching && (
           <Button size="small" onClick={() => setSelectedFilter(filter)}>
-            Select all that match
+            Select all matching sessions
           </Button>
         )}
         {(chosen.length > 0 || isAllMatching) && (
           <BulkBar
             target={target}
-            targetLabel={isAllMatching ? 'all sessions that match' : counted}
+            targetLabel={isAllMatching ? 'all matching sessions' : counted}
             isArchived={filter.isArchived}
             chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {

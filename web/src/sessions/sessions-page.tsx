@@ -35,7 +35,7 @@ export function SessionsPage() {
   if (organization === null) {
     return (
       <Page title="Sessions">
-        <Empty title="There is no organization" text="Your key opens none: ask who gave it to you." />
+        <Empty title="No organization" text="You have no access to an organization. Ask an administrator for access." />
       </Page>
     );
   }
@@ -63,7 +63,7 @@ export function SessionsPage() {
 /** Shown when the service does not accept the URL's filter. */
 function Clear() {
   const { isNarrowed, clear } = useFilters();
-  return isNarrowed && <Button onClick={clear}>Clear the filter</Button>;
+  return isNarrowed && <Button onClick={clear}>Clear filters</Button>;
 }
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
@@ -87,7 +87,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
     },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization) return <Empty title="There is no such organization" text="It may have been deleted." />;
+  if (!organization) return <Empty title="Organization not found" text="It may have been deleted." />;
   return (
     <>
       <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} onClear={clear} />

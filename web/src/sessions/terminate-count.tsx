@@ -6,7 +6,7 @@ import { type Batch, firstInput, type Target } from './act-on-all.ts';
 
 /** Shows how many sessions a termination would end and refuse, by a dry run of the first batch. */
 export function TerminateCount({ target }: { readonly target: Target }) {
-  const [text, setText] = useState('Counting the sessions …');
+  const [text, setText] = useState('Counting sessions…');
   const [input] = useState(() => firstInput(target));
   const [tryOut] = useMutation<terminateCountMutation>(
     graphql`
@@ -46,6 +46,6 @@ function sentenceOf({ results, hasMore }: Batch): string {
   const refused = all.filter(({ userErrors }) => userErrors.length > 0).length;
   const count = all.length - refused;
   const countText = hasMore ? `At least ${count}` : String(count);
-  const rest = refused === 0 ? '.' : `, ${refused} would not.`;
-  return `${countText} ${count === 1 && !hasMore ? 'session' : 'sessions'} would be terminated${rest}`;
+  const rest = refused === 0 ? '.' : `. ${refused} cannot be terminated.`;
+  return `${countText} ${count === 1 && !hasMore ? 'session' : 'sessions'} will be terminated${rest}`;
 }

@@ -14,16 +14,16 @@ interface Status {
 
 const whySuspended: Readonly<Record<string, string>> = {
   USER_REQUEST: 'Suspended',
-  INACTIVITY: 'Asleep',
+  INACTIVITY: 'Suspended',
   USAGE_LIMIT_EXCEEDED: 'ACU limit reached',
   TOTAL_SESSION_LIMIT_EXCEEDED: 'ACU limit reached',
-  ORG_USAGE_LIMIT_EXCEEDED: 'Organization’s limit reached',
-  USER_USAGE_LIMIT_EXCEEDED: 'User’s limit reached',
+  ORG_USAGE_LIMIT_EXCEEDED: 'Organization limit reached',
+  USER_USAGE_LIMIT_EXCEEDED: 'User limit reached',
   OUT_OF_CREDITS: 'Out of credits',
   OUT_OF_QUOTA: 'Out of quota',
   NO_QUOTA_ALLOCATION: 'No quota',
   PAYMENT_DECLINED: 'Payment declined',
-  ERROR: 'Suspended by an error',
+  ERROR: 'Suspended after an error',
 };
 
 const ended: Readonly<Record<string, Shown>> = {
@@ -35,14 +35,14 @@ const ended: Readonly<Record<string, Shown>> = {
 export function showStatus({ status, statusDetail, endReason }: Status): Shown {
   if (status === 'NEW') return { label: 'Queued', tone: 'plain' };
   if (status === 'CLAIMED') return { label: 'Starting', tone: 'info', isWorking: true };
-  if (status === 'RESUMING') return { label: 'Waking', tone: 'info', isWorking: true };
+  if (status === 'RESUMING') return { label: 'Resuming', tone: 'info', isWorking: true };
   if (status === 'ERROR') return { label: 'Failed', tone: 'bad' };
   if (status === 'SUSPENDED') {
     const label = whySuspended[statusDetail ?? ''] ?? 'Suspended';
     return { label, tone: statusDetail === 'USER_REQUEST' || statusDetail === 'INACTIVITY' ? 'plain' : 'warn' };
   }
   if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: 'Finished', tone: 'good' };
-  if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waits for you', tone: 'warn' };
-  if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Asks to approve', tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waiting for you', tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Needs approval', tone: 'warn' };
   return { label: 'Working', tone: 'info', isWorking: true };
 }

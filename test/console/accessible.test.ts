@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     },
     'no-such-page': async ({ page }) => {
       await page.goto('/manage/nothing-of-that-name');
-      await page.getByText('There is no such page').waitFor();
+      await page.getByText('Page not found').waitFor();
     },
   };
 

@@ -72,12 +72,12 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
   };
   const openForm = async (id: string) => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/manage/automations/${id}` });
-    await window.page.getByRole('button', { name: 'Change', exact: true }).click();
+    await window.page.getByRole('button', { name: 'Edit', exact: true }).click();
     return window;
   };
   const save = async (page: Page) => {
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Change', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   };
 
   const makeRich = async () => {
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     const before = await read(automation.id);
     const { page, consoleErrors: pageErrors, picture } = await openForm(automation.id);
     await page.getByText('Trigger 7', { exact: true }).waitFor();
-    expect(await page.getByLabel('What an agent is asked').first().inputValue()).toBe('Sweep it.\n\nWell.  ');
+    expect(await page.getByLabel('Prompt').first().inputValue()).toBe('Sweep it.\n\nWell.  ');
     await picture('automation-rich-form');
     await save(page);
     expect(await read(automation.id)).toEqual(before);
@@ -130,11 +130,11 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByText('or', { exact: true }).first().waitFor();
     await page.getByRole('link', { name: /say hi/ }).waitFor();
 
-    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const trigger = page.getByRole('group', { name: 'Trigger 4' });
-    await trigger.getByRole('group', { name: 'When all of these hold' }).last().getByLabel('Value').fill('push');
-    await page.getByLabel('Sessions at once at most').fill('4');
-    await page.getByRole('group', { name: 'Action 2' }).getByLabel('What an agent is asked').fill('And now?');
+    await trigger.getByRole('group', { name: 'Match all conditions' }).last().getByLabel('Value').fill('push');
+    await page.getByLabel('Maximum concurrent sessions').fill('4');
+    await page.getByRole('group', { name: 'Action 2' }).getByLabel('Prompt').fill('And now?');
     await save(page);
     const after = await read(automation.id);
     const wanted = structuredClone(before);
@@ -160,19 +160,19 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       return page.locator(`[id="${described.split(' ').at(-1)}"]`).textContent();
     };
     const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
-    const group = trigger(4).getByRole('group', { name: 'all of these hold' }).nth(1);
+    const group = trigger(4).getByRole('group', { name: 'Match all conditions' }).nth(1);
     await group.getByLabel('Value').nth(1).fill('many');
-    await trigger(1).getByLabel('Repeats').selectOption('By a rule of your own');
+    await trigger(1).getByLabel('Frequency').selectOption('Custom rule');
     await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
-    await page.getByLabel('More of the automation, as JSON').fill('{"tools": ');
+    await page.getByLabel('Other settings (JSON)').fill('{"tools": ');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await problemOf(page.getByRole('main'), 'More of the automation, as JSON')).toContain('no JSON');
-    await page.getByLabel('More of the automation, as JSON').fill('{"tool": {}}');
+    expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain('not valid JSON');
+    await page.getByLabel('Other settings (JSON)').fill('{"tool": {}}');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await problemOf(page.getByRole('main'), 'More of the automation, as JSON')).toContain(
-      '"tool" cannot stand here',
+    expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain(
+      '"tool" is not allowed here',
     );
-    await page.getByLabel('More of the automation, as JSON').fill('{"metadata": {"team": "other"}}');
+    await page.getByLabel('Other settings (JSON)').fill('{"metadata": {"team": "other"}}');
     await page.getByRole('button', { name: 'Save' }).click();
     await picture('automation-problems');
     await group.getByRole('alert').waitFor();
@@ -180,9 +180,9 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await picture('automation-problems');
     await group.getByLabel('Value').nth(1).fill('3');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await problemOf(trigger(1), 'Repeats')).toContain('15 minutes');
+    expect(await problemOf(trigger(1), 'Frequency')).toContain('15 minutes');
     await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=HOURLY');
-    await page.getByRole('group', { name: 'Action 2' }).getByLabel('What an agent is asked').fill('And now?');
+    await page.getByRole('group', { name: 'Action 2' }).getByLabel('Prompt').fill('And now?');
     await page.getByRole('button', { name: 'Save' }).click();
     expect(await problemOf(page.getByRole('group', { name: 'Action 1' }), 'Playbook')).toContain('does not exist');
     expect(await read(automation.id)).toEqual(before);
@@ -204,8 +204,8 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     for (const theme of ['light', 'dark'] as const) {
       const { page, picture } = await openSignedIn(browser, test, test.adminToken, { width: 390, theme });
       for (const [address, button, sign] of [
-        [`/manage/automations/${automation.id}`, 'Change', 'Trigger 7'],
-        ['/manage/automations/new', 'Add another trigger', 'Trigger 2'],
+        [`/manage/automations/${automation.id}`, 'Edit', 'Trigger 7'],
+        ['/manage/automations/new', 'Add trigger', 'Trigger 2'],
       ] as const) {
         await page.goto(address);
         await page.getByRole('button', { name: button, exact: true }).click();
@@ -229,37 +229,37 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       picture,
     } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/automations/new' });
     await page.getByLabel('Name').fill('Built');
-    await page.getByLabel('Repeats').selectOption('Daily');
-    await page.getByRole('button', { name: 'Add another trigger' }).click();
+    await page.getByLabel('Frequency').selectOption('Daily');
+    await page.getByRole('button', { name: 'Add trigger' }).click();
     const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
-    await trigger(2).getByLabel('Repeats').selectOption('Monthly');
+    await trigger(2).getByLabel('Frequency').selectOption('Monthly');
     // Each shows its next five occurrences.
     await expect.poll(() => trigger(1).locator('.times time').count()).toBe(5);
     await expect.poll(() => trigger(2).locator('.times time').count()).toBe(5);
-    await trigger(2).getByLabel('It acts').selectOption('session:finished');
-    await trigger(2).getByRole('button', { name: 'Add a condition' }).click();
-    const groups = trigger(2).getByRole('group', { name: 'all of these hold' });
+    await trigger(2).getByLabel('Event', { exact: true }).selectOption('session:finished');
+    await trigger(2).getByRole('button', { name: 'Add condition' }).click();
+    const groups = trigger(2).getByRole('group', { name: 'Match all conditions' });
     await groups.first().getByLabel('Field').fill('title');
-    expect(await groups.first().getByLabel('How').locator('option').count()).toBe(16);
+    expect(await groups.first().getByLabel('Operator').locator('option').count()).toBe(16);
     await groups.first().getByLabel('Value').fill('5');
-    await groups.first().getByRole('button', { name: 'Add a condition' }).click();
+    await groups.first().getByRole('button', { name: 'Add condition' }).click();
     await groups.first().getByLabel('Field').nth(1).fill('acus_consumed');
-    await groups.first().getByLabel('How').nth(1).selectOption('between');
+    await groups.first().getByLabel('Operator').nth(1).selectOption('between');
     await groups.first().getByLabel('Value').nth(1).fill('1, 2.5');
-    await trigger(2).getByRole('button', { name: 'Or else' }).click();
+    await trigger(2).getByRole('button', { name: 'Add alternative' }).click();
     await groups.nth(1).getByLabel('Field').fill('tags');
-    await groups.nth(1).getByLabel('How').selectOption('IN');
+    await groups.nth(1).getByLabel('Operator').selectOption('IN');
     await groups.nth(1).getByLabel('Value').fill('one\ntwo');
-    await groups.nth(1).getByRole('button', { name: 'And another condition' }).click();
-    await groups.nth(1).getByRole('button', { name: 'Leave out condition 2' }).click();
+    await groups.nth(1).getByRole('button', { name: 'Add condition' }).click();
+    await groups.nth(1).getByRole('button', { name: 'Remove condition 2' }).click();
     await picture('automation-built-form');
-    await page.getByRole('button', { name: 'Leave out trigger 1' }).click();
-    await page.getByLabel('What an agent is asked').fill('Look at it.');
-    await page.getByRole('button', { name: 'Add another action' }).click();
+    await page.getByRole('button', { name: 'Remove trigger 1' }).click();
+    await page.getByLabel('Prompt').fill('Look at it.');
+    await page.getByRole('button', { name: 'Add action' }).click();
     const second = page.getByRole('group', { name: 'Action 2' });
-    await second.getByLabel('Session that is written to').fill(session.url);
+    await second.getByLabel('Target session').fill(session.url);
     await second.getByRole('link', { name: /say hi/ }).waitFor();
-    await second.getByLabel('What an agent is asked').fill('It has finished.');
+    await second.getByLabel('Prompt').fill('It has finished.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('title is "5" and acus_consumed between [1,2.5]').waitFor();
     const [, , , id] = new URL(page.url()).pathname.split('/');

@@ -25,21 +25,21 @@ describe.skipIf(missing !== null)('the deliveries of a webhook, in the console',
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken, {
       at: `/manage/webhooks/${id}`,
     });
-    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
     await receiver.waitFor((received) => received.length === 1);
-    const delivered = page.getByRole('cell', { name: 'delivered', exact: true });
+    const delivered = page.getByRole('cell', { name: 'Delivered', exact: true });
     await expect
       .poll(async () => {
-        await page.getByRole('button', { name: 'Look again' }).click();
+        await page.getByRole('button', { name: 'Refresh' }).click();
         return delivered.count();
       })
       .toBe(1);
     await page.locator('summary', { hasText: '1: 200' }).click();
     await page.getByText('Thank you').waitFor();
-    await page.getByRole('button', { name: 'Deliver again' }).click();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
     await receiver.waitFor((received) => received.length === 2);
-    await page.getByLabel('State').selectOption('Failed');
-    await page.getByText('Nothing was sent').waitFor();
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No deliveries').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

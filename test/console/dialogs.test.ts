@@ -57,13 +57,13 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     // Pressed more than once: browsers let a page prevent the close only once.
     for (let n = 0; n < 2; n++) {
       await page.keyboard.press('Escape');
-      await page.getByRole('heading', { name: 'Throw away what you wrote?' }).waitFor();
+      await page.getByRole('heading', { name: 'Discard your changes?' }).waitFor();
       await picture('dialog-asks');
-      await page.getByRole('button', { name: 'Keep writing' }).click();
+      await page.getByRole('button', { name: 'Keep editing' }).click();
     }
     expect(await prompt.inputValue()).toBe('A long thought');
     await page.mouse.click(5, 5);
-    await page.getByRole('button', { name: 'Throw away', exact: true }).click();
+    await page.getByRole('button', { name: 'Discard', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     // Nothing was entered, so there is no question.
     await page.keyboard.press('n');
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     // Elements behind a dialog cannot be clicked.
     await message.getByRole('button', { name: 'Close' }).click();
     await message.getByText('copied.').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.context().close();
   });
@@ -103,7 +103,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept by hand');
     await page.keyboard.press('Enter');
-    const closeButton = page.getByRole('button', { name: 'I have kept it' });
+    const closeButton = page.getByRole('button', { name: 'I have saved it' });
     await closeButton.waitFor();
     await picture('dialog-once');
     for (let n = 0; n < 3; n++) await page.keyboard.press('Escape');
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     const { page, consoleErrors: pageErrors, picture } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'three' }).waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
     await picture('keys');
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');

@@ -18,7 +18,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await test?.close();
   });
 
-  const restored = (page: Page) => page.getByText('What you had not saved is here again.');
+  const restored = (page: Page) => page.getByText('Your unsaved changes were restored.');
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
   const makePlaybook = async (name: string) => {
     const { organizationId, token } = await makeOrganization(test, name);
@@ -40,15 +40,15 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await body(page).fill('One\nMine\nThree');
     await body(other).fill('One\nTwo\nTheirs');
     await press(other, 'Save');
-    await other.getByText('Fix it is saved.').waitFor();
+    await other.getByText('Saved Fix it.').waitFor();
     await press(page, 'Save');
-    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    const news = page.getByRole('region', { name: 'saved changes while you were editing' });
     await news.getByText('+ Theirs').waitFor();
     await picture('saved-meanwhile');
     expect(await seriousFindings(page)).toEqual([]);
     expect(await body(page).inputValue()).toBe('One\nMine\nThree');
     expect(await read()).toMatchObject({ body: 'One\nTwo\nTheirs' });
-    await press(page, 'Take theirs');
+    await press(page, 'Use their version');
     await expect.poll(() => body(page).inputValue()).toBe('One\nTwo\nTheirs');
     // The input is not lost.
     await press(page, 'Undo');
@@ -57,11 +57,11 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await other.goto(address);
     await body(other).fill('Theirs again');
     await press(other, 'Save');
-    await other.getByText('Fix it is saved.').waitFor();
+    await other.getByText('Saved Fix it.').waitFor();
     await press(page, 'Save');
     await news.getByText('+ Theirs again').waitFor();
-    await press(page, 'Save mine anyway');
-    await page.getByText('Fix it is saved.').waitFor();
+    await press(page, 'Save my version');
+    await page.getByText('Saved Fix it.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -87,10 +87,10 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
       runMutation(test, 'updatePlaybook', 'playbook { id }', { playbookId: id, body: 'Theirs' }, token),
     );
     await press(page, 'Save');
-    await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Theirs').waitFor();
+    await page.getByRole('region', { name: 'saved changes while you were editing' }).getByText('+ Theirs').waitFor();
     expect(await read()).toMatchObject({ body: 'Theirs' });
-    await press(page, 'Save mine anyway');
-    await page.getByText('Fix it is saved.').waitFor();
+    await press(page, 'Save my version');
+    await page.getByText('Saved Fix it.').waitFor();
     expect(await read()).toMatchObject({ body: 'One\nMine\nThree' });
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -104,21 +104,21 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
       at: `/manage/automations/${automation.id}`,
     });
-    await press(page, 'Change');
+    await press(page, 'Edit');
     const name = page.getByLabel('Name');
     await name.fill('Sweep mine');
     await change({ name: 'Sweep theirs', jitterSeconds: 7 });
     await press(page, 'Save');
-    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    const news = page.getByRole('region', { name: 'saved changes while you were editing' });
     await news.getByText('+ Sweep theirs').waitFor();
     expect(await news.getByRole('figure').count()).toBe(1);
-    await press(page, 'Take theirs');
+    await press(page, 'Use their version');
     await expect.poll(() => name.inputValue()).toBe('Sweep theirs');
     await press(page, 'Undo');
     await expect.poll(() => name.inputValue()).toBe('Sweep mine');
     await press(page, 'Save');
-    await press(page, 'Save mine anyway');
-    await page.getByText('Sweep mine is saved.').waitFor();
+    await press(page, 'Save my version');
+    await page.getByText('Saved Sweep mine.').waitFor();
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name jitterSeconds } } }';
     const { data } = await graphql(test, token, document, { id: automation.id });
     // Fields that were not changed here keep the other user's values.
@@ -133,18 +133,18 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
       at: `/manage/automations/${automation.id}`,
     });
-    await press(page, 'Change');
+    await press(page, 'Edit');
     await page.getByLabel('Name').fill('Sweep mine');
     await saveBetween(page, () =>
       updateAutomation(test, { automationId: automation.automationId, name: 'Sweep theirs' }, token),
     );
     await press(page, 'Save');
-    await page.getByRole('region', { name: 'has saved this while you wrote' }).getByText('+ Sweep theirs').waitFor();
+    await page.getByRole('region', { name: 'saved changes while you were editing' }).getByText('+ Sweep theirs').waitFor();
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name } } }';
     const read = async () => (await graphql(test, token, document, { id: automation.id })).data.node.name;
     expect(await read()).toBe('Sweep theirs');
-    await press(page, 'Save mine anyway');
-    await page.getByText('Sweep mine is saved.').waitFor();
+    await press(page, 'Save my version');
+    await page.getByText('Saved Sweep mine.').waitFor();
     expect(await read()).toBe('Sweep mine');
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -170,11 +170,11 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await page.getByLabel('Text', { exact: true }).fill('In the journal.');
     await make('updateKnowledgeNote', 'knowledgeNote { id }', { knowledgeNoteId: note.id, folderId: folder.id });
     await press(page, 'Save');
-    const news = page.getByRole('region', { name: 'has saved this while you wrote' });
+    const news = page.getByRole('region', { name: 'saved changes while you were editing' });
     await news.getByRole('figure', { name: 'Folder' }).getByText('+ Backend').waitFor();
     await make('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: note.id });
-    await press(page, 'Save mine anyway');
-    await page.getByText('Somebody has deleted it.').waitFor();
+    await press(page, 'Save my version');
+    await page.getByText('Somebody deleted this.').waitFor();
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('In the journal.');
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -196,7 +196,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await restored(page).waitFor();
     expect(await title.inputValue()).toBe('Half a title');
     await picture('half-written');
-    await press(page, 'Throw it away');
+    await press(page, 'Discard changes');
     await expect.poll(() => title.inputValue()).toBe('Fix it');
     await press(page, 'Undo');
     await expect.poll(() => title.inputValue()).toBe('Half a title');
@@ -205,7 +205,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await press(page, 'Undo');
     await restored(page).waitFor();
     await press(page, 'Save');
-    await page.getByText('Half a title is saved.').waitFor();
+    await page.getByText('Saved Half a title.').waitFor();
     expect(await read()).toMatchObject({ title: 'Half a title' });
     await page.goto(address);
     await title.waitFor();
@@ -221,23 +221,23 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     const name = page.getByLabel('Name');
     await page.goto('/manage/automations/new');
     await name.fill('Mop');
-    await press(page, 'Add another trigger');
+    await press(page, 'Add trigger');
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('heading', { name: 'Secrets', exact: true }).waitFor();
     await page.goto(`/manage/automations/${automation.id}`);
-    await press(page, 'Change');
+    await press(page, 'Edit');
     await name.fill('Sweep well');
     await page.reload();
     await restored(page).waitFor();
     expect(await name.inputValue()).toBe('Sweep well');
     await press(page, 'Save');
-    await page.getByText('Sweep well is saved.').waitFor();
+    await page.getByText('Saved Sweep well.').waitFor();
     await page.goto('/manage/automations/new');
     await restored(page).waitFor();
     expect(await name.inputValue()).toBe('Mop');
-    expect(await page.getByLabel('It acts').count()).toBe(2);
-    await press(page, 'Throw it away');
-    await expect.poll(() => page.getByLabel('It acts').count()).toBe(1);
+    expect(await page.getByLabel('Event', { exact: true }).count()).toBe(2);
+    await press(page, 'Discard changes');
+    await expect.poll(() => page.getByLabel('Event', { exact: true }).count()).toBe(1);
     await page.reload();
     await name.waitFor();
     expect(await restored(page).count()).toBe(0);

@@ -23,8 +23,8 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Name').fill('Fix the build');
-    await page.getByLabel('It acts').selectOption('webhook:incoming');
-    await page.getByLabel('What an agent is asked').fill('Fix it.');
+    await page.getByLabel('Event', { exact: true }).selectOption('webhook:incoming');
+    await page.getByLabel('Prompt').fill('Fix it.');
     await page.getByRole('button', { name: 'Save' }).click();
     const shown = page.getByRole('dialog').locator('code');
     await shown.first().waitFor();
@@ -46,11 +46,11 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
   it('reports once that a rule is too frequent', async () => {
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.getByLabel('Name').fill('Sweep');
-    await page.getByLabel('Repeats').selectOption('By a rule of your own');
+    await page.getByLabel('Frequency').selectOption('Custom rule');
     await page.getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
     const problem = page.getByText('more often than every 15 minutes');
     await problem.waitFor();
-    await page.getByLabel('What an agent is asked').fill('Sweep.');
+    await page.getByLabel('Prompt').fill('Sweep.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
     await expect.poll(() => problem.count()).toBe(1);

@@ -118,18 +118,18 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     },
     'knowledge': at(() => '/manage/knowledge', 'Where logs are'),
     'folder': press('New folder', 'Description'),
-    'note': at(() => `/manage/knowledge/${ids.note}`, 'Pinned to'),
+    'note': at(() => `/manage/knowledge/${ids.note}`, 'Pinned repository'),
     'automations': at(() => '/manage/automations', 'Sweep'),
-    'automation': at(() => `/manage/automations/${ids.automation}`, 'Next times'),
-    'automation-form': press('Change', 'What an agent is asked'),
+    'automation': at(() => `/manage/automations/${ids.automation}`, 'Next runs'),
+    'automation-form': press('Edit', 'Prompt'),
     'webhooks': at(() => '/manage/webhooks', 'https://example.com/hook'),
     'webhook-form': press('New webhook', 'Event types'),
-    'webhook': at(() => `/manage/webhooks/${ids.hook}`, 'Nothing was sent'),
+    'webhook': at(() => `/manage/webhooks/${ids.hook}`, 'No deliveries'),
     'members': at(() => '/manage/members', 'Ada'),
     'users': at(() => '/manage/users', 'Ada'),
     'user-form': async ({ page }) => {
       await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByLabel('E-mail').waitFor();
+      await page.getByLabel('Email').waitFor();
     },
     'user': async ({ page }) => {
       await page.goto('/manage/users');
@@ -137,11 +137,11 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
       await page.getByText('ada@example.com').waitFor();
     },
     'user-role': async ({ page }) => {
-      await page.getByRole('button', { name: 'Add to an organization' }).click();
+      await page.getByRole('button', { name: 'Add to organization' }).click();
       await page.getByRole('dialog').getByRole('combobox', { name: 'Organization' }).click();
       await page.getByRole('listbox').getByRole('option').first().waitFor();
     },
-    'organizations': at(() => '/manage/organizations', 'no limit'),
+    'organizations': at(() => '/manage/organizations', 'No limit'),
     'organization-form': async ({ page }) => {
       await page.getByRole('button', { name: 'New organization' }).click();
       await page.getByLabel('Name').waitFor();
@@ -155,23 +155,23 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
       await page.getByText('This cannot be undone').waitFor();
     },
     'roles': at(() => '/manage/roles', 'Reader'),
-    'role-form': press('New role', 'Who has it may'),
+    'role-form': press('New role', 'Permissions'),
     'service-users': at(() => '/manage/service-users', 'For the pipeline'),
     'service-user': at(() => `/manage/service-users/${ids.bot}`, 'For the pipeline'),
-    'organization': at(() => '/manage/organization', 'Sessions may have only these tags.'),
-    'enterprise': at(() => '/manage/enterprise', 'Addresses and ranges'),
+    'organization': at(() => '/manage/organization', 'Sessions can have only these tags.'),
+    'enterprise': at(() => '/manage/enterprise', 'IP addresses and ranges'),
     'audit-log': async ({ page }) => {
       await page.goto('/manage/audit-log');
       await page.getByRole('cell', { name: /create playbook/ }).waitFor();
     },
     'audit-log-who': async ({ page }) => {
-      await page.getByRole('combobox', { name: 'Who' }).click();
+      await page.getByRole('combobox', { name: 'Actor' }).click();
       await page.getByRole('listbox').getByRole('option').nth(1).waitFor();
     },
     'legacy-api': at(() => '/manage/legacy-api', 'No calls'),
     'usage': at(() => '/usage', 'ACUs by playbook'),
     'usage-enterprise': async ({ page }) => {
-      await page.getByLabel('Of', { exact: true }).selectOption('enterprise');
+      await page.getByLabel('Scope', { exact: true }).selectOption('enterprise');
       await page.getByText('ACUs by organization').first().waitFor();
     },
   };

@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, 
     await page.getByRole('heading', { name: 'Delete Book [U+202E]of?' }).waitFor();
     expect(await text()).not.toMatch(unseen);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Book [U+202E]of is deleted.').waitFor();
+    await page.getByText('Deleted Book [U+202E]of.').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -38,7 +38,7 @@ describe.skipIf(missing !== null)(
       });
       await page.reload();
       await page.getByRole('button', { name: 'New user' }).click();
-      await page.getByLabel('E-mail').fill('ada@example.com');
+      await page.getByLabel('Email').fill('ada@example.com');
       await page.getByLabel('Name').fill('Ada');
       await inDialog(page, 'Add').click();
       const row = page.getByRole('row', { name: /Ada/ });
@@ -46,9 +46,9 @@ describe.skipIf(missing !== null)(
       await page.getByRole('link', { name: 'Ada' }).click();
       await page.getByRole('heading', { name: 'Ada' }).waitFor();
       const userId = (await page.locator('.facts code').first().textContent()) ?? '';
-      await page.getByRole('button', { name: 'Add to an organization' }).click();
+      await page.getByRole('button', { name: 'Add to organization' }).click();
       await inDialog(page, 'Add').click();
-      await page.getByText('Choose an organization first.').waitFor();
+      await page.getByText('Select an organization.').waitFor();
       const where = page.getByRole('dialog').getByRole('combobox', { name: 'Organization' });
       await where.click();
       await page.keyboard.type('the other');
@@ -58,9 +58,9 @@ describe.skipIf(missing !== null)(
       await inDialog(page, 'Add').click();
       const membership = page.getByRole('row', { name: /The other one/ });
       await membership.getByText('Admin').waitFor();
-      await page.getByRole('button', { name: 'Give a role on the enterprise' }).click();
+      await page.getByRole('button', { name: 'Add enterprise role' }).click();
       await inDialog(page, 'Save').click();
-      await page.getByRole('cell', { name: 'The enterprise', exact: true }).waitFor();
+      await page.getByRole('cell', { name: 'Enterprise', exact: true }).waitFor();
       const has = async () => (await rolesOf(test, userId)).map(([where, role]) => `${where}: ${role}`);
       await expect.poll(has, soon).toContain('null: account_member');
       expect(await has()).toContain(`${organization.organizationId}: org_admin`);
@@ -69,7 +69,7 @@ describe.skipIf(missing !== null)(
       await membership.waitFor({ state: 'detached' });
       expect(await has()).toEqual(['null: account_member', `org-${test.organizationId}: org_member`]);
       await page.getByLabel('Name').fill('Ada L.');
-      await page.getByRole('button', { name: 'Save the name' }).click();
+      await page.getByRole('button', { name: 'Save name' }).click();
       await page.getByRole('heading', { name: 'Ada L.' }).waitFor();
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await inDialog(page, 'Delete').click();
@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)(
       await page.getByText('admin@localhost').first().waitFor();
       expect(await page.getByRole('link', { name: 'worker-' }).count()).toBe(0);
       await page.getByLabel('Search').fill('nobody of that name');
-      await page.getByText('Nothing fits').waitFor();
+      await page.getByText('No matching users').waitFor();
       expect(pageErrors).toEqual([]);
       await page.context().close();
     });
@@ -110,14 +110,14 @@ describe.skipIf(missing !== null)(
       const { page, consoleErrors: pageErrors } = await open('/manage/organizations');
       await page.getByRole('button', { name: 'New organization' }).first().click();
       await page.getByLabel('Name').fill('Backend');
-      await page.getByLabel('ACUs in a month at most').fill('50');
+      await page.getByLabel('Monthly ACU limit').fill('50');
       await inDialog(page, 'Save').click();
       const row = page.getByRole('row', { name: /Backend/ });
       await row.getByText('50', { exact: true }).waitFor();
       const id = (await row.locator('.under').textContent()) ?? '';
-      await page.getByRole('button', { name: 'Change Backend' }).click();
+      await page.getByRole('button', { name: 'Edit Backend' }).click();
       await page.getByLabel('Name').fill('Backend two');
-      await page.getByLabel('ACUs of a session at most').fill('7');
+      await page.getByLabel('ACU limit per session').fill('7');
       await inDialog(page, 'Save').click();
       await page
         .getByRole('row', { name: /Backend two/ })
@@ -133,10 +133,10 @@ describe.skipIf(missing !== null)(
       await page.getByRole('link', { name: 'In the new one' }).waitFor();
       await page.goto('/manage/organizations');
       await page.getByRole('button', { name: 'Delete Backend two' }).click();
-      await page.getByLabel('Its name, to be sure').fill('Backend');
+      await page.getByLabel('Organization name').fill('Backend');
       await inDialog(page, 'Delete').click();
-      await page.getByText('Type its name, Backend two').waitFor();
-      await page.getByLabel('Its name, to be sure').fill('Backend two');
+      await page.getByText('Enter the name Backend two').waitFor();
+      await page.getByLabel('Organization name').fill('Backend two');
       await inDialog(page, 'Delete').click();
       await page.getByRole('row', { name: /Backend two/ }).waitFor({ state: 'detached' });
       // Its pages were open: another organization replaces it.
@@ -155,10 +155,10 @@ describe.skipIf(missing !== null)(
       expect(await navigation(page).getByRole('link', { name: 'Users', exact: true }).count()).toBe(0);
       expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
       await page.goto('/manage/organizations');
-      await page.getByText('You may not see the organizations').waitFor();
+      await page.getByText('No access to organizations').waitFor();
       await page.goto('/manage/users');
       await page
-        .getByText(/You may not see the users|Missing permission/)
+        .getByText(/No access to users|Missing permission/)
         .first()
         .waitFor();
       await page.context().close();
@@ -171,7 +171,7 @@ describe.skipIf(missing !== null)(
       expect(await page.getByRole('button', { name: 'New user' }).count()).toBe(0);
       await page.locator('.row-link').first().click();
       await page.getByRole('heading', { name: 'Roles' }).waitFor();
-      expect(await page.getByRole('button', { name: /Remove|Change|Delete|Add to|Save/ }).count()).toBe(0);
+      expect(await page.getByRole('button', { name: /Remove|Edit|Delete|Add to|Save/ }).count()).toBe(0);
       expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
       expect(pageErrors).toEqual([]);
       await page.context().close();

@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     expect(await field.inputValue()).toBe('None');
     expect(await page.getByRole('dialog').count()).toBe(1);
     await page.keyboard.type('no such');
-    await page.getByText('Nothing is called that.').first().waitFor();
+    await page.getByText('No results.').first().waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await field.inputValue()).toBe('None');
@@ -201,10 +201,10 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     await expect.poll(() => picker(page, 'Folder').inputValue(), soon).toBe('Folder 012');
     await page.goto('/manage/knowledge');
     await page.getByRole('button', { name: 'Folder 150', exact: true }).click();
-    await page.getByRole('button', { name: 'Change Folder 150' }).click();
-    await picker(page, 'In').click();
+    await page.getByRole('button', { name: 'Edit Folder 150' }).click();
+    await picker(page, 'Parent folder').click();
     await page.keyboard.type('150');
-    await page.getByText('Nothing is called that.').first().waitFor();
+    await page.getByText('No results.').first().waitFor();
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('older 001');
     await page.getByRole('option', { name: 'Folder 001' }).waitFor();
@@ -212,8 +212,8 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Folder 150', exact: true }).click();
-    await page.getByRole('button', { name: 'Change Folder 150' }).click();
-    expect(await picker(page, 'In').inputValue()).toBe('Folder 001');
+    await page.getByRole('button', { name: 'Edit Folder 150' }).click();
+    expect(await picker(page, 'Parent folder').inputValue()).toBe('Folder 001');
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

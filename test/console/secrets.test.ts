@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     expect(await page.content()).not.toContain(secretCanary);
     await page.reload();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Change API_TOKEN' }).click();
+    await page.getByRole('button', { name: 'Edit API_TOKEN' }).click();
     await page.getByLabel('Name').fill('API_KEY');
     await page.getByLabel('Note').fill('For the shop');
     await page.getByRole('button', { name: 'Save' }).click();

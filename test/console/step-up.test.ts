@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
   const fillUser = async (page: Page, email: string) => {
     await page.goto('/manage/users');
     await page.getByRole('button', { name: 'New user' }).click();
-    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Email').fill(email);
     await page.getByLabel('Name').fill('Ada');
     await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'Confirm with your token' }).waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     const second = await page.context().newPage();
     await second.goto('/manage/users');
     await second.getByRole('button', { name: 'New user' }).click();
-    await second.getByLabel('E-mail').fill('bob@example.com');
+    await second.getByLabel('Email').fill('bob@example.com');
     await second.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     await second.getByRole('link', { name: 'bob@example.com' }).waitFor();
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     await confirm(page).getByRole('button', { name: 'Cancel' }).click();
     const form = page.getByRole('dialog');
     await form.getByText('Confirm with the token').waitFor();
-    expect(await form.getByLabel('E-mail').inputValue()).toBe('eve@example.com');
+    expect(await form.getByLabel('Email').inputValue()).toBe('eve@example.com');
     expect(await form.getByLabel('Name').inputValue()).toBe('Ada');
     expect(await usersOf('eve@example.com')).toBe(0);
     await form.getByRole('button', { name: 'Add', exact: true }).click();

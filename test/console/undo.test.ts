@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     await page.getByRole('button', { name: 'Disable Sweep' }).click();
     await page.getByRole('button', { name: 'Enable Sweep' }).waitFor();
     release();
-    await page.getByText('Sweep is disabled.').waitFor();
+    await page.getByText('Disabled Sweep.').waitFor();
     await picture('undo-automation');
     await undo(page).click();
     await page.getByText('Sweep is enabled.').waitFor();

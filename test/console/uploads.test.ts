@@ -74,7 +74,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       { name: 'notes.txt', sizeBytes: 6 },
       { name: 'chosen.txt', sizeBytes: 6 },
     ]);
-    await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).count()).toBe(0);
     expect({ pageErrors, foreign }).toEqual({ pageErrors: [], foreign: [] });
     await page.context().close();
   });
@@ -95,13 +95,13 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.unroute('**/attachments/uploads/**');
     await page.route('**/attachments/uploads/**', (route) => route.abort(), { times: 1 });
     await bring(page, 'drop', { 'lost.txt': 'lost' });
-    await page.getByText('It could not be sent: the connection broke').waitFor();
+    await page.getByText('The upload failed. Check the connection').waitFor();
     expect(await send.isEnabled()).toBe(false);
-    await page.getByRole('button', { name: 'Try again to upload lost.txt' }).click();
+    await page.getByRole('button', { name: 'Retry the upload of lost.txt' }).click();
     await page.getByText('1 of 1 files uploaded').waitFor({ state: 'attached' });
     await bring(page, 'drop', { 'large.txt': 'x'.repeat(1_048_577) });
-    await page.getByText('large.txt has 1.01 MiB: a file may have at most 1 MiB.').waitFor();
-    expect(await page.getByRole('button', { name: 'Try again to upload large.txt' }).count()).toBe(0);
+    await page.getByText('large.txt is too large (1.01 MiB). The limit is 1 MiB.').waitFor();
+    expect(await page.getByRole('button', { name: 'Retry the upload of large.txt' }).count()).toBe(0);
     expect(await send.isEnabled()).toBe(false);
     await page.getByRole('button', { name: 'Remove large.txt' }).click();
     await send.click();
@@ -124,11 +124,11 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     });
     const large = 'x'.repeat(1_048_577);
     await bring(page, 'drop', { 'large.txt': large, 'empty.txt': '', 'larger.txt': large, 'small.txt': 'small' });
-    await page.getByText('empty.txt is empty: a file must have at least one byte.').waitFor();
-    await page.getByText('larger.txt has 1.01 MiB: a file may have at most 1 MiB.').waitFor();
+    await page.getByText('empty.txt is empty.').waitFor();
+    await page.getByText('larger.txt is too large (1.01 MiB). The limit is 1 MiB.').waitFor();
     await page.getByText('1 of 4 files uploaded').waitFor({ state: 'attached' });
     expect(sent).toHaveLength(1);
-    await page.getByText('Remove what cannot be sent').waitFor();
+    await page.getByText('Remove the files that cannot be sent').waitFor();
     await picture('session-files-refused');
     for (const name of ['large.txt', 'empty.txt', 'larger.txt']) {
       await page.getByRole('button', { name: `Remove ${name}` }).click();
@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
       await window.send('Input.dispatchDragEvent', { type, x: 600, y: 300, data });
     }
-    await page.getByText(`${basename(folder)} is a folder: folders cannot be sent.`).waitFor();
+    await page.getByText(`${basename(folder)} is a folder: attach the files or an archive instead.`).waitFor();
     await rm(folder, { recursive: true });
     await message.press('Enter');
     await expect.poll(() => filesOf(id)).toEqual([{ name: 'small.txt', sizeBytes: 5 }]);
@@ -176,14 +176,14 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}.txt`, `${n}`]));
     await bring(page, 'drop', files(105));
     await page
-      .getByText('At most 100 files go along at once. Left out: f100.txt, f101.txt, f102.txt and 2 more.')
+      .getByText('You can attach at most 100 files. Not attached: f100.txt, f101.txt, f102.txt and 2 more.')
       .waitFor();
     await page.getByText('0 of 100 files', { exact: true }).waitFor();
     await expect.poll(() => waiting.length).toBe(3);
     await picture('session-many-files');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel all' }).click();
-    await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).count()).toBe(0);
     for (const resume of waiting.splice(0)) resume();
     await page.getByRole('button', { name: 'Close' }).click();
     await bring(page, 'drop', files(20));
@@ -198,7 +198,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
       .toBe(1);
     expect(maxActive).toBe(3);
     await page.getByRole('button', { name: 'Send' }).click();
-    await expect.poll(() => page.getByRole('list', { name: 'Files that go along' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('list', { name: 'Attached files' }).count()).toBe(0);
     const document = 'query($id: ID!) { session(id: $id) { attachments { totalCount } } }';
     const { data } = await graphql(test, test.adminToken, document, { id });
     expect(data.session.attachments.totalCount).toBe(20);

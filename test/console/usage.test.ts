@@ -47,7 +47,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     }
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByText('Nothing on these days.').first().waitFor();
+    await page.getByText('No data for these days.').first().waitFor();
     await page.getByLabel('From').fill('2026-03-01');
     await page.getByLabel('To').fill('2026-03-04');
     const rowsOf = (title: string) =>

@@ -165,8 +165,8 @@ export function Pages() {
               </Route>
             ))}
             <Route>
-              <Empty title="There is no such page" text="The address may be mistyped, or what was here is gone.">
-                <Link href="/sessions">To the sessions</Link>
+              <Empty title="Page not found" text="The URL may be wrong, or the page was removed.">
+                <Link href="/sessions">View all sessions</Link>
               </Empty>
             </Route>
           </Switch>

@@ -14,15 +14,15 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 export const commandKey = isApple ? '⌘' : 'Ctrl';
 
 const keys = [
-  ['?', 'These keys'],
+  ['?', 'Show keyboard shortcuts'],
   [`${commandKey} K`, 'Go to a page or a session'],
   ['/', 'Search'],
   ['n', 'New session'],
-  ['j', 'Down in a list'],
-  ['k', 'Up in a list'],
-  ['x', 'Select the line in a list'],
-  ['Shift + click', 'Select all between two lines'],
-  ['Enter', 'Send a message; with Shift a new line'],
+  ['j', 'Next item in a list'],
+  ['k', 'Previous item in a list'],
+  ['x', 'Select the item'],
+  ['Shift + click', 'Select a range of items'],
+  ['Enter', 'Send a message (with Shift: new line)'],
 ] as const;
 
 /** Shortcuts on every page: `?`, `/` and `n`. */
@@ -50,7 +50,7 @@ export function Keys({ onSearch }: { readonly onSearch: () => void }) {
   if (!isShown) return null;
   const close = () => setShown(false);
   return (
-    <Dialog title="Keys" onClose={close} actions={<Button onClick={close}>Close</Button>}>
+    <Dialog title="Keyboard shortcuts" onClose={close} actions={<Button onClick={close}>Close</Button>}>
       <dl className="keys">
         {keys.map(([key, what]) => (
           <div key={key}>

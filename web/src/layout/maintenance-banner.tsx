@@ -27,7 +27,8 @@ const everyMs = 15_000;
 
 const reasons = {
   copied: 'This database is a copy, for example restored from a backup, and its original may still be in use.',
-  configured: 'The operator started the service with MAINTENANCE=true. It ends with a start without that variable.',
+  configured:
+    'The operator started the service with MAINTENANCE=true. To end it, restart the service without that variable.',
 } as const;
 
 const warning =

@@ -139,7 +139,7 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
           </button>
         </li>
       ))}
-      {pages.length + sessions.length === 0 && <li className="hint">Nothing is called that.</li>}
+      {pages.length + sessions.length === 0 && <li className="hint">No results.</li>}
     </ul>
   );
 }

@@ -29,7 +29,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <div className="shell" data-menu={isOpen ? 'open' : undefined}>
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <div className="bar">
         <Button tone="quiet" icon="menu" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
@@ -109,7 +109,7 @@ function Navigation({ location }: { readonly location: string }) {
 }
 
 const themes = [
-  { theme: 'system', icon: 'system', label: 'As the system' },
+  { theme: 'system', icon: 'system', label: 'System' },
   { theme: 'light', icon: 'sun', label: 'Light' },
   { theme: 'dark', icon: 'moon', label: 'Dark' },
 ] as const;
@@ -123,12 +123,12 @@ function Foot() {
     setTheme(chosen);
   };
   const leave = async () => {
-    if (!(await signOut())) toasts.fail('You are still signed in: the service could not be reached.');
+    if (!(await signOut())) toasts.fail('The service could not be reached. You are still signed in.');
   };
   return (
     <div className="foot">
       <fieldset className="themes">
-        <legend className="for-readers">Colours</legend>
+        <legend className="for-readers">Theme</legend>
         {themes.map(({ theme: each, icon, label }) => (
           <Button
             key={each}

@@ -40,7 +40,7 @@ export async function sendConfirmation(token: string): Promise<Confirmation> {
     if (response.ok) return { is: 'confirmed' };
     if (response.status === 401) return { is: 'ended' };
     const body = (await response.json().catch(() => null)) as { readonly message?: string } | null;
-    return { is: 'refused', message: body?.message ?? `The service answered ${response.status}.` };
+    return { is: 'refused', message: body?.message ?? `The service responded with status ${response.status}.` };
   } catch {
     return { is: 'refused', message: 'The service cannot be reached.' };
   }

@@ -87,7 +87,8 @@ export const fetchFor =
     viewerContext.signIn ??= response.headers.get('switchyard-sign-in');
     const [first] = body?.errors ?? [];
     if (body === null && response.status >= 502) throw new UnreachableError(response.status);
-    if (body === null) throw new ServiceError(`The service answered ${response.status}.`, `HTTP_${response.status}`);
+    if (body === null)
+      throw new ServiceError(`The service responded with status ${response.status}.`, `HTTP_${response.status}`);
     // A nested field that the viewer may not read is null; the page hides it or throws where it reads it
     // (@throwOnFieldError). If the requested object itself is missing, the page would claim that it does not exist, so
     // this throws.

@@ -65,7 +65,7 @@ export function useMutation<T extends MutationParameters>(
             ];
             const errors = payload?.userErrors ?? [];
             if (payload && errors.length === 0) return settle({ payload, errors: null, isLost: false });
-            const refused = errors.length > 0 ? errors : [{ message: 'Nothing was done.' }];
+            const refused = errors.length > 0 ? errors : [{ message: 'Nothing was changed.' }];
             settle({ payload: null, errors: refused, isLost: false });
           },
           onError: (error) =>

@@ -89,13 +89,13 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
       : await create({ input: { ...input, organizationId, value, type: text('type') as SecretType }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(secret ? `${input.key} is changed.` : `${input.key} is there.`);
+    toasts.say(secret ? `Saved ${input.key}.` : `Added ${input.key}.`);
     onClose();
   };
   const other = errors?.filter(({ path }) => !path?.some((part) => ['key', 'value', 'note', 'type'].includes(part)));
   return (
     <Dialog
-      title={secret ? `Change ${secret.key}` : 'New secret'}
+      title={secret ? `Edit ${secret.key}` : 'New secret'}
       onClose={onClose}
       actions={
         <>
@@ -115,11 +115,11 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
           spellCheck={false}
           placeholder="API_TOKEN"
           defaultValue={secret?.key}
-          hint="The variable in which agents find it, with “_” for what no variable can have: “1 api-key” is _1_api_key."
+          hint="Agents read the secret from an environment variable with this name. Invalid characters become “_”."
           error={errorOf(errors, 'key')}
         />
         {!secret && (
-          <Select label="Kind" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
+          <Select label="Type" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
             <option value="KEY_VALUE">Value</option>
             <option value="COOKIE">Cookies</option>
             <option value="TOTP">One-time codes (TOTP)</option>
@@ -130,20 +130,20 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
           name="value"
           required={!secret}
           spellCheck={false}
-          placeholder={secret ? 'The one that it has' : undefined}
-          hint="It goes in here and comes out nowhere: not on this page, not by the API."
+          placeholder={secret ? 'Unchanged' : undefined}
+          hint="You cannot view the value after you save it."
           error={errorOf(errors, 'value')}
         />
         <TextField
           label="Note"
           name="note"
-          placeholder="What it is for"
+          placeholder="What the secret is for"
           defaultValue={secret?.note ?? ''}
           error={errorOf(errors, 'note')}
         />
         <label className="check">
-          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Blot it out wherever
-          an agent writes it
+          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Redact the value in
+          agent output
         </label>
         {other && other.length > 0 && (
           <p className="problem" role="alert">

@@ -39,7 +39,7 @@ export function SecretsPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  if (!organization || !found.organization) return <Empty title="No organization" />;
   return <Secrets organization={found.organization} organizationId={organization.organizationId} />;
 }
 
@@ -94,22 +94,22 @@ function Secrets({ organization, organizationId }: SecretsProps) {
   `);
   const columns: readonly Column<Secret>[] = [
     { label: 'Name', cell: ({ key }) => <code>{visible(key)}</code> },
-    { label: 'Kind', cell: ({ type }) => typeLabel[type] ?? type },
+    { label: 'Type', cell: ({ type }) => typeLabel[type] ?? type },
     {
-      label: 'In texts',
-      cell: ({ isSensitive }) => (isSensitive ? <Badge tone="good">blotted out</Badge> : <Badge>readable</Badge>),
+      label: 'Agent output',
+      cell: ({ isSensitive }) => (isSensitive ? <Badge tone="good">Redacted</Badge> : <Badge>Visible</Badge>),
     },
     { label: 'Note', cell: ({ note }) => note },
-    { label: 'By', cell: ({ createdBy }) => nameOf(createdBy) },
-    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    { label: 'Added by', cell: ({ createdBy }) => nameOf(createdBy) },
+    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     {
-      label: 'Acts',
+      label: 'Actions',
       isLabelHidden: true,
       isNumber: true,
       cell: (secret) => (
         <div className="row-acts">
-          <Button size="small" aria-label={`Change ${secret.key}`} onClick={() => setForm(secret)}>
-            Change
+          <Button size="small" aria-label={`Edit ${secret.key}`} onClick={() => setForm(secret)}>
+            Edit
           </Button>
           <Button size="small" tone="danger" aria-label={`Delete ${secret.key}`} onClick={() => setLeaving(secret)}>
             Delete
@@ -128,7 +128,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
       {edges.length === 0 ? (
         <Empty
           title="No secrets yet"
-          text="A secret is in the environment of the agents of this organization, and in none of their words."
+          text="Agents get secrets as environment variables. Create one to give them access to another service."
         >
           {add}
         </Empty>
@@ -149,9 +149,9 @@ function Secrets({ organization, organizationId }: SecretsProps) {
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.key}?`}
-          text="Sessions that are started from now on do not have it. It cannot be brought back."
+          text="New sessions do not get this secret. This cannot be undone."
           confirmLabel="Delete"
-          successMessage={`${leaving.key} is deleted.`}
+          successMessage={`Deleted ${leaving.key}.`}
           run={() => remove({ input: { secretId: leaving.secretId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

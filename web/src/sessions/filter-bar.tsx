@@ -138,9 +138,9 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           picker(
             'by',
             'Started by',
-            'Started by anyone',
+            'By anyone',
             people,
-            own === null ? [] : [{ value: own, label: 'Started by me' }],
+            own === null ? [] : [{ value: own, label: 'By me' }],
           )}
       </div>
     </search>

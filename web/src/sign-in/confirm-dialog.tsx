@@ -63,7 +63,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
-        <p>This gives lasting access or control, so the service asks for the token again.</p>
+        <p>This action grants lasting access or control. Confirm it with your token.</p>
         <TextField
           ref={field}
           label="Token"
@@ -74,7 +74,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
           required
           placeholder="cog_… or apk_…"
           error={error}
-          hint="The token of the key that this browser is signed in with. It counts for 10 minutes."
+          hint="Enter the token that you signed in with. The confirmation lasts 10 minutes."
         />
       </form>
     </Dialog>

@@ -41,7 +41,7 @@ async function send(
       return null;
     }
     const { status } = response;
-    return { status, message: body?.message ?? `The service answered ${status}.` };
+    return { status, message: body?.message ?? `The service responded with status ${status}.` };
   } catch {
     return { status: 0, message: 'The service cannot be reached.' };
   }
@@ -103,16 +103,16 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           }}
         >
           <Mark size={44} />
-          <h1>{offer.name === null ? 'You were signed in before' : 'You are signed in already'}</h1>
+          <h1>{offer.name === null ? 'You were signed in before' : 'You are already signed in'}</h1>
           <p>
-            {offer.name === null ? 'That sign-in has ended.' : `As ${offer.name}.`} The link signs this browser in as
-            the user it was made for. Use it only if it is yours.
+            {offer.name === null ? 'That sign-in ended.' : `You are signed in as ${offer.name}.`} The link signs this
+            browser in as the user it was created for. Use it only if it is yours.
           </p>
           <Button type="submit" tone="primary" autoFocus>
-            {offer.name === null ? 'Sign in with a token' : 'Stay as I am'}
+            {offer.name === null ? 'Sign in with a token' : 'Stay signed in'}
           </Button>
           <Button isBusy={isBusy} onClick={() => void enter({ link: offer.link })}>
-            Use the link
+            Use link
           </Button>
         </form>
       </main>
@@ -128,7 +128,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
             {error.message}
           </p>
         )}
-        {isSudden && <p className="note">You were signed out: the session ended, or its key did.</p>}
+        {isSudden && <p className="note">You were signed out because the sign-in or its key ended.</p>}
         <TextField
           ref={field}
           autoFocus
@@ -142,13 +142,13 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           value={token}
           onChange={(event) => setToken(event.target.value)}
           error={error && !error.isOfLink ? error.message : null}
-          hint="It is sent once, and not kept. This browser then keeps a cookie that no script can read."
+          hint="The token is sent once and not stored. The browser keeps a cookie that scripts cannot read."
         />
         <Button type="submit" tone="primary" isBusy={isBusy}>
           Sign in
         </Button>
         <p className="note">
-          Lost it? Run <code>npm run token</code> on the service’s machine. With the embedded database, stop the service
+          Lost it? Run <code>npm run token</code> on the server. With the embedded database, stop the service
           first.
         </p>
       </form>

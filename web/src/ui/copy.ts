@@ -15,7 +15,7 @@ export function useCopy(): (text: string) => Promise<void> {
   const toasts = useToasts();
   return async (text) => {
     if (await copyText(text)) toasts.say('Copied.');
-    else toasts.fail(`This browser does not let the page copy. Here it is: ${text}`);
+    else toasts.fail(`The browser does not allow copying here. Copy this text: ${text}`);
   };
 }
 

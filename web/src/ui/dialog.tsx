@@ -105,10 +105,10 @@ export function Dialog(props: DialogProps) {
       </div>
       {isAsking && (
         <Confirm
-          title="Throw away what you wrote?"
-          text="It is not kept anywhere."
-          cancelLabel="Keep writing"
-          confirmLabel="Throw away"
+          title="Discard your changes?"
+          text="Your changes are not saved."
+          cancelLabel="Keep editing"
+          confirmLabel="Discard"
           onClose={() => setAsking(false)}
           onConfirm={onClose}
         />

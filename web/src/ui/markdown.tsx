@@ -77,7 +77,7 @@ const components: Components = {
   // An external image would reveal the reader to its host, so it becomes a link.
   img: ({ src, alt }) => (
     <OutLink href={typeof src === 'string' ? src : undefined} text={alt ?? ''}>
-      {alt || 'Picture'}
+      {alt || 'Image'}
     </OutLink>
   ),
   table: ({ children }) => (

@@ -72,7 +72,7 @@ export function Picker(props: PickerProps) {
     const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
     const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
-    return isOther ? [...fitting, { value: typed, label: typed, under: 'As it is written' }] : fitting;
+    return isOther ? [...fitting, { value: typed, label: typed, under: 'Use this value' }] : fitting;
   }, [all, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
@@ -184,9 +184,7 @@ export function Picker(props: PickerProps) {
           </div>
           {problem !== null && <p className="problem">{problem}</p>}
           {problem === null && isLoading && <p className="hint">Loading</p>}
-          {problem === null && !isLoading && !hasMore && shown.length === 0 && (
-            <p className="hint">Nothing is called that.</p>
-          )}
+          {problem === null && !isLoading && !hasMore && shown.length === 0 && <p className="hint">No results.</p>}
         </div>
       )}
     </FieldFrame>
@@ -197,6 +195,6 @@ const keepFocus = (event: { preventDefault(): void }) => event.preventDefault();
 
 function countOf(count: number, hasMore: boolean, isLoading: boolean): string {
   if (isLoading) return 'Loading';
-  if (count === 0) return 'Nothing is called that.';
+  if (count === 0) return 'No results.';
   return `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'choice' : 'choices'}`;
 }

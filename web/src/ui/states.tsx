@@ -45,7 +45,7 @@ export function Failed(props: {
   return (
     <div className="empty" role="alert">
       <Icon name="warning" size={28} />
-      <h2>This could not be shown</h2>
+      <h2>This could not be loaded</h2>
       <p>{message}</p>
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
       {children}

@@ -25,10 +25,12 @@ export function sendFile(
         detail?: unknown;
       };
       if (request.status === 200 && typeof id === 'string') return resolve(id);
-      reject(new UploadError(typeof detail === 'string' ? detail : `The service answered ${request.status}.`));
+      reject(
+        new UploadError(typeof detail === 'string' ? detail : `The service responded with status ${request.status}.`),
+      );
     };
-    request.onerror = () => reject(new UploadError('It could not be sent: the connection broke, or it is no file.'));
-    request.onabort = () => reject(new UploadError('It was taken back.'));
+    request.onerror = () => reject(new UploadError('The upload failed. Check the connection and the file.'));
+    request.onabort = () => reject(new UploadError('The upload was cancelled.'));
     options.signal.addEventListener('abort', () => request.abort());
     request.send(form);
   });

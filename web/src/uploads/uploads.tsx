@@ -40,7 +40,7 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
       </p>
       {all.length > few && <UploadSummary uploads={uploads} sent={sent} />}
       {all.length > 0 && (
-        <ul className="uploads" aria-label="Files that go along">
+        <ul className="uploads" aria-label="Attached files">
           {all.map((upload) => (
             <Row upload={upload} uploads={uploads} key={upload.key} />
           ))}
@@ -70,7 +70,7 @@ function UploadSummary({ uploads, sent }: { readonly uploads: Uploads; readonly 
       </span>
       {failed > 1 && (
         <Button size="small" onClick={uploads.retryAll}>
-          Try all again
+          Retry all
         </Button>
       )}
       <Button size="small" onClick={uploads.clear}>
@@ -100,8 +100,9 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         </span>
       )}
       {state === 'failed' && (
-        <Button size="small" aria-label={`Try again to upload ${name}`} onClick={() => uploads.retry(key)}>
-          Try again
+        <Button size="small" aria-label={`Retry the upload of ${name}`} onClick={() => uploads.retry(key)}>
+          {' '}
+          Retry
         </Button>
       )}
       <Button

@@ -82,7 +82,7 @@ function sort(data: DataTransfer): { readonly files: readonly File[]; readonly f
 
 function refusalOf(folders: readonly string[]): string {
   const are = folders.length === 1 ? 'is a folder' : 'are folders';
-  return `${folders.join(', ')} ${are}: folders cannot be sent. Take the files in it, or an archive of it.`;
+  return `${folders.join(', ')} ${are}: attach the files or an archive instead.`;
 }
 
 /** Accepts files pasted into a field. If there is text too, as from spreadsheets, the text counts. */

@@ -79,7 +79,7 @@ export function useUploads(organizationId: string): Uploads {
       try {
         const { payload, errors } = await createUpload({ input: { organizationId } });
         const upload = payload?.attachmentUpload;
-        if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? 'Nothing was done.');
+        if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? 'The upload failed.');
         setMaxBytes(upload.maxBytes);
         const refusal = refusalOf(file, upload.maxBytes);
         if (refusal !== null) return change(key, { state: 'refused', problem: refusal });
@@ -88,7 +88,7 @@ export function useUploads(organizationId: string): Uploads {
         const attachmentId = await sendFile(upload.url, file, { signal, onProgress });
         change(key, { state: 'sent', sentBytes: file.size, attachmentId });
       } catch (error) {
-        const problem = error instanceof UploadError ? error.message : 'It could not be sent.';
+        const problem = error instanceof UploadError ? error.message : 'The upload failed.';
         change(key, { state: 'failed', sentBytes: 0, problem });
       } finally {
         running.current.delete(key);
@@ -127,7 +127,7 @@ export function useUploads(organizationId: string): Uploads {
         if (left.length > 0) {
           const named =
             left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
-          toasts.fail(`At most ${maxUploads} files go along at once. Left out: ${named}.`);
+          toasts.fail(`You can attach at most ${maxUploads} files. Not attached: ${named}.`);
         }
       },
       remove: (key) => {
@@ -156,9 +156,9 @@ function toUpload(key: number, file: File): Upload {
 
 // Checked before sending. `maxBytes` null: not known yet.
 function refusalOf({ name, size }: File, maxBytes: number | null): string | null {
-  if (size === 0) return `${name} is empty: a file must have at least one byte.`;
+  if (size === 0) return `${name} is empty.`;
   if (maxBytes === null || size <= maxBytes) return null;
-  return `${name} has ${sizeOf(size)}: a file may have at most ${sizeOf(maxBytes)}.`;
+  return `${name} is too large (${sizeOf(size)}). The limit is ${sizeOf(maxBytes)}.`;
 }
 
 function startOf(running: Map<number, AbortController>, key: number): AbortController {

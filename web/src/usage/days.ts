@@ -18,7 +18,7 @@ export function lastDays(count: number): { readonly from: string; readonly to: s
 
 /** The problem with a range of days; null: none. */
 export function daysProblem(from: string, to: string): string | null {
-  if (!from || !to) return 'Both days are needed.';
+  if (!from || !to) return 'Enter both days.';
   if (from > to) return 'The first day must not be after the last.';
-  return daysBetween(from, to).length === 0 ? 'At most 400 days can be shown at once.' : null;
+  return daysBetween(from, to).length === 0 ? 'Select at most 400 days.' : null;
 }

@@ -21,7 +21,8 @@ export function EnterpriseUsage({ from, to }: { readonly from: string; readonly 
     { from, to },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise?.consumption || !enterprise.metrics) return <Empty title="You may not see this" />;
+  if (!enterprise?.consumption || !enterprise.metrics)
+    return <Empty title="No access to usage" text="You need an enterprise role to view this page." />;
   return (
     <Figures consumption={enterprise.consumption} metrics={enterprise.metrics} from={from} to={to} hasOrganizations />
   );

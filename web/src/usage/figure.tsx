@@ -35,11 +35,12 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
       <header>
         <h2 id={id}>{title}</h2>
         <Button size="small" disabled={isEmpty} aria-label={`Export as CSV: ${title}`} onClick={exportCsv}>
-          CSV
+          {' '}
+          Export CSV
         </Button>
       </header>
       {isEmpty ? (
-        <p className="soft">Nothing on these days.</p>
+        <p className="soft">No data for these days.</p>
       ) : (
         <div className={`figure-body ${kind}`}>
           <Chart label={`${title}, as a chart`} bars={bars} write={writeNumber} />

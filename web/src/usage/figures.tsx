@@ -124,7 +124,7 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
   const totals = [
     ['ACUs', writeNumber(used.totalAcus)],
     ['Sessions', writeNumber(sessions.count)],
-    ['ACUs of a session', sessions.averageAcus == null ? 'none' : writeNumber(sessions.averageAcus)],
+    ['ACUs per session', sessions.averageAcus == null ? 'none' : writeNumber(sessions.averageAcus)],
     ['Active users', writeNumber(activeUserCount)],
     [
       'Pull requests',
@@ -165,7 +165,7 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
             heads={[of, 'ACUs']}
             file={file(`acus-by-${of.toLowerCase()}`)}
             bars={sorted(bars)}
-            note={pageInfo.hasNextPage ? 'Only the newest hundred are counted here.' : null}
+            note={pageInfo.hasNextPage ? 'The chart counts only the newest 100.' : null}
           />
         ))}
         <Figure

@@ -27,6 +27,6 @@ export function OrganizationUsage({ organizationId, from, to }: OrganizationUsag
     { id: organizationId, from, to },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization?.metrics) return <Empty title="You may not see this" />;
+  if (!organization?.metrics) return <Empty title="No access to usage" text="You need a role with access to usage." />;
   return <Figures consumption={organization.consumption} metrics={organization.metrics} from={from} to={to} />;
 }

@@ -33,7 +33,7 @@ export function Queue() {
   return (
     <p role="status">
       <Badge tone={tone}>
-        {queue.size === 1 ? '1 session waits' : `${queue.size} sessions wait`}: {queue.level.toLowerCase()}
+        {queue.size === 1 ? '1 session' : `${queue.size} sessions`} in the queue ({queue.level.toLowerCase()} load)
       </Badge>
     </p>
   );

@@ -19,12 +19,12 @@ export function UsagePage() {
   const [of, setOf] = useState<'organization' | 'enterprise'>('organization');
   const problem = daysProblem(days.from, days.to);
   const wanted = useDeferredValue(problem === null ? days : null);
-  if (!organization) return <Empty title="There is no organization" />;
+  if (!organization) return <Empty title="No organization" />;
   return (
     <Page title="Usage" actions={may('VIEW_ACCOUNT_METRICS') && <Queue />}>
       <div className="tool-row days">
         {seesEnterprise && (
-          <Select label="Of" value={of} onChange={(event) => setOf(event.target.value as typeof of)}>
+          <Select label="Scope" value={of} onChange={(event) => setOf(event.target.value as typeof of)}>
             <option value="organization">{organization.name}</option>
             <option value="enterprise">All organizations</option>
           </Select>

@@ -66,8 +66,9 @@ export function AuditExport({
       const rows = all.map(({ data, ...entry }) => ({ ...entry, data: JSON.stringify(data) }));
       if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
       else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
-      toasts.say(`${all.length} entries are saved.`);
-      if (isCut) toasts.fail(`Only the last ${maxEntries.toLocaleString('en')} are there: choose fewer days.`);
+      toasts.say(`Exported ${all.length} entries.`);
+      if (isCut)
+        toasts.fail(`The export has only the last ${maxEntries.toLocaleString('en')} entries. Select fewer days.`);
     } catch (error) {
       toasts.fail((error as Error).message);
     } finally {
@@ -78,7 +79,7 @@ export function AuditExport({
     <>
       {count !== null && (
         <p className="soft" role="status">
-          {count} read
+          {count} entries read
         </p>
       )}
       <Button disabled={count !== null} onClick={() => void run('csv')}>

@@ -37,14 +37,14 @@ export function AuditPage() {
   const shown = useDeferredValue(values);
   const id = organization?.organizationId ?? '';
   const actors = useActorChoices(id);
-  if (!organization) return <Empty title="There is no organization" />;
+  if (!organization) return <Empty title="No organization" />;
   return (
     <Page title="Audit log" actions={<AuditExport organizationId={id} filter={values} />}>
       <search className="tool-row">
-        <Picker label="Who" none="Anybody" source={actors} value={values.by} onChange={(by) => change({ by })} />
+        <Picker label="Actor" none="Anyone" source={actors} value={values.by} onChange={(by) => change({ by })} />
         <Picker
-          label="What was done"
-          none="Anything"
+          label="Action"
+          none="Any action"
           source={actions}
           value={values.action}
           onChange={(action) => change({ action })}
@@ -85,7 +85,7 @@ function Log({ organizationId, filter }: { readonly organizationId: string; read
     { id: organizationId, filter: filterOf(filter) },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="There is no organization" />;
+  if (!found.organization) return <Empty title="No organization" />;
   return <Entries organization={found.organization} />;
 }
 
@@ -122,20 +122,20 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
     organization,
   );
   const columns: readonly Column<Entry>[] = [
-    { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { label: 'Who', cell: ({ actorName }) => actorName ?? <span className="soft">a key, or the service</span> },
+    { label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Actor', cell: ({ actorName }) => actorName ?? <span className="soft">Key or service</span> },
     {
-      label: 'What',
+      label: 'Action',
       cell: ({ action, targetId }) => (
         <div>
-          {action ? actionText(action) : 'something of a later version'}
+          {action ? actionText(action) : 'Unknown action'}
           {targetId && <span className="under">{targetId}</span>}
         </div>
       ),
     },
-    { label: 'From', cell: ({ address }) => address && <code>{address}</code> },
+    { label: 'IP address', cell: ({ address }) => address && <code>{address}</code> },
     {
-      label: 'More',
+      label: 'Details',
       cell: ({ data: more }) =>
         more && typeof more === 'object' && Object.keys(more).length > 0 ? <JsonTree value={more} depth={2} /> : null,
     },
@@ -146,7 +146,7 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
       columns={columns}
       edges={data.auditLog.edges}
       keyOf={({ id }) => id}
-      empty={{ title: 'Nothing fits', text: 'Nothing like that was done.' }}
+      empty={{ title: 'No matching entries', text: 'Change or clear the filters.' }}
       hasMore={hasNext}
       isLoading={isLoadingNext}
       onMore={() => loadNext(50)}

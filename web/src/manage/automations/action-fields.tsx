@@ -28,7 +28,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
   return (
     <>
       <Select
-        label="It"
+        label="Type"
         value={type}
         error={problemOf(problems, 'type')}
         onChange={({ target }) => set({ type: target.value as Action['type'] })}
@@ -41,7 +41,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
       </Select>
       {type === 'message_session' && <TargetField draft={draft} problems={problems} onChange={onChange} />}
       <TextArea
-        label="What an agent is asked"
+        label="Prompt"
         rows={6}
         required
         value={prompt}
@@ -51,8 +51,8 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
       {type === 'start_session' && <StartFields draft={draft} problems={problems} onChange={onChange} />}
       {type === 'monitor_session' && (
         <MoreJson
-          title="What is watched"
-          hint="Kept and given back: nothing here watches."
+          title="Channel configuration"
+          hint="The service stores this configuration without using it."
           value={draft.more}
           error={problemOf(problems, 'more') ?? problemOf(problems, 'slackMonitorConfig')}
           onChange={(more) => set({ more })}
@@ -88,7 +88,7 @@ function StartFields({ draft, problems, onChange }: PartProps) {
         />
         <TextField
           label="Tags"
-          placeholder="one, another"
+          placeholder="Separate tags with commas"
           value={draft.tags}
           error={problemOf(session, 'tags')}
           onChange={({ target }) => set({ tags: target.value })}
@@ -103,8 +103,8 @@ function StartFields({ draft, problems, onChange }: PartProps) {
         />
       </div>
       <MoreJson
-        title="More of the session"
-        hint="platform, bypassApproval and notifications: kept and given back."
+        title="Other session options"
+        hint="The service stores platform, bypassApproval and notifications without using them."
         value={draft.more}
         error={problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos')}
         onChange={(more) => set({ more })}

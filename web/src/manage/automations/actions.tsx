@@ -20,7 +20,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
   const isWatching = actions.some(({ type }) => type === 'monitor_session');
   return (
     <fieldset className="group-box">
-      <legend>What is done then</legend>
+      <legend>Actions</legend>
       {actions.map((draft, n) => (
         <fieldset className="part" key={draft.key}>
           <legend className={actions.length > 1 ? undefined : 'for-readers'}>Action {n + 1}</legend>
@@ -48,7 +48,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
                   )
                 }
               >
-                Leave out action {n + 1}
+                Remove action {n + 1}
               </Button>
             </div>
           )}
@@ -62,7 +62,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
             icon="plus"
             onClick={() => onChange([...actions, newAction(starts ? 'message_session' : 'start_session')], true)}
           >
-            Add another action
+            Add action
           </Button>
         </div>
       )}

@@ -95,7 +95,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     const { payload } = await run({ input });
     if (!payload?.run) return;
     if (payload.run.error) toasts.fail(`${name}: ${payload.run.error.message}`);
-    else toasts.say(`${name} was ${payload.run.status}.`);
+    else toasts.say(`${name}: run ${payload.run.status.toLowerCase()}.`);
     onRun?.();
   };
   // Each is the undo of the other.
@@ -103,7 +103,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'isEnabled');
     const { errors } = await (isOn ? enable : disable)({ input }, expect);
     if (errors !== null) return;
-    toasts.say(`${name} is ${isOn ? 'enabled' : 'disabled'}.`, isUndoing ? undefined : () => void turn(!isOn, true));
+    toasts.say(`${isOn ? 'Enabled' : 'Disabled'} ${name}.`, isUndoing ? undefined : () => void turn(!isOn, true));
   };
   return (
     <>
@@ -124,7 +124,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
         <Confirm
           key={id}
           title={`Delete ${name}?`}
-          text="It acts no more. The sessions that it started stay."
+          text="It stops running. The sessions that it started are kept."
           confirmLabel="Delete"
           isBusy={isRemoving}
           onClose={() => setConfirming(false)}
@@ -132,7 +132,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
             void remove({ input, connections }).then(({ errors }) => {
               setConfirming(false);
               if (errors !== null) return;
-              toasts.say(`${name} is deleted.`);
+              toasts.say(`Deleted ${name}.`);
               onDeleted?.();
             })
           }

@@ -49,8 +49,8 @@ export function AutomationFacts({ automation }: { readonly automation: automatio
     <>
       {triggers.length === 0 && (
         <>
-          <dt>When</dt>
-          <dd>Somebody lets it run</dd>
+          <dt>Trigger</dt>
+          <dd>None</dd>
         </>
       )}
       {triggers.map((trigger, n) => (
@@ -70,7 +70,7 @@ function TriggerFact({ trigger }: { readonly trigger: Trigger }) {
   const { eventType, conditions, timeZone, replies } = trigger;
   return (
     <>
-      <dt>When</dt>
+      <dt>Trigger</dt>
       <dd>
         {eventLabel(eventType)}
         {conditions?.any.map(({ all }, n) => {
@@ -89,7 +89,7 @@ function TriggerFact({ trigger }: { readonly trigger: Trigger }) {
             </div>
           );
         })}
-        {eventType === recurring && timeZone && <div className="soft">by the clocks of {timeZone}</div>}
+        {eventType === recurring && timeZone && <div className="soft">Time zone: {timeZone}</div>}
         {replies.length > 0 && (
           <div>
             <code>{JSON.stringify({ replies })}</code>
@@ -111,18 +111,18 @@ function ActionFact({ action, named }: { readonly action: Action; readonly named
         <div className="prompt-text">{prompt}</div>
         {target && (
           <div>
-            in <Link href={sessionAddress(target)}>{session?.title ?? target}</Link>
+            Session: <Link href={sessionAddress(target)}>{session?.title ?? target}</Link>
           </div>
         )}
-        {autoCreate && <div className="soft">or in a new one, where it takes no messages</div>}
+        {autoCreate && <div className="soft">or a new session if it no longer accepts messages</div>}
         {playbookId && (
           <div>
-            by{' '}
+            Playbook:{' '}
             {playbook ? <Link href={`/manage/playbooks/${playbook.id}`}>{visible(playbook.title)}</Link> : playbookId}
           </div>
         )}
-        {tags && <div className="soft">tags: {tags}</div>}
-        {repos && <div className="soft">repositories: {repos}</div>}
+        {tags && <div className="soft">Tags: {tags}</div>}
+        {repos && <div className="soft">Repositories: {repos}</div>}
         {more && <pre className="code">{more}</pre>}
       </dd>
     </>
@@ -132,13 +132,13 @@ function ActionFact({ action, named }: { readonly action: Action; readonly named
 function SettingFacts({ settings }: { readonly settings: Settings }) {
   const draft = readSettings(settings);
   const facts: readonly (readonly [string, string])[] = [
-    ['ACUs of a session', draft.maxAcuLimit && `at most ${draft.maxAcuLimit}`],
-    ['Acts', draft.maxPerWindow && `at most ${draft.maxPerWindow} times in ${draft.windowSeconds} seconds`],
-    ['Sessions at once', draft.maxConcurrentRuns && `at most ${draft.maxConcurrentRuns}`],
-    ['Waiting for those', draft.maxQueueDepth && `at most ${draft.maxQueueDepth}`],
-    ['Later than its times', draft.jitterSeconds && `by at most ${draft.jitterSeconds} seconds`],
-    ['Times that were missed', settings.missedRuns ? missedLabel(settings.missedRuns) : ''],
-    ['Its sessions are', draft.runAs === 'ORGANIZATION' ? '' : 'the user’s who made it'],
+    ['ACU limit per session', draft.maxAcuLimit],
+    ['Run limit', draft.maxPerWindow && `${draft.maxPerWindow} in ${draft.windowSeconds} seconds`],
+    ['Maximum concurrent sessions', draft.maxConcurrentRuns],
+    ['Maximum queued runs', draft.maxQueueDepth],
+    ['Random delay', draft.jitterSeconds && `up to ${draft.jitterSeconds} seconds`],
+    ['Missed runs', settings.missedRuns ? missedLabel(settings.missedRuns) : ''],
+    ['Run as', draft.runAs === 'ORGANIZATION' ? '' : 'Creator of the automation'],
   ];
   return (
     <>
@@ -152,7 +152,7 @@ function SettingFacts({ settings }: { readonly settings: Settings }) {
         ))}
       {draft.more && (
         <>
-          <dt>More</dt>
+          <dt>Other settings</dt>
           <dd>
             <pre className="code">{draft.more}</pre>
           </dd>

@@ -205,7 +205,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       setProblems((errors ?? []).map(({ message, path }) => ({ message, path: formPathOf(path?.slice(1) ?? []) })));
       if (!payload?.automation) return setRefusals((before) => before + 1);
       draftState.end();
-      toasts.say(`${draft.name.trim()} is saved.`);
+      toasts.say(`Saved ${draft.name.trim()}.`);
       onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
       return;
     }
@@ -261,9 +261,9 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       )}
       <div className="buttons">
         <Button onClick={cancel}>Cancel</Button>
-        {other && <Button onClick={() => takeTheirs(other.definition)}>Take theirs</Button>}
+        {other && <Button onClick={() => takeTheirs(other.definition)}>Use their version</Button>}
         <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-          {other ? 'Save mine anyway' : 'Save'}
+          {other ? 'Save my version' : 'Save'}
         </Button>
       </div>
     </form>

@@ -66,7 +66,7 @@ function LoadedAutomation({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'Automation' || node.deletedAt || !node.automation) {
-    return <Empty title="There is no such automation" text="It may have been deleted." />;
+    return <Empty title="Automation not found" text="It may have been deleted." />;
   }
   return <Shown found={node.automation} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
@@ -119,7 +119,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const { isAllowed: mayChange } = automation.viewerCanManage;
   if (isChanging) {
     return (
-      <Page title={`Change ${name}`}>
+      <Page title={`Edit ${name}`}>
         <AutomationForm
           automation={automation}
           onCancel={() => setChanging(false)}
@@ -149,27 +149,27 @@ function Shown({ found, onChanged }: ShownProps) {
               onRun={onChanged}
             />
             <Button size="small" tone="primary" icon="edit" onClick={() => setChanging(true)}>
-              Change
+              Edit
             </Button>
           </>
         )
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="What it does">
+        <section className="card sheet" aria-label="Configuration">
           <dl className="facts">
-            <dt>State</dt>
+            <dt>Status</dt>
             <dd>
-              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'enabled' : 'disabled'}</Badge>
+              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'Enabled' : 'Disabled'}</Badge>
             </dd>
             <AutomationFacts automation={automation} />
-            <dt>Made</dt>
+            <dt>Created</dt>
             <dd>
               <Time at={automation.createdAt} /> {nameOf(automation.createdBy) && `by ${nameOf(automation.createdBy)}`}
             </dd>
             {lastErrorMessage && lastErrorAt && (
               <>
-                <dt>Last failure</dt>
+                <dt>Last error</dt>
                 <dd>
                   {lastErrorMessage} (<Time at={lastErrorAt} />)
                 </dd>
@@ -183,16 +183,16 @@ function Shown({ found, onChanged }: ShownProps) {
         {nextRuns.length > 0 && (
           <section className="card sheet" aria-labelledby="next-runs">
             <header>
-              <h2 id="next-runs">Next times</h2>
+              <h2 id="next-runs">Next runs</h2>
             </header>
             <Times times={nextRuns} timeZone={zone} />
           </section>
         )}
         <section className="card sheet" aria-labelledby="runs">
           <header>
-            <h2 id="runs">What it has done</h2>
+            <h2 id="runs">Runs</h2>
             <Button size="small" onClick={onChanged}>
-              Look again
+              Refresh
             </Button>
           </header>
           <Runs automation={automation} />
@@ -232,32 +232,32 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
   return (
     <div className="sheets">
       {automation.triggers.flatMap(({ webhookUrl }) =>
-        webhookUrl ? [<CopyLine key={webhookUrl} label="Address of the incoming webhook" value={webhookUrl} />] : [],
+        webhookUrl ? [<CopyLine key={webhookUrl} label="Webhook URL" value={webhookUrl} />] : [],
       )}
       <details>
-        <summary>Set it up at GitHub or GitLab</summary>
+        <summary>Set up GitHub or GitLab</summary>
         <p>
-          GitHub: Settings → Webhooks → Add webhook. “Payload URL” is this address, “Content type” is application/json,
-          “Secret” is the secret of the webhook.
+          GitHub: open Settings → Webhooks → Add webhook. Enter this URL as “Payload URL”, application/json as “Content
+          type” and the webhook secret as “Secret”.
         </p>
         <p>
-          GitLab: Settings → Webhooks → Add new webhook. “URL” is this address, “Secret token” is the secret of the
-          webhook.
+          GitLab: open Settings → Webhooks → Add new webhook. Enter this URL as “URL” and the webhook secret as “Secret
+          token”.
         </p>
-        <p>Others send the secret in the header X-Webhook-Secret.</p>
+        <p>Other services send the secret in the X-Webhook-Secret header.</p>
       </details>
       {mayChange && (
         <div className="actions">
           <Button size="small" icon="key" onClick={() => setConfirming(true)}>
-            New secret
+            Rotate secret
           </Button>
         </div>
       )}
       {isConfirming && (
         <Confirm
-          title="Make a new secret?"
-          text="The current secret stops working at once. Requests with it are refused."
-          confirmLabel="Make a new one"
+          title="Rotate the webhook secret?"
+          text="The current secret stops working immediately. Requests with it are refused."
+          confirmLabel="Rotate"
           isBusy={isRotating}
           onClose={() => setConfirming(false)}
           onConfirm={() => void confirm()}

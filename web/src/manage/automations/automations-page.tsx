@@ -34,7 +34,7 @@ export function AutomationsPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="There is no organization" />;
+  if (!found.organization) return <Empty title="No organization" />;
   return <Automations organization={found.organization} />;
 }
 
@@ -93,14 +93,14 @@ function Automations({ organization }: { readonly organization: automationsPage_
       cell: ({ isEnabled, consecutiveFailures, lastErrorMessage }) =>
         consecutiveFailures > 0 ? (
           <span title={lastErrorMessage ?? undefined}>
-            <Badge tone="bad">failed {consecutiveFailures === 1 ? 'once' : `${consecutiveFailures} times`}</Badge>
+            <Badge tone="bad">Failed {consecutiveFailures === 1 ? 'once' : `${consecutiveFailures} times`}</Badge>
           </span>
         ) : (
-          <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'enabled' : 'disabled'}</Badge>
+          <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'Enabled' : 'Disabled'}</Badge>
         ),
     },
-    { label: 'Next', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
-    { label: 'Last', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
+    { label: 'Next run', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
+    { label: 'Last run', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
     actionsColumn((automation) =>
       automation.viewerCanManage.isAllowed ? (
         <AutomationButtons automation={automation} connections={[data.automations.__id]} />
@@ -121,7 +121,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
         keyOf={({ id }) => id}
         empty={{
           title: 'No automations yet',
-          text: 'An automation starts a session by itself: at times, when something is posted to it, or when something happens.',
+          text: 'An automation starts sessions on a schedule, after an event or for a webhook. Create one to automate a task.',
           action: add,
         }}
         hasMore={hasNext}

@@ -39,7 +39,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
           </option>
         ))}
       </datalist>
-      {groups.length === 0 && <p className="soft">It acts on every one of them.</p>}
+      {groups.length === 0 && <p className="soft">The automation runs on every event of this type.</p>}
       {groups.map(({ key, all }, n) => {
         const wrong = problemsIn(problems, 'any', n);
         const problem = problemBeside(wrong, 'all') ?? problemBeside(problemsIn(wrong, 'all'), ...indexes(all));
@@ -47,9 +47,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
           <Fragment key={key}>
             {n > 0 && <p className="or">or</p>}
             <fieldset className="condition-group">
-              <legend className={groups.length > 1 ? undefined : 'for-readers'}>
-                {n === 0 ? 'Only when' : 'When'} all of these hold
-              </legend>
+              <legend className={groups.length > 1 ? undefined : 'for-readers'}>Match all conditions</legend>
               {all.map((condition, m) => (
                 <ConditionRow
                   key={condition.key}
@@ -78,7 +76,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
               {problem && <Problem text={problem} />}
               <div className="actions">
                 <Button size="small" icon="plus" onClick={() => setAll(n, [...all, fresh()], true)}>
-                  {n === 0 ? 'Add a condition' : 'And another condition'}
+                  Add condition
                 </Button>
               </div>
             </fieldset>
@@ -88,7 +86,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
       {beside && <Problem text={beside} />}
       <div className="actions">
         <Button size="small" icon="plus" onClick={() => onChange([...groups, { key: newKey(), all: [fresh()] }], true)}>
-          {groups.length === 0 ? 'Add a condition' : 'Or else …'}
+          {groups.length === 0 ? 'Add condition' : 'Add alternative'}
         </Button>
       </div>
     </>

@@ -47,7 +47,7 @@ export function ConditionRow(props: ConditionRowProps) {
         onChange={({ target }) => set({ field: target.value })}
       />
       <Select
-        label="How"
+        label="Operator"
         value={operator}
         error={problemOf(problems, 'operator')}
         onChange={({ target }) => set({ operator: target.value })}
@@ -62,7 +62,7 @@ export function ConditionRow(props: ConditionRowProps) {
         <TextArea
           {...fieldProps}
           rows={Math.min(8, Math.max(2, text.split('\n').length))}
-          hint="One on each line."
+          hint="Enter one value per line."
           onChange={({ target }) => set({ text: target.value })}
         />
       ) : kind === 'nothing' ? (
@@ -75,15 +75,15 @@ export function ConditionRow(props: ConditionRowProps) {
           onChange={({ target }) => set({ text: target.value })}
         />
       )}
-      <Button tone="quiet" icon="close" aria-label={`Leave out condition ${index + 1}`} onClick={onRemove} />
+      <Button tone="quiet" icon="close" aria-label={`Remove condition ${index + 1}`} onClick={onRemove} />
       {beside && <Problem text={beside} />}
     </div>
   );
 }
 
 const hints: Readonly<Partial<Record<ValueKind, string>>> = {
-  plain: 'A number, true or false; in quotes, they are texts.',
-  range: 'Two numbers, the lower one first: 1, 5',
+  plain: 'Enter a number, true or false. Use quotes for text.',
+  range: 'Enter two numbers, the lower one first: 1, 5',
 };
 
 // Texts and numbers need no hint, except for patterns.

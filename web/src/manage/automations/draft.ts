@@ -120,7 +120,7 @@ export function problemsOf(draft: Draft): Problems {
       return [];
     } catch (error) {
       const isSyntax = error instanceof SyntaxError;
-      return [{ message: isSyntax ? `This is no JSON: ${error.message}.` : (error as Error).message, path }];
+      return [{ message: isSyntax ? `This is not valid JSON: ${error.message}.` : (error as Error).message, path }];
     }
   };
   return [

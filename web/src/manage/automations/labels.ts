@@ -1,14 +1,14 @@
 import type { Shown } from '../../ui/status.ts';
 
 const events: Readonly<Record<string, string>> = {
-  'schedule:recurring': 'At times',
+  'schedule:recurring': 'Schedule',
   'webhook:incoming': 'Incoming webhook',
-  'manual': 'By hand',
-  'session:finished': 'When a session has finished',
-  'session:blocked': 'When a session waits for a user',
-  'session:error': 'When a session could not go on',
-  'session:suspended': 'When a session was put to sleep',
-  'session:terminated': 'When a session was ended',
+  'manual': 'Manual',
+  'session:finished': 'Session finished',
+  'session:blocked': 'Session waiting for a user',
+  'session:error': 'Session failed',
+  'session:suspended': 'Session suspended',
+  'session:terminated': 'Session terminated',
 };
 
 /** A short label of a trigger's event. */
@@ -28,18 +28,18 @@ const tones: Readonly<Record<string, Shown['tone']>> = {
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
 
 const missed: Readonly<Record<string, string>> = {
-  LATEST: 'The last one is made up for',
-  SKIP: 'None is made up for',
-  ALL: 'Each is made up for',
+  LATEST: 'Run the latest',
+  SKIP: 'Run none',
+  ALL: 'Run all',
 };
 
 /** The label of a policy for missed occurrences. */
 export const missedLabel = (missedRuns: string): string => missed[missedRuns] ?? missedRuns;
 
 const actions: Readonly<Record<string, string>> = {
-  'start_session': 'Starts a session',
-  'message_session': 'Writes to a session',
-  'monitor_session': 'Watches a channel',
+  'start_session': 'Start a session',
+  'message_session': 'Message a session',
+  'monitor_session': 'Watch a channel',
 };
 
 /** A short label of an action. */
@@ -53,13 +53,13 @@ const operators: Readonly<Record<string, string>> = {
   NOT_CONTAINS: 'does not contain',
   NOT_STARTS_WITH: 'does not start with',
   NOT_ENDS_WITH: 'does not end with',
-  GT: 'is above',
-  LT: 'is below',
+  GT: 'is greater than',
+  LT: 'is less than',
   GTE: 'is at least',
   LTE: 'is at most',
   NOT_MATCHES: 'does not match',
-  GLOBS: 'fits one of',
-  NOT_GLOBS: 'fits none of',
+  GLOBS: 'matches one of',
+  NOT_GLOBS: 'matches none of',
 };
 
 /** The label of a condition operator. */

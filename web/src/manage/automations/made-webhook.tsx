@@ -21,10 +21,10 @@ export function WebhookSecret({ made, onClose }: { readonly made: MadeWebhook; r
   const { secret, address } = made;
   return (
     <ShownOnce
-      title="The secret of the incoming webhook"
+      title="Incoming webhook secret"
       values={[
         { label: 'Secret', value: secret },
-        { label: 'Address', value: address },
+        { label: 'URL', value: address },
       ]}
       curl={asCurl(address, `X-Webhook-Secret: ${secret}`, {})}
       onClose={onClose}

@@ -17,7 +17,7 @@ export function MoreJson({ title, hint, value, error, onChange }: MoreJsonProps)
     <details className="more-json" open={isAny || error !== null}>
       <summary>{title}</summary>
       <TextArea
-        label={`${title}, as JSON`}
+        label={`${title} (JSON)`}
         isLabelHidden
         rows={Math.min(16, Math.max(3, value.split('\n').length))}
         spellCheck={false}

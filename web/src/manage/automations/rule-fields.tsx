@@ -30,7 +30,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
     <>
       <div className="fields">
         <Select
-          label="Repeats"
+          label="Frequency"
           value={every}
           error={error}
           onChange={(event) => {
@@ -43,21 +43,21 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           }}
         >
           <option value="minutes">Every few minutes</option>
-          <option value="hours">By the hour</option>
+          <option value="hours">Hourly</option>
           <option value="day">Daily</option>
-          <option value="week">On days of the week</option>
+          <option value="week">Weekly</option>
           <option value="month">Monthly</option>
-          <option value="own">By a rule of your own</option>
+          <option value="own">Custom rule</option>
         </Select>
         {every !== 'own' && (
           <TextField
             label={
               {
-                minutes: 'Every … minutes',
-                hours: 'Every … hours',
-                day: 'Every … days',
-                week: 'Every … weeks',
-                month: 'Every … months',
+                minutes: 'Interval (minutes)',
+                hours: 'Interval (hours)',
+                day: 'Interval (days)',
+                week: 'Interval (weeks)',
+                month: 'Interval (months)',
               }[every]
             }
             type="number"
@@ -69,7 +69,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {every === 'hours' && (
           <TextField
-            label="At minute"
+            label="Minute"
             type="number"
             min={0}
             max={59}
@@ -79,7 +79,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {isTimed && (
           <TextField
-            label="At"
+            label="Time"
             type="time"
             required
             value={time}
@@ -88,7 +88,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {every === 'month' && (
           <Select
-            label="On day"
+            label="Day of the month"
             value={dayOfMonth}
             onChange={(event) => set({ dayOfMonth: Number(event.target.value) })}
           >
@@ -98,11 +98,11 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
                 {index + 1}
               </option>
             ))}
-            <option value={-1}>The last</option>
+            <option value={-1}>Last day</option>
           </Select>
         )}
         <Select
-          label="By the clocks of"
+          label="Time zone"
           value={timeZone}
           error={zoneError}
           onChange={(event) => onTimeZone(event.target.value)}
@@ -114,7 +114,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
       </div>
       {every === 'week' && (
         <fieldset className="inline-boxes">
-          <legend>On</legend>
+          <legend>Days</legend>
           {weekdays.map(([day, label]) => (
             <label className="check" key={day}>
               <input
@@ -136,11 +136,11 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           spellCheck={false}
           required
           value={own}
-          hint="An RRULE of RFC 5545; DTSTART may stand on a line before it."
+          hint="Enter an RRULE (RFC 5545). A DTSTART line can precede it."
           onChange={(event) => set({ own: event.target.value })}
         />
       )}
-      <section className="preview-times" aria-label="The next times">
+      <section className="preview-times" aria-label="Next runs">
         {lacksDays(shown) ? (
           <p role="status">{noDays}</p>
         ) : (
@@ -148,7 +148,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
             <p>
               <code>{rule}</code>
             </p>
-            <Suspense fallback={<p className="soft">Looking for the next times…</p>}>
+            <Suspense fallback={<p className="soft">Loading the next runs…</p>}>
               <NextTimes rule={rule} timeZone={zone} shownProblem={error} />
             </Suspense>
           </>

@@ -28,7 +28,7 @@ export const weekdays = [
 export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'week' && days.length === 0;
 
 /** The error in that case. */
-export const noDays = 'Tick at least one day.';
+export const noDays = 'Select at least one day.';
 
 const standard: RuleFields = {
   every: 'week',

@@ -12,10 +12,10 @@ import { eventLabel, runTone } from './labels.ts';
 type Run = runs_automation$data['runs']['edges'][number]['node'];
 
 const columns: readonly Column<Run>[] = [
-  { label: 'When', cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
-  { label: 'Why', cell: ({ eventType }) => eventLabel(eventType) },
+  { label: 'Time', cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
+  { label: 'Trigger', cell: ({ eventType }) => eventLabel(eventType) },
   {
-    label: 'Outcome',
+    label: 'Status',
     cell: ({ status, error }) => (
       <div>
         <Badge tone={runTone(status)}>{status.toLowerCase()}</Badge>
@@ -60,13 +60,13 @@ export function Runs({ automation }: { readonly automation: runs_automation$key 
     automation,
   );
   const { edges } = data.runs;
-  if (edges.length === 0) return <p className="soft">Nothing yet.</p>;
+  if (edges.length === 0) return <p className="soft">No runs yet.</p>;
   return (
     <>
       <Table label="Runs" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
       {hasNext && (
         <Button isBusy={isLoadingNext} onClick={() => loadNext(20)}>
-          Show earlier ones
+          Show earlier runs
         </Button>
       )}
     </>

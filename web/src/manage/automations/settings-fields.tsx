@@ -26,46 +26,46 @@ interface NumberSetting {
 const numbers: readonly NumberSetting[] = [
   {
     name: 'maxAcuLimit',
-    label: 'ACUs of a session at most',
+    label: 'ACU limit per session',
     min: 1,
     max: 1_000,
-    placeholder: 'No limit of its own',
+    placeholder: 'No limit',
     path: ['limits', 'maxAcuLimit'],
   },
   {
     name: 'maxPerWindow',
-    label: 'Acts at most so often …',
+    label: 'Maximum runs',
     min: 1,
-    placeholder: 'Any number of times',
+    placeholder: 'No limit',
     path: ['limits', 'invocations', 'maxPerWindow'],
   },
   {
     name: 'windowSeconds',
-    label: '… in so many seconds',
+    label: 'Time window (seconds)',
     min: 60,
-    placeholder: '3600 is an hour',
+    placeholder: '3600',
     path: ['limits', 'invocations', 'windowSeconds'],
   },
   {
     name: 'maxConcurrentRuns',
-    label: 'Sessions at once at most',
+    label: 'Maximum concurrent sessions',
     min: 1,
-    placeholder: 'Any number',
+    placeholder: 'No limit',
     path: ['concurrency', 'maxConcurrentRuns'],
   },
   {
     name: 'maxQueueDepth',
-    label: 'Waiting for those at most',
+    label: 'Maximum queued runs',
     min: 0,
-    placeholder: 'As the service has it',
+    placeholder: 'Service default',
     path: ['concurrency', 'maxQueueDepth'],
   },
   {
     name: 'jitterSeconds',
-    label: 'Later than its times by at most (seconds)',
+    label: 'Random delay (seconds)',
     min: 0,
     max: 900,
-    placeholder: 'On time',
+    placeholder: 'No delay',
     path: ['jitterSeconds'],
   },
 ];
@@ -82,7 +82,7 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
   const hasWindow = settings.maxPerWindow !== '' || settings.windowSeconds !== '';
   return (
     <fieldset className="group-box">
-      <legend>How much, and whose</legend>
+      <legend>Settings</legend>
       <div className="fields">
         {numbers.map(({ name, path, ...fieldProps }) => (
           <TextField
@@ -96,29 +96,29 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
           />
         ))}
         <Select
-          label="Times that were missed"
+          label="Missed runs"
           value={settings.missedRuns}
           error={problemOf(problems, 'missedRuns')}
           onChange={({ target }) => set({ missedRuns: target.value })}
         >
-          <option value="LATEST">The last one is made up for</option>
-          <option value="SKIP">None is made up for</option>
-          <option value="ALL">Each is made up for</option>
+          <option value="LATEST">Run the latest</option>
+          <option value="SKIP">Run none</option>
+          <option value="ALL">Run all</option>
         </Select>
         <Select
-          label="Whose its sessions are"
+          label="Run as"
           value={settings.runAs}
           error={problemOf(problems, 'runAs')}
           onChange={({ target }) => set({ runAs: target.value })}
         >
-          <option value="ORGANIZATION">The organization’s</option>
-          <option value="CREATOR">The user’s who made it</option>
+          <option value="ORGANIZATION">Organization</option>
+          <option value="CREATOR">Creator of the automation</option>
         </Select>
       </div>
       {beside.length > 0 && <Problem text={beside.join(' ')} />}
       <MoreJson
-        title="More of the automation"
-        hint={`${moreSettings.join(', ')}: kept and given back.`}
+        title="Other settings"
+        hint={`The service stores these settings without using them: ${moreSettings.join(', ')}.`}
         value={settings.more}
         error={wrong.filter((each) => each !== null).join(' ') || null}
         onChange={(more) => set({ more })}

@@ -19,15 +19,15 @@ export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
   return (
     <>
       <TextField
-        label="Session that is written to"
-        placeholder="Its id, or the address of its page"
+        label="Target session"
+        placeholder="Session ID or URL"
         spellCheck={false}
         required={!draft.autoCreate}
         value={draft.target}
         error={problemOf(problems, 'targetSessionId')}
         hint={
           /[0-9a-f]{32}$/i.test(id) && (
-            <Suspense fallback="Looking for it…">
+            <Suspense fallback="Loading…">
               <Target id={id} />
             </Suspense>
           )
@@ -40,7 +40,7 @@ export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
           checked={draft.autoCreate}
           onChange={({ target }) => onChange({ ...draft, autoCreate: target.checked })}
         />
-        Start a session if there is none, or if it no longer takes messages
+        Start a new session if the target does not exist or no longer accepts messages
       </label>
       {problemOf(problems, 'autoCreate') && (
         <p className="problem" role="alert">
@@ -63,6 +63,6 @@ function Target({ id }: { readonly id: string }) {
     `,
     { id },
   );
-  if (!session) return 'There is no such session here.';
-  return <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'A session without a title'}</Link>;
+  if (!session) return 'Session not found.';
+  return <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'Untitled session'}</Link>;
 }

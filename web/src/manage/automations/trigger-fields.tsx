@@ -33,7 +33,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
   return (
     <>
       <Select
-        label="It acts"
+        label="Event"
         value={eventType}
         hint={isRecurring ? null : event?.description}
         error={problemOf(problems, 'eventType')}
@@ -66,7 +66,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
       )}
       {replies.length > 0 && (
         <p className="hint">
-          Kept as it is: <code>{JSON.stringify({ replies })}</code>
+          Not editable here: <code>{JSON.stringify({ replies })}</code>
         </p>
       )}
       {beside && <Problem text={beside} />}

@@ -21,8 +21,10 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
   const mayBeIncoming = !triggers.some(({ eventType }) => eventType === incoming);
   return (
     <fieldset className="group-box">
-      <legend>When</legend>
-      {triggers.length === 0 && <p className="soft">Only when somebody lets it run.</p>}
+      <legend>Triggers</legend>
+      {triggers.length === 0 && (
+        <p className="soft">Without a trigger, the automation runs only when somebody starts it.</p>
+      )}
       {triggers.map((draft, n) => (
         <fieldset className="part" key={draft.key}>
           <legend className={triggers.length > 1 ? undefined : 'for-readers'}>Trigger {n + 1}</legend>
@@ -50,7 +52,7 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
                 )
               }
             >
-              {triggers.length > 1 ? `Leave out trigger ${n + 1}` : 'Leave out the trigger'}
+              {triggers.length > 1 ? `Remove trigger ${n + 1}` : 'Remove trigger'}
             </Button>
           </div>
         </fieldset>
@@ -59,7 +61,7 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
       {triggers.length < maxTriggers && (
         <div className="actions">
           <Button size="small" icon="plus" onClick={() => onChange([...triggers, newTrigger()], true)}>
-            {triggers.length === 0 ? 'Add a trigger' : 'Add another trigger'}
+            Add trigger
           </Button>
         </div>
       )}

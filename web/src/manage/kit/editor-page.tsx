@@ -41,7 +41,7 @@ interface EditorPageProps {
   readonly children: (values: Values) => ReactNode;
 }
 
-const deletedText = 'Somebody has deleted it. What you wrote is still here: take it along, and make a new one of it.';
+const deletedText = 'Somebody deleted this. Your text is still in the form. Copy it to create a new one.';
 
 /**
  * A page with the form of one object that is too long for a dialog; read-only for users who may not change it. Unsaved
@@ -124,10 +124,12 @@ export function EditorPage(props: EditorPageProps) {
         {other && <SavedMeanwhile saved={other} {...{ labels }} base={draftForm.base} />}
         <div className="buttons">
           <Button onClick={cancel}>{mayChange ? 'Cancel' : 'Back'}</Button>
-          {other && <Button onClick={() => replace(theirsTakenText, other.values, other.values)}>Take theirs</Button>}
+          {other && (
+            <Button onClick={() => replace(theirsTakenText, other.values, other.values)}>Use their version</Button>
+          )}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isChecking || props.isBusy}>
-              {other ? 'Save mine anyway' : 'Save'}
+              {other ? 'Save my version' : 'Save'}
             </Button>
           )}
         </div>

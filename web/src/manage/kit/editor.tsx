@@ -19,7 +19,7 @@ export function Editor({ label, name, defaultValue, hint, error }: EditorProps) 
   return (
     <div className="editor">
       <fieldset className="switches">
-        <legend className="for-readers">{label}: how it is shown</legend>
+        <legend className="for-readers">{label}: view</legend>
         <Button tone="quiet" size="small" aria-pressed={!isPreview} onClick={() => setPreview(false)}>
           Write
         </Button>
@@ -44,7 +44,7 @@ export function Editor({ label, name, defaultValue, hint, error }: EditorProps) 
           <h2 id={id} className="for-readers">
             Preview
           </h2>
-          {text.trim() ? <Markdown text={text} /> : <p className="soft">There is nothing yet.</p>}
+          {text.trim() ? <Markdown text={text} /> : <p className="soft">Nothing to preview.</p>}
         </section>
       )}
     </div>

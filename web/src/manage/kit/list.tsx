@@ -45,7 +45,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
 /** The column with the buttons of a row. */
 export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return {
-    label: 'Acts',
+    label: 'Actions',
     isLabelHidden: true,
     isNumber: true,
     cell: (row) => <div className="row-acts">{cell(row)}</div>,

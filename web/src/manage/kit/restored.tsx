@@ -1,15 +1,15 @@
 import { Button } from '../../ui/button.tsx';
 
 /** The message after a draft was discarded. */
-export const discardedText = 'What you wrote is thrown away.';
+export const discardedText = 'Your changes were discarded.';
 
 /** Shown above a form that starts with an unsaved draft. */
 export function Restored({ onDiscard }: { readonly onDiscard: () => void }) {
   return (
     <p className="banner" role="status">
-      What you had not saved is here again.
+      Your unsaved changes were restored.
       <Button size="small" onClick={onDiscard}>
-        Throw it away
+        Discard changes
       </Button>
     </p>
   );

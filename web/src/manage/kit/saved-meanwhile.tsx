@@ -15,10 +15,10 @@ export interface Saved {
 }
 
 /** The message when the form shows what another user saved. */
-export const theirsTakenText = 'The form shows what was saved.';
+export const theirsTakenText = 'The form shows their version.';
 
 /** The message when the current version could not be read. */
-export const checkFailedText = 'It could not be seen whether somebody has changed it, so nothing was saved. Try again.';
+export const checkFailedText = 'The service could not check for newer changes, so nothing was saved. Try again.';
 
 interface SavedMeanwhileProps {
   readonly saved: Omit<Saved, 'version'>;
@@ -39,11 +39,11 @@ export function SavedMeanwhile({ saved: { values, displayValues, at, by }, base,
   return (
     <section className="saved-meanwhile" aria-labelledby="saved-meanwhile">
       <h2 id="saved-meanwhile" tabIndex={-1} ref={heading}>
-        {by ? <bdi>{by}</bdi> : 'Somebody else'} has saved this while you wrote
+        {by ? <bdi>{by}</bdi> : 'Somebody else'} saved changes while you were editing
       </h2>
       <p>
-        That was <Time at={at} />. Nothing was overwritten, and what you wrote is still in the form. This is what they
-        changed:
+        They saved <Time at={at} />. Nothing was overwritten, and your changes are still in the form. These are their
+        changes:
       </p>
       {differing(values, base).map((name) => {
         const displayValue = displayValues?.[name];

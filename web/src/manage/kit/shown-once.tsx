@@ -22,12 +22,12 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
       onClose={onClose}
       actions={
         <Button tone="primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       }
     >
       <div className="form">
-        <p>Keep it now: it is not shown again.</p>
+        <p>Save it now. You cannot view it again.</p>
         {values.map(({ label, value }) => (
           <CopyLine key={label} label={label} value={value} />
         ))}
@@ -48,14 +48,14 @@ export function CopyLine({ label, value }: { readonly label: string; readonly va
   const toasts = useToasts();
   const copy = async () => {
     if (await copyText(value)) toasts.say(`${label} copied.`);
-    else toasts.fail('The browser does not allow copying here: mark the text, and copy it by hand.');
+    else toasts.fail('The browser does not allow copying here. Select the text and copy it.');
   };
   return (
     <div className="copy-line">
       <span className="name">{label}</span>
       <div>
         <code>{value}</code>
-        <Button size="small" icon="copy" aria-label={`Copy: ${label}`} onClick={() => void copy()} />
+        <Button size="small" icon="copy" aria-label={`Copy ${label}`} onClick={() => void copy()} />
       </div>
     </div>
   );

@@ -83,12 +83,12 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
       : await create({ input: { ...input, scope: { organizationId } }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name} is saved.`);
+    toasts.say(`Saved ${input.name}.`);
     onClose();
   };
   return (
     <FormDialog
-      title={folder ? `Change ${folder.name}` : 'New folder'}
+      title={folder ? `Edit ${folder.name}` : 'New folder'}
       submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -111,9 +111,9 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
         error={errorOf(errors, 'description')}
       />
       <Picker
-        label="In"
+        label="Parent folder"
         name="parentId"
-        none="No other folder"
+        none="None"
         source={parents}
         defaultValue={(folder ? folder.parent?.id : parent?.id) ?? ''}
         valueLabel={folder ? pathAbove(folder) : parent?.path}

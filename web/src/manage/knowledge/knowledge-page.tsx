@@ -35,7 +35,7 @@ export function KnowledgePage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  if (!organization || !found.organization) return <Empty title="No organization" />;
   return (
     <Knowledge
       organization={found.organization}
@@ -110,12 +110,12 @@ function Knowledge(props: KnowledgeProps) {
           label="Search"
           type="search"
           value={search}
-          placeholder="In names, triggers and texts"
+          placeholder="Name, trigger or text"
           onChange={(event) => setSearch(event.target.value)}
         />
-        <Select label="Whose" value={accessType} onChange={(event) => setAccessType(event.target.value as AccessType)}>
-          <option value="ORGANIZATION">This organization’s</option>
-          <option value="ENTERPRISE">The enterprise’s</option>
+        <Select label="Scope" value={accessType} onChange={(event) => setAccessType(event.target.value as AccessType)}>
+          <option value="ORGANIZATION">Organization</option>
+          <option value="ENTERPRISE">Enterprise</option>
         </Select>
       </div>
       <div className={isOwn ? 'with-side' : undefined}>
@@ -126,7 +126,7 @@ function Knowledge(props: KnowledgeProps) {
             more={
               hasNext ? (
                 <Button size="small" isBusy={isLoadingNext} onClick={() => loadNext(100)}>
-                  More folders
+                  Show more folders
                 </Button>
               ) : null
             }
@@ -185,7 +185,7 @@ function Folders(props: FoldersProps) {
     <section className="sheets" aria-label="Folders">
       <ul className="folders">
         {line(null, 'All notes')}
-        {line('/', 'In no folder')}
+        {line('/', 'No folder')}
         {folders.map(({ path, name }) => line(path, name, path.split('/').length))}
       </ul>
       {more}
@@ -196,8 +196,8 @@ function Folders(props: FoldersProps) {
           </Button>
           {folder && (
             <>
-              <Button size="small" aria-label={`Change ${folder.name}`} onClick={() => setForm('change')}>
-                Change
+              <Button size="small" aria-label={`Edit ${folder.name}`} onClick={() => setForm('change')}>
+                Edit
               </Button>
               <Button size="small" tone="danger" aria-label={`Delete ${folder.name}`} onClick={() => setForm('delete')}>
                 Delete
@@ -218,9 +218,9 @@ function Folders(props: FoldersProps) {
       {form === 'delete' && folder && (
         <ConfirmAction
           title={`Delete the folder ${folder.name}?`}
-          text="A folder that has notes or folders in it must be emptied first."
+          text="You can delete only an empty folder. Move or delete its notes and folders first."
           confirmLabel="Delete"
-          successMessage={`${folder.name} is deleted.`}
+          successMessage={`Deleted ${folder.name}.`}
           run={() => remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] })}
           onClose={() => setForm(null)}
           onDone={() => setFolderPath(null)}

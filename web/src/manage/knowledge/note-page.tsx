@@ -64,7 +64,7 @@ function LoadedNote({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [note] = useState(() => usable(node));
-  if (!note) return <Empty title="There is no such note" text="It may have been deleted." />;
+  if (!note) return <Empty title="Note not found" text="It may have been deleted." />;
   return <NoteForm note={note} />;
 }
 
@@ -72,9 +72,9 @@ const labels = {
   name: 'Name',
   trigger: 'Trigger',
   macro: 'Macro',
-  pinnedRepo: 'Pinned to',
+  pinnedRepo: 'Pinned repository',
   folderId: 'Folder',
-  isEnabled: 'Agents are given this note',
+  isEnabled: 'Enabled',
   body: 'Text',
 };
 
@@ -175,13 +175,13 @@ function NoteForm({ note }: { readonly note: Note | null }) {
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
-    if (result === 'saved') toasts.say(`${input.name} is saved.`);
+    if (result === 'saved') toasts.say(`Saved ${input.name}.`);
     return result;
   };
   const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: searchParams.get('folder') ?? '' };
   return (
     <EditorPage
-      title={note ? note.name : isOfEnterprise ? 'New note of the enterprise' : 'New note'}
+      title={note ? note.name : isOfEnterprise ? 'New enterprise note' : 'New note'}
       list="/manage/knowledge"
       draft={`note:${note?.id ?? `new:${organizationId ?? 'enterprise'}`}`}
       stored={note ? valuesOf(note) : fresh}
@@ -207,7 +207,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               required
               defaultValue={values.trigger}
               placeholder="When working on the billing service"
-              hint="When an agent should know it."
+              hint="Describe when agents need this note."
               error={errorOf(errors, 'trigger')}
             />
             <TextField
@@ -224,7 +224,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               placeholder="owner/repo, or all"
               spellCheck={false}
               defaultValue={values.pinnedRepo}
-              hint="Told to every agent that works on it."
+              hint="Agents that work on this repository always get the note."
               error={errorOf(errors, 'pinnedRepo')}
             />
             {!isOfEnterprise && (
@@ -249,7 +249,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             label={labels.body}
             name="body"
             defaultValue={values.body ?? ''}
-            hint="Markdown"
+            hint="You can use Markdown."
             error={errorOf(errors, 'body')}
           />
         </>

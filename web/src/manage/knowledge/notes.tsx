@@ -159,21 +159,21 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       ),
     },
     { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
-    { label: 'For', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{visible(pinnedRepo)}</span> },
+    { label: 'Repository', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{visible(pinnedRepo)}</span> },
     {
-      label: 'State',
-      cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">used</Badge> : <Badge>switched off</Badge>),
+      label: 'Status',
+      cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>),
     },
-    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     actionsColumn((note) =>
       mayChange ? (
         <>
           <Button
             size="small"
-            aria-label={`Switch ${note.isEnabled ? 'off' : 'on'} ${note.name}`}
+            aria-label={`${note.isEnabled ? 'Disable' : 'Enable'} ${note.name}`}
             onClick={() => void switchTo(note, !note.isEnabled)}
           >
-            {note.isEnabled ? 'Switch off' : 'Switch on'}
+            {note.isEnabled ? 'Disable' : 'Enable'}
           </Button>
           <Button size="small" tone="danger" aria-label={`Delete ${note.name}`} onClick={() => setLeaving(note)}>
             Delete
@@ -191,10 +191,10 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
         keyOf={({ id }) => id}
         empty={
           isNarrowed
-            ? { title: 'Nothing fits', text: 'No note is like that.' }
+            ? { title: 'No matching notes', text: 'Change the search or select another folder.' }
             : {
                 title: 'No notes yet',
-                text: 'A note tells agents what they could not know, where its trigger fits what they work on.',
+                text: 'A note gives agents knowledge when its trigger matches their task. Create one to share what you know.',
                 action: add,
               }
         }
@@ -205,9 +205,9 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.name}?`}
-          text="Agents no longer get this note. This cannot be undone."
+          text="Agents will no longer get this note. This cannot be undone."
           confirmLabel="Delete"
-          successMessage={`${leaving.name} is deleted.`}
+          successMessage={`Deleted ${leaving.name}.`}
           run={() =>
             remove({
               input: { knowledgeNoteId: leaving.knowledgeNoteId },

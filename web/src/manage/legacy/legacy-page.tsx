@@ -19,7 +19,7 @@ const columns: readonly Column<Call>[] = [
     label: 'Key',
     cell: ({ apiKey, apiKeyId }) => (
       <div>
-        {apiKey?.name ?? 'A key that is gone'}
+        {apiKey?.name ?? 'Deleted key'}
         <span className="under">{apiKey?.display ?? apiKeyId}</span>
       </div>
     ),
@@ -34,7 +34,7 @@ const columns: readonly Column<Call>[] = [
     ),
   },
   { label: 'Calls', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
-  { label: 'Last', cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
+  { label: 'Last call', cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
 ];
 
 /** `/manage/legacy-api`: the callers of deprecated endpoints. */
@@ -51,7 +51,7 @@ export function LegacyPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="There is no organization" />;
+  if (!found.organization) return <Empty title="No organization" />;
   return <Calls organization={found.organization} />;
 }
 
@@ -87,15 +87,15 @@ function Calls({ organization }: { readonly organization: legacyPage_organizatio
   return (
     <Page title="Legacy API">
       <p className="lead">
-        Calls of this organization’s keys to deprecated REST routes. When this list stays empty for a while, nobody
-        needs them.
+        These are calls to deprecated REST routes with keys of this organization. If the list stays empty, nobody uses
+        these routes.
       </p>
       <List
-        label="Calls of deprecated routes"
+        label="Calls to deprecated routes"
         columns={columns}
         edges={data.legacyCalls.edges}
         keyOf={({ apiKeyId, route, version }) => `${apiKeyId} ${version} ${route}`}
-        empty={{ title: 'No calls', text: 'Nobody calls a deprecated route.' }}
+        empty={{ title: 'No calls', text: 'No key of this organization calls a deprecated route.' }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
         onMore={() => loadNext(50)}

@@ -68,13 +68,13 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       : await create({ input });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name ?? input.email} is a member.`);
+    toasts.say(`Added ${input.name ?? input.email}.`);
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title="Add somebody"
+      title="Add member"
       submitLabel="Add"
       isBusy={isBusy || isAssigning}
       errors={errors}
@@ -82,7 +82,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label="Email" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
     </FormDialog>
@@ -132,13 +132,13 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
       setErrors(refused);
       if (refused !== null) return;
     }
-    toasts.say('The member is changed.');
+    toasts.say('Member saved.');
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title="Change the member"
+      title="Edit member"
       submitLabel="Save"
       isBusy={isAssigning || isRenaming}
       errors={errors}

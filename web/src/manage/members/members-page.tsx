@@ -36,7 +36,7 @@ export function MembersPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network', fetchKey },
   );
-  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  if (!organization || !found.organization) return <Empty title="No organization" />;
   return (
     <Members
       organization={found.organization}
@@ -103,12 +103,12 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       ),
     },
     { label: 'Role', cell: ({ roles }) => roles.map(({ name }) => name).join(', ') },
-    { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Added', cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((member) =>
       mayChange ? (
         <>
-          <Button size="small" aria-label={`Change ${nameOfMember(member)}`} onClick={() => setChanging(member)}>
-            Change
+          <Button size="small" aria-label={`Edit ${nameOfMember(member)}`} onClick={() => setChanging(member)}>
+            Edit
           </Button>
           <Button
             size="small"
@@ -124,7 +124,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
   ];
   const add = mayChange ? (
     <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
-      Add somebody
+      Add member
     </Button>
   ) : null;
   return (
@@ -136,7 +136,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
         keyOf={({ id }) => id}
         empty={{
           title: 'No members yet',
-          text: 'Members are people who use this organization, with a role that says what they may do.',
+          text: 'Members can use this organization. Add a member and select a role.',
           action: add,
         }}
         hasMore={hasNext}
@@ -159,9 +159,9 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       {leaving && (
         <ConfirmAction
           title={`Remove ${nameOfMember(leaving)}?`}
-          text="They may use this organization no more, nor may their keys for it, unless a role in the enterprise lets them. Their sessions stay."
+          text="They and their keys lose access to this organization, unless an enterprise role grants it. Their sessions are kept."
           confirmLabel="Remove"
-          successMessage={`${nameOfMember(leaving)} is removed.`}
+          successMessage={`Removed ${nameOfMember(leaving)}.`}
           run={() =>
             remove({
               input: { principal: { userId: leaving.user.userId }, scope: { organizationId } },

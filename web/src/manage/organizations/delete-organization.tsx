@@ -35,12 +35,12 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
   );
   const submit = async (fields: FormFields) => {
     if (fields.text('confirmed') !== name.trim()) {
-      return setErrors([{ message: `Type its name, ${name}, to delete it.`, path: ['confirmed'] }]);
+      return setErrors([{ message: `Enter the name ${name} to confirm.`, path: ['confirmed'] }]);
     }
     const { errors: refused } = await remove({ input: { organizationId }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${name} is deleted.`);
+    toasts.say(`Deleted ${name}.`);
     reload();
     onClose();
   };
@@ -56,11 +56,11 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
       onSubmit={(fields) => void submit(fields)}
     >
       <p>
-        Its sessions are stopped, its keys and service users are revoked, and nothing in it can be accessed. This cannot
-        be undone.
+        Its sessions stop, its keys and service users are revoked, and nobody can access its data. This cannot be
+        undone.
       </p>
       <TextField
-        label="Its name, to be sure"
+        label="Organization name"
         name="confirmed"
         autoFocus
         spellCheck={false}

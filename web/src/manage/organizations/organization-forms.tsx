@@ -60,7 +60,7 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     const { errors: refused } = await create({ input, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name} is made.`);
+    toasts.say(`Created ${input.name}.`);
     reload();
     onClose();
   };
@@ -102,12 +102,12 @@ export function ChangeOrganization({ organization, onClose }: ChangeOrganization
     const { errors: refused } = await update({ input: { ...input, organizationId: organization.organizationId } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name} is saved.`);
+    toasts.say(`Saved ${input.name}.`);
     onClose();
   };
   return (
     <OrganizationForm
-      title={`Change ${organization.name}`}
+      title={`Edit ${organization.name}`}
       organization={organization}
       isBusy={isBusy}
       errors={errors}
@@ -146,16 +146,16 @@ function OrganizationForm({ title, organization, isBusy, errors, onClose, onSubm
         error={errorOf(errors, 'name')}
       />
       <TextField
-        label="ACUs in a month at most"
+        label="Monthly ACU limit"
         name="maxCycleAcuLimit"
         type="number"
         min={0}
-        placeholder="As many as it likes"
+        placeholder="No limit"
         defaultValue={organization?.maxCycleAcuLimit ?? ''}
         error={errorOf(errors, 'maxCycleAcuLimit')}
       />
       <TextField
-        label="ACUs of a session at most"
+        label="ACU limit per session"
         name="maxSessionAcuLimit"
         type="number"
         min={0}

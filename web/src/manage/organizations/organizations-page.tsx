@@ -42,7 +42,7 @@ export function OrganizationsPage() {
     { fetchPolicy: 'store-and-network' },
   );
   if (!enterprise?.all) {
-    return <Empty title="You may not see the organizations" text="It needs a role on the enterprise." />;
+    return <Empty title="No access to organizations" text="You need an enterprise role to view this page." />;
   }
   return <Organizations enterprise={enterprise.all} />;
 }
@@ -84,14 +84,14 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
       label: 'Name',
       cell: ({ id, organizationId, name }) => (
         <div>
-          {visible(name)} {id === current?.id && <Badge>this one</Badge>}
+          {visible(name)} {id === current?.id && <Badge>Current</Badge>}
           <span className="under">{organizationId}</span>
         </div>
       ),
     },
-    { label: 'ACUs in a month at most', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'no limit' },
-    { label: 'ACUs of a session at most', isNumber: true, cell: (each) => each.maxSessionAcuLimit ?? 'no limit' },
-    { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Monthly ACU limit', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'No limit' },
+    { label: 'ACU limit per session', isNumber: true, cell: (each) => each.maxSessionAcuLimit ?? 'No limit' },
+    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((organization) => (
       <>
         <Button
@@ -104,8 +104,8 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
         >
           Open
         </Button>
-        <Button size="small" aria-label={`Change ${organization.name}`} onClick={() => setForm(organization)}>
-          Change
+        <Button size="small" aria-label={`Edit ${organization.name}`} onClick={() => setForm(organization)}>
+          Edit
         </Button>
         <Button
           size="small"
@@ -127,15 +127,15 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
     <Page title="Organizations" actions={add}>
       {may('MANAGE_BILLING') && (
         <p className="lead">
-          What all of them together may use, and where their keys may be used from, is on the page of{' '}
-          <Link href="/manage/enterprise">the enterprise</Link>.
+          The limit of all organizations and the IP access list are on the{' '}
+          <Link href="/manage/enterprise">Enterprise</Link> page.
         </p>
       )}
       <search className="tool-row">
         <TextField
           label="Search"
           type="search"
-          placeholder="In names and ids"
+          placeholder="Name or ID"
           value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
@@ -149,8 +149,8 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
         keyOf={({ id }) => id}
         empty={
           values.q === ''
-            ? { title: 'No organizations', text: 'Sessions and all that belongs to them are in one.', action: add }
-            : { title: 'Nothing fits', text: 'No organization is called that.' }
+            ? { title: 'No organizations', text: 'Create an organization to start sessions in it.', action: add }
+            : { title: 'No matching organizations', text: 'No organization has this name or ID.' }
         }
         hasMore={hasNext}
         isLoading={isLoadingNext}

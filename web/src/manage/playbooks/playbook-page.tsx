@@ -63,7 +63,7 @@ function LoadedPlaybook({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [playbook] = useState(() => usable(node));
-  if (!playbook) return <Empty title="There is no such playbook" text="It may have been deleted." />;
+  if (!playbook) return <Empty title="Playbook not found" text="It may have been deleted." />;
   return <PlaybookForm playbook={playbook} />;
 }
 
@@ -71,7 +71,7 @@ const labels = {
   title: 'Title',
   macro: 'Macro',
   body: 'Instructions',
-  structuredOutputSchema: 'What its sessions produce',
+  structuredOutputSchema: 'Structured output schema',
 };
 
 const valuesOf = ({ title, macro, body, structuredOutputSchema: schema }: Playbook): Values => ({
@@ -163,13 +163,13 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
-    if (result === 'saved') toasts.say(`${input.title} is saved.`);
+    if (result === 'saved') toasts.say(`Saved ${input.title}.`);
     return result;
   };
   const scopeKey = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   return (
     <EditorPage
-      title={playbook ? playbook.title : isOfEnterprise ? 'New playbook of the enterprise' : 'New playbook'}
+      title={playbook ? playbook.title : isOfEnterprise ? 'New enterprise playbook' : 'New playbook'}
       list="/manage/playbooks"
       draft={`playbook:${playbook?.id ?? `new:${scopeKey}`}`}
       stored={playbook ? valuesOf(playbook) : noValues}
@@ -195,7 +195,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
               placeholder="!fix"
               spellCheck={false}
               defaultValue={values.macro}
-              hint="Written in what is asked of an agent, it takes this playbook along."
+              hint="Write the macro in a prompt to use this playbook."
               error={errorOf(errors, 'macro')}
             />
           </div>
@@ -203,7 +203,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             label={labels.body}
             name="body"
             defaultValue={values.body ?? ''}
-            hint="Markdown"
+            hint="You can use Markdown."
             error={errorOf(errors, 'body')}
           />
           <TextArea
@@ -211,7 +211,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             name="structuredOutputSchema"
             rows={5}
             spellCheck={false}
-            placeholder="A JSON Schema (Draft 7), or nothing"
+            placeholder="JSON Schema (Draft 7), optional"
             defaultValue={values.structuredOutputSchema}
             error={errorOf(errors, 'structuredOutputSchema')}
           />
@@ -226,6 +226,6 @@ function readJson(text: string): { readonly value: unknown; readonly problem: st
   try {
     return { value: JSON.parse(text), problem: null };
   } catch (error) {
-    return { value: null, problem: `This is no JSON: ${(error as Error).message}` };
+    return { value: null, problem: `This is not valid JSON: ${(error as Error).message}` };
   }
 }

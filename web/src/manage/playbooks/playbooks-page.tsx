@@ -37,7 +37,7 @@ export function PlaybooksPage() {
     { id: organization?.organizationId ?? '', accessType },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="There is no organization" />;
+  if (!found.organization) return <Empty title="No organization" />;
   return <Playbooks organization={found.organization} accessType={accessType} onAccessType={setAccessType} />;
 }
 
@@ -106,8 +106,8 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
       ),
     },
     { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
-    { label: 'By', cell: ({ updatedBy }) => nameOf(updatedBy) },
-    { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    { label: 'Updated by', cell: ({ updatedBy }) => nameOf(updatedBy) },
+    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     actionsColumn((playbook) =>
       mayChange ? (
         <Button size="small" tone="danger" aria-label={`Delete ${playbook.title}`} onClick={() => setLeaving(playbook)}>
@@ -128,9 +128,9 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
   return (
     <Page title="Playbooks" actions={add}>
       <div className="tool-row">
-        <Select label="Whose" value={accessType} onChange={(event) => onAccessType(event.target.value as AccessType)}>
-          <option value="ORGANIZATION">This organization’s</option>
-          <option value="ENTERPRISE">The enterprise’s</option>
+        <Select label="Scope" value={accessType} onChange={(event) => onAccessType(event.target.value as AccessType)}>
+          <option value="ORGANIZATION">Organization</option>
+          <option value="ENTERPRISE">Enterprise</option>
         </Select>
       </div>
       <List
@@ -140,7 +140,7 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
         keyOf={({ id }) => id}
         empty={{
           title: 'No playbooks yet',
-          text: 'A playbook says how something is done. Sessions are started with one, or by its macro in what is asked.',
+          text: 'A playbook has reusable instructions for agents. Create one to use it in sessions.',
           action: add,
         }}
         hasMore={hasNext}
@@ -150,9 +150,9 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.title}?`}
-          text="No further session can be started with it. Those that were still show what it was called."
+          text="New sessions cannot use it. Existing sessions still show its title."
           confirmLabel="Delete"
-          successMessage={`${leaving.title} is deleted.`}
+          successMessage={`Deleted ${leaving.title}.`}
           run={() => remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

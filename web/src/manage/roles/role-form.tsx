@@ -86,13 +86,13 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
       : await create({ input: { ...input, scope }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name} is saved.`);
+    toasts.say(`Saved ${input.name}.`);
     onClose();
   };
   const shown = scope === 'ENTERPRISE' ? permissions : organizationPermissions;
   return (
     <FormDialog
-      title={role ? `Change ${role.name}` : 'New role'}
+      title={role ? `Edit ${role.name}` : 'New role'}
       submitLabel="Save"
       size="large"
       isBusy={isCreating || isUpdating}
@@ -111,17 +111,17 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
           error={errorOf(errors, 'name')}
         />
         <Select
-          label="On"
+          label="Scope"
           value={scope}
           disabled={role !== null}
           onChange={(event) => setScope(event.target.value as RoleScope)}
         >
-          <option value="ORGANIZATION">an organization</option>
-          <option value="ENTERPRISE">the enterprise</option>
+          <option value="ORGANIZATION">Organization</option>
+          <option value="ENTERPRISE">Enterprise</option>
         </Select>
       </div>
       <fieldset className="boxes">
-        <legend>Who has it may</legend>
+        <legend>Permissions</legend>
         {shown.map((permission) => (
           <div key={permission}>
             <label className="check">

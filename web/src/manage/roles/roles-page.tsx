@@ -33,7 +33,7 @@ export function RolesPage() {
     {},
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise) return <Empty title="You may not see the roles" text="It needs a role on the enterprise." />;
+  if (!enterprise) return <Empty title="No access to roles" text="You need an enterprise role to view this page." />;
   return <Roles enterprise={enterprise} />;
 }
 
@@ -84,17 +84,17 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       label: 'Name',
       cell: ({ name, roleId, isBuiltIn }) => (
         <div>
-          {visible(name)} {isBuiltIn && <Badge>built in</Badge>}
+          {visible(name)} {isBuiltIn && <Badge>Built-in</Badge>}
           <span className="under">{roleId}</span>
         </div>
       ),
     },
-    { label: 'On', cell: ({ scope }) => (scope === 'ENTERPRISE' ? 'the enterprise' : 'an organization') },
+    { label: 'Scope', cell: ({ scope }) => (scope === 'ENTERPRISE' ? 'Enterprise' : 'Organization') },
     {
-      label: 'May',
+      label: 'Permissions',
       cell: ({ permissions }) => (
         <details>
-          <summary>{permissions.length === 1 ? '1 thing' : `${permissions.length} things`}</summary>
+          <summary>{permissions.length === 1 ? '1 permission' : `${permissions.length} permissions`}</summary>
           <ul>
             {permissions.map((permission) => (
               <li key={permission}>{permissionText(permission)}</li>
@@ -106,8 +106,8 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
     actionsColumn((role) =>
       mayChange && !role.isBuiltIn ? (
         <>
-          <Button size="small" aria-label={`Change ${role.name}`} onClick={() => setForm(role)}>
-            Change
+          <Button size="small" aria-label={`Edit ${role.name}`} onClick={() => setForm(role)}>
+            Edit
           </Button>
           <Button size="small" tone="danger" aria-label={`Delete ${role.name}`} onClick={() => setLeaving(role)}>
             Delete
@@ -128,7 +128,11 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
         columns={columns}
         edges={data.roles.edges}
         keyOf={({ id }) => id}
-        empty={{ title: 'No roles', text: 'A role says what somebody may do.', action: add }}
+        empty={{
+          title: 'No roles',
+          text: 'A role is a set of permissions. Create one to assign it to users.',
+          action: add,
+        }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
         onMore={() => loadNext(50)}
@@ -137,9 +141,9 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.name}?`}
-          text="A role can be deleted only when nobody has it."
+          text="You can delete a role only if nobody has it."
           confirmLabel="Delete"
-          successMessage={`${leaving.name} is deleted.`}
+          successMessage={`Deleted ${leaving.name}.`}
           run={() => remove({ input: { roleId: leaving.roleId }, connections })}
           onClose={() => setLeaving(null)}
         />

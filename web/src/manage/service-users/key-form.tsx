@@ -58,7 +58,7 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   return (
     <FormDialog
       title="New key"
-      submitLabel="Make it"
+      submitLabel="Create key"
       isBusy={isBusy}
       errors={errors}
       fieldNames={['name', 'roleId', 'expiresAt']}
@@ -70,15 +70,15 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
         name="name"
         required
         autoFocus
-        placeholder="What it is for"
+        placeholder="What the key is for"
         error={errorOf(errors, 'name')}
       />
       {isService && <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />}
       <TextField
-        label="Ends after"
+        label="Expiration date"
         name="expiresAt"
         type="date"
-        hint="The last day, of UTC; never where none is given."
+        hint="The last valid day, in UTC. Leave empty for no expiration."
         error={errorOf(errors, 'expiresAt')}
       />
     </FormDialog>

@@ -73,7 +73,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
     const input = { apiKeyId: key.apiKeyId };
     if (action === 'revoke') {
       const { errors } = await revoke({ input });
-      if (errors === null) toasts.say(`${key.name} is revoked.`);
+      if (errors === null) toasts.say(`Revoked ${key.name}.`);
     } else {
       const { payload } = await rotate({ input });
       if (payload?.token) setToken(payload.token);
@@ -94,11 +94,11 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       ),
     },
     {
-      label: 'Of',
-      cell: ({ kind, owner }) => (kind === 'SERVICE' ? 'the organization' : (nameOf(owner) ?? 'somebody')),
+      label: 'Owner',
+      cell: ({ kind, owner }) => (kind === 'SERVICE' ? 'Organization' : (nameOf(owner) ?? 'Unknown')),
     },
-    { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never') },
-    { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
+    { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'Never') },
+    { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
     actionsColumn((key) => (
       <>
         <Button
@@ -122,7 +122,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
   return (
     <>
       {rows.length === 0 ? (
-        <p className="soft">No keys.</p>
+        <p className="soft">No keys yet.</p>
       ) : (
         <Table label="Keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
       )}
@@ -131,17 +131,17 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
           title={
             pendingAction.action === 'revoke'
               ? `Revoke ${pendingAction.key.name}?`
-              : `Replace ${pendingAction.key.name} by a new key?`
+              : `Rotate ${pendingAction.key.name}?`
           }
           text="It ends at once: whatever uses it is refused from now on."
-          confirmLabel={pendingAction.action === 'revoke' ? 'Revoke' : 'Replace'}
+          confirmLabel={pendingAction.action === 'revoke' ? 'Revoke' : 'Rotate'}
           isBusy={isRevoking || isRotating}
           onClose={() => setPendingAction(null)}
           onConfirm={() => void run(pendingAction)}
         />
       )}
       {token && (
-        <ShownOnce title="The new key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
       )}
     </>
   );

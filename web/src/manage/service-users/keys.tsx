@@ -44,7 +44,7 @@ export function Keys({ organization, organizationId }: KeysProps) {
       <header>
         <h2 id="keys">Keys</h2>
         <Button size="small" icon="plus" onClick={() => setNew(true)}>
-          New key of the organization
+          New organization key
         </Button>
       </header>
       <KeyTable keys={data.apiKeys.edges.map(({ node }) => node)} onChanged={again} />
@@ -64,7 +64,7 @@ export function Keys({ organization, organizationId }: KeysProps) {
         )}
       </Suspense>
       {token && (
-        <ShownOnce title="The new key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
       )}
     </section>
   );

@@ -75,12 +75,12 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${name} is saved.`);
+    toasts.say(`Saved ${name}.`);
     onClose();
   };
   return (
     <FormDialog
-      title={serviceUser ? `Change ${serviceUser.displayName}` : 'New service user'}
+      title={serviceUser ? `Edit ${serviceUser.displayName}` : 'New service user'}
       submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -100,10 +100,10 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         <>
           <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
           <TextField
-            label="Ends after"
+            label="Expiration date"
             name="expiresAt"
             type="date"
-            hint="The last day, of UTC; never where none is given."
+            hint="The last valid day, in UTC. Leave empty for no expiration."
             error={errorOf(errors, 'expiresAt')}
           />
         </>

@@ -51,7 +51,7 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'ServiceUser' || node.deletedAt) {
-    return <Empty title="There is no such service user" text="It may have been deleted." />;
+    return <Empty title="Service user not found" text="It may have been deleted." />;
   }
   const again = () => setFetchKey((before) => before + 1);
   const { serviceUserId, displayName, roleAssignments, apiKeys, createdAt, expiresAt } = node;
@@ -65,9 +65,9 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="The service user">
+        <section className="card sheet" aria-label="Service user">
           <dl className="facts">
-            <dt>Id</dt>
+            <dt>ID</dt>
             <dd>
               <code>{serviceUserId}</code>
             </dd>
@@ -76,17 +76,17 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
               {roleAssignments.nodes
                 .map(({ role, organization, organizationId }) =>
                   organizationId
-                    ? `${role.name} of ${organization?.name ?? organizationId}`
-                    : `${role.name} of the enterprise`,
+                    ? `${role.name} in ${organization?.name ?? organizationId}`
+                    : `${role.name} in the enterprise`,
                 )
                 .join(', ')}
             </dd>
-            <dt>Made</dt>
+            <dt>Created</dt>
             <dd>
               <Time at={createdAt} />
             </dd>
-            <dt>Ends</dt>
-            <dd>{expiresAt ? <Time at={expiresAt} /> : 'never'}</dd>
+            <dt>Expires</dt>
+            <dd>{expiresAt ? <Time at={expiresAt} /> : 'Never'}</dd>
           </dl>
         </section>
         <section className="card sheet" aria-labelledby="keys">
@@ -109,7 +109,7 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
         />
       )}
       {token && (
-        <ShownOnce title="The new key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
       )}
     </Page>
   );

@@ -37,7 +37,7 @@ export function ServiceUsersPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  if (!organization || !found.organization) return <Empty title="No organization" />;
   const { organizationId } = organization;
   return (
     <ServiceUsers organization={found.organization} organizationId={organizationId}>
@@ -103,12 +103,12 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
         </div>
       ),
     },
-    { label: 'Ends', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
-    { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
+    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((serviceUser) => (
       <>
-        <Button size="small" aria-label={`Change ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>
-          Change
+        <Button size="small" aria-label={`Edit ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>
+          Edit
         </Button>
         <Button
           size="small"
@@ -137,7 +137,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
             keyOf={({ id }) => id}
             empty={{
               title: 'No service users yet',
-              text: 'A service user is a program with keys of its own, and with a role that says what it may do.',
+              text: 'A service user lets a program use the API. Create one and give it a key.',
               action: add,
             }}
             hasMore={hasNext}
@@ -160,9 +160,9 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.displayName}?`}
-          text="All its keys end at once. Its sessions stay."
+          text="Its keys stop working immediately. Its sessions are kept."
           confirmLabel="Delete"
-          successMessage={`${leaving.displayName} is deleted.`}
+          successMessage={`Deleted ${leaving.displayName}.`}
           run={() => remove({ input: { serviceUserId: leaving.serviceUserId }, connections })}
           onClose={() => setLeaving(null)}
         />

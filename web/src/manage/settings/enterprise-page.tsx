@@ -25,7 +25,7 @@ export function EnterprisePage() {
     { fetchPolicy: 'store-and-network' },
   );
   if (!enterprise || !(seesSettings || seesLimits)) {
-    return <Empty title="You may not see this" text="It needs a role on the enterprise." />;
+    return <Empty title="No access to the enterprise" text="You need an enterprise role to view this page." />;
   }
   return (
     <Page title="Enterprise">

@@ -49,7 +49,7 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     const { errors: refused } = await replace({ input: { ipRanges, force } });
     setPendingList(null);
     setErrors(refused);
-    if (refused === null) toasts.say(ipRanges.length === 0 ? 'Every address is let in.' : 'The list is saved.');
+    if (refused === null) toasts.say(ipRanges.length === 0 ? 'All addresses are allowed.' : 'IP access list saved.');
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -60,42 +60,42 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
   return (
     <form className="card sheet form" aria-labelledby="addresses" onSubmit={submit}>
       <header>
-        <h2 id="addresses">Addresses</h2>
+        <h2 id="addresses">IP access list</h2>
         <p>
           {ranges.length === 0
-            ? 'Keys may be used from everywhere, and so may this console.'
-            : 'Keys, and this console, may be used from these addresses only.'}
+            ? 'Keys and this console work from all addresses.'
+            : 'Keys and this console work only from these addresses.'}
         </p>
       </header>
       <TextArea
-        label="Addresses and ranges"
+        label="IP addresses and ranges"
         name="ipRanges"
         rows={6}
         key={ranges.join()}
         defaultValue={ranges.join('\n')}
         spellCheck={false}
         placeholder={'203.0.113.7\n198.51.100.0/24'}
-        hint="One on each line; none: every address."
+        hint="Enter one per line. Leave empty to allow all addresses."
         error={errorOf(errors, 'ipRanges')}
       />
       <label className="check">
-        <input type="checkbox" name="force" /> Even where my own address is not among them (“force”)
+        <input type="checkbox" name="force" /> Save even if my address is not in the list
       </label>
       <FormErrors errors={errors} fieldNames={['ipRanges']} />
       <div className="buttons">
         <Button type="submit" tone="primary">
-          Save the list
+          Save list
         </Button>
       </div>
       {pendingList && (
         <Confirm
-          title={pendingList.ipRanges.length === 0 ? 'Let every address in?' : 'Let only these addresses in?'}
+          title={pendingList.ipRanges.length === 0 ? 'Allow all addresses?' : 'Allow only these addresses?'}
           text={
             pendingList.ipRanges.length === 0
-              ? 'Keys may then be used from everywhere.'
-              : `Requests from other addresses are refused at once: ${pendingList.ipRanges.join(', ')}`
+              ? 'Keys will work from all addresses.'
+              : `Requests from all other addresses will be refused. Allowed: ${pendingList.ipRanges.join(', ')}`
           }
-          confirmLabel="Save the list"
+          confirmLabel="Save list"
           isBusy={isReplacing}
           onClose={() => setPendingList(null)}
           onConfirm={() => void save(pendingList)}

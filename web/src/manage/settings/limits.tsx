@@ -67,36 +67,36 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
     const limit = new FormFields(event.currentTarget).number('maxCycleAcuLimit');
     const { errors: refused } = await update({ input: { maxCycleAcuLimit: limit } });
     setErrors(refused);
-    if (refused === null) toasts.say('The limit of the enterprise is saved.');
+    if (refused === null) toasts.say('Enterprise limit saved.');
   };
   const columns: readonly Column<Organization>[] = [
     { label: 'Organization', cell: ({ name }) => name },
-    { label: 'ACUs in a month at most', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'no limit' },
+    { label: 'Monthly ACU limit', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'No limit' },
     actionsColumn((each) => (
-      <Button size="small" aria-label={`Change the limit of ${each.name}`} onClick={() => setChanging(each)}>
-        Change
+      <Button size="small" aria-label={`Edit the limit of ${each.name}`} onClick={() => setChanging(each)}>
+        Edit
       </Button>
     )),
   ];
   return (
     <section className="card sheet" aria-labelledby="limits">
       <header>
-        <h2 id="limits">Limits</h2>
-        <p>A cycle is a calendar month of UTC. Sessions are suspended when a limit is reached.</p>
+        <h2 id="limits">ACU limits</h2>
+        <p>Limits apply to each calendar month (UTC). Sessions are suspended when a limit is reached.</p>
       </header>
       <form className="form" onSubmit={(event) => void submit(event)}>
         <div className="add-line">
           <TextField
-            label="ACUs of all organizations in a month at most"
+            label="Monthly ACU limit of the enterprise"
             name="maxCycleAcuLimit"
             type="number"
             min={0}
-            placeholder="As many as they like"
+            placeholder="No limit"
             defaultValue={maxCycleAcuLimit ?? ''}
             error={errorOf(errors, 'maxCycleAcuLimit')}
           />
           <Button type="submit" isBusy={isBusy}>
-            Save the limit
+            Save limit
           </Button>
         </div>
         <FormErrors errors={errors} fieldNames={['maxCycleAcuLimit']} />
@@ -166,12 +166,12 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
         : await update({ input: { organizationId, cycleAcuLimit: limit } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`The limit of ${organization.name} is saved.`);
+    toasts.say(`Saved the limit of ${organization.name}.`);
     onClose();
   };
   return (
     <FormDialog
-      title={`The limit of ${organization.name}`}
+      title={`ACU limit of ${organization.name}`}
       submitLabel="Save"
       isBusy={isUpdating || isRemoving}
       errors={errors}
@@ -180,7 +180,7 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="ACUs in a month at most"
+        label="Monthly ACU limit"
         name="cycleAcuLimit"
         type="number"
         min={0}

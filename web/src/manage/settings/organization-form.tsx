@@ -63,13 +63,13 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
       },
     });
     setErrors(refused);
-    if (refused === null) toasts.say('The organization is saved.');
+    if (refused === null) toasts.say('Organization saved.');
   };
   const mayChange = may('MANAGE_ORGANIZATIONS');
   return (
     <form className="card sheet form" aria-labelledby="general" onSubmit={(event) => void submit(event)}>
       <header>
-        <h2 id="general">Name and limits</h2>
+        <h2 id="general">General</h2>
       </header>
       <div className="fields">
         <TextField
@@ -87,7 +87,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           defaultValue={found.defaultAgent ?? ''}
           error={errorOf(errors, 'defaultAgent')}
         >
-          <option value="">The default of all</option>
+          <option value="">Service default</option>
           {agents.map(({ agentId, name }) => (
             <option value={agentId} key={agentId}>
               {name}
@@ -95,17 +95,17 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           ))}
         </Select>
         <TextField
-          label="ACUs in a month at most"
+          label="Monthly ACU limit"
           name="maxCycleAcuLimit"
           type="number"
           min={0}
           readOnly={!mayChange}
-          placeholder="As many as it likes"
+          placeholder="No limit"
           defaultValue={found.maxCycleAcuLimit ?? ''}
           error={errorOf(errors, 'maxCycleAcuLimit')}
         />
         <TextField
-          label="ACUs of a session at most"
+          label="ACU limit per session"
           name="maxSessionAcuLimit"
           type="number"
           min={0}
@@ -115,12 +115,12 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'maxSessionAcuLimit')}
         />
         <TextField
-          label="Max concurrent sessions (0: no limit)"
+          label="Maximum concurrent sessions (0: no limit)"
           name="maxConcurrentSessions"
           type="number"
           min={0}
           readOnly={!mayChange}
-          placeholder="Default of the service"
+          placeholder="Service default"
           defaultValue={found.maxConcurrentSessions ?? ''}
           error={errorOf(errors, 'maxConcurrentSessions')}
         />

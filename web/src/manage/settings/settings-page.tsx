@@ -27,7 +27,7 @@ export function SettingsPage() {
     { id: organization?.organizationId ?? '', isAdmin },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="There is no organization" />;
+  if (!found.organization) return <Empty title="No organization" />;
   return (
     <Page title="Organization">
       <div className="sheets">

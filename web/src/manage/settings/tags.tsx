@@ -84,7 +84,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
   }, [allowedTags, defaultTag]);
   const choose = async (tag: string | null) => {
     const { errors: refused } = await setDefault({ input: { organizationId, defaultTag: tag } });
-    if (refused === null) toasts.say(tag === null ? 'No tag is given by itself.' : `Sessions get ${tag}.`);
+    if (refused === null) toasts.say(tag === null ? 'Default tag removed.' : `Default tag set to ${tag}.`);
   };
   return (
     <section className="card sheet" aria-labelledby="tags">
@@ -92,12 +92,12 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
         <h2 id="tags">Tags</h2>
         <p>
           {tags.length === 0
-            ? 'Sessions may have any tags. As soon as there is one here, they may have only these.'
-            : 'Sessions may have only these tags.'}
+            ? 'Sessions can have any tags. Add tags to allow only those.'
+            : 'Sessions can have only these tags.'}
         </p>
       </header>
       {tags.length > 0 && (
-        <ul className="chips" aria-label="Tags that sessions may have">
+        <ul className="chips" aria-label="Allowed tags">
           {tags.map((tag) => (
             <li key={tag}>
               {visible(tag)}
@@ -115,7 +115,12 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
       )}
       <form ref={form} className="form" onSubmit={(event) => void submit(event)}>
         <div className="add-line">
-          <TextField label="More tags" name="tags" placeholder="one, another" error={errorOf(errors, 'tags')} />
+          <TextField
+            label="New tags"
+            name="tags"
+            placeholder="Separate tags with commas"
+            error={errorOf(errors, 'tags')}
+          />
           <Button type="submit" icon="plus" isBusy={isAdding}>
             Add
           </Button>
@@ -123,7 +128,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
         <FormErrors errors={errors} fieldNames={['tags']} />
       </form>
       <Picker
-        label="The tag of sessions that name none"
+        label="Default tag"
         none="None"
         source={choices}
         value={defaultTag ?? ''}

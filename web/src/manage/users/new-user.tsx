@@ -67,7 +67,7 @@ export function NewUser({ connections, onClose }: NewUserProps) {
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`${input.name ?? input.email} is a user.`);
+    toasts.say(`Added ${input.name ?? input.email}.`);
     onClose();
   };
   return (
@@ -80,10 +80,10 @@ export function NewUser({ connections, onClose }: NewUserProps) {
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label="E-mail" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label="Email" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
       <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
       <OrganizationPicker
-        none="None: a role on the enterprise"
+        none="None (enterprise role)"
         value={organizationId}
         valueLabel={organizationId === organization?.organizationId ? organization.name : undefined}
         error={errorOf(errors, 'organizationId')}

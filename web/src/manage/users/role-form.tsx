@@ -30,26 +30,20 @@ export function RoleForm({ userId, assignment, onClose, onDone }: RoleFormProps)
   const organizationId = assignment === null ? chosen : assignment.organizationId;
   const submit = async (fields: FormFields) => {
     if (organizationId === '') {
-      return setErrors([{ message: 'Choose an organization first.', path: ['organizationId'] }]);
+      return setErrors([{ message: 'Select an organization.', path: ['organizationId'] }]);
     }
     const { errors: refused } = await assign({
       input: { principal: { userId }, scope: scopeOf(organizationId), roleId: fields.text('roleId') },
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say('The role is given.');
+    toasts.say('Role saved.');
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title={
-        assignment === null
-          ? 'Add to an organization'
-          : organizationId === null
-            ? 'Role on the enterprise'
-            : 'Change the role'
-      }
+      title={assignment === null ? 'Add to organization' : organizationId === null ? 'Enterprise role' : 'Edit role'}
       submitLabel={assignment === null ? 'Add' : 'Save'}
       isBusy={isBusy}
       errors={errors}

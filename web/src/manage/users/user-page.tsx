@@ -44,14 +44,14 @@ export function UserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
-    return <Empty title="There is no such user" text="They may have been deleted." />;
+    return <Empty title="User not found" text="The user may have been deleted." />;
   }
   return <LoadedUser user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
 
 const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
 const nameOf = ({ organizationId, organization }: Assignment) =>
-  organizationId == null ? 'The enterprise' : (organization?.name ?? organizationId);
+  organizationId == null ? 'Enterprise' : (organization?.name ?? organizationId);
 
 function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<userPagePaginationQuery, userPage_user$key>(
@@ -112,24 +112,24 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
         : await unassign({ input: { principal: { userId }, scope: scopeOf(leaving.organizationId ?? null) } });
     setLeaving(null);
     if (errors !== null) return;
-    toasts.say(leaving === 'all' ? `${called} is deleted.` : `${called} no longer has a role there.`);
+    toasts.say(leaving === 'all' ? `Deleted ${called}.` : `Removed ${called}.`);
     if (leaving === 'all') go('/manage/users');
     else onChanged();
   };
   const columns: readonly Column<Assignment>[] = [
-    { label: 'Where', cell: nameOf },
+    { label: 'Scope', cell: nameOf },
     { label: 'Role', cell: ({ role }) => role.name },
     actionsColumn((assignment) =>
       mayChange ? (
         <>
           <Button
             size="small"
-            aria-label={`Change the role: ${nameOf(assignment)}`}
+            aria-label={`Edit the role: ${nameOf(assignment)}`}
             onClick={() =>
               setForm({ organizationId: assignment.organizationId ?? null, roleId: assignment.role.roleId })
             }
           >
-            Change
+            Edit
           </Button>
           <Button
             size="small"
@@ -164,17 +164,17 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
               <div className="buttons">
                 {!isOnEnterprise && !hasNext && (
                   <Button onClick={() => setForm({ organizationId: null, roleId: 'account_member' })}>
-                    Give a role on the enterprise
+                    Add enterprise role
                   </Button>
                 )}
                 <Button icon="plus" onClick={() => setForm('organization')}>
-                  Add to an organization
+                  Add to organization
                 </Button>
               </div>
             )}
           </header>
           {assignments.length === 0 ? (
-            <p className="soft">They have no role that you may see: their keys open nothing.</p>
+            <p className="soft">This user has no roles that you can view.</p>
           ) : (
             <Table label="Roles" columns={columns} rows={assignments} keyOf={keyOf} />
           )}
@@ -199,8 +199,8 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
           title={leaving === 'all' ? `Delete ${called}?` : `Remove ${called} from ${nameOf(leaving)}?`}
           text={
             leaving === 'all'
-              ? 'All their roles and keys end. What they made stays.'
-              : 'They may use it no more, nor may their keys for it, unless another role lets them. Their sessions stay.'
+              ? 'Their roles and keys are removed. Everything that they created is kept.'
+              : 'They and their keys lose access, unless another role grants it. Their sessions are kept.'
           }
           confirmLabel={leaving === 'all' ? 'Delete' : 'Remove'}
           isBusy={isRemoving || isDeleting}
@@ -237,18 +237,18 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
     const name = new FormFields(event.currentTarget).textOrNull('name');
     const { errors: refused } = await update({ input: { userId: user.userId, name } });
     setErrors(refused);
-    if (refused === null) toasts.say('The name is saved.');
+    if (refused === null) toasts.say('Name saved.');
   };
   return (
-    <section className="card sheet" aria-label="The user">
+    <section className="card sheet" aria-label="User">
       <dl className="facts">
-        <dt>E-mail</dt>
+        <dt>Email</dt>
         <dd>{visible(user.email)}</dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
           <code>{user.userId}</code>
         </dd>
-        <dt>Since</dt>
+        <dt>Added</dt>
         <dd>
           <Time at={user.createdAt} />
         </dd>
@@ -258,7 +258,7 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
           <div className="add-line">
             <TextField label="Name" name="name" defaultValue={user.name ?? ''} error={errorOf(errors, 'name')} />
             <Button type="submit" isBusy={isBusy}>
-              Save the name
+              Save name
             </Button>
           </div>
           <FormErrors errors={errors} fieldNames={['name']} />

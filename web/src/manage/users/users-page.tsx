@@ -37,7 +37,7 @@ export function UsersPage() {
     {},
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise) return <Empty title="You may not see the users" text="It needs a role on the enterprise." />;
+  if (!enterprise) return <Empty title="No access to users" text="You need an enterprise role to view this page." />;
   return <Users enterprise={enterprise} />;
 }
 
@@ -96,7 +96,7 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
         <TextField
           label="Search"
           type="search"
-          placeholder="In names and addresses"
+          placeholder="Name or email"
           value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
@@ -106,7 +106,7 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
         columns={columns}
         edges={data.users.edges.filter(({ node }) => matchesText(`${node.name ?? ''} ${node.email}`, values.q))}
         keyOf={({ id }) => id}
-        empty={{ title: 'Nothing fits', text: 'Nobody of the enterprise is called that.' }}
+        empty={{ title: 'No matching users', text: 'No user has this name or email.' }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
         onMore={() => loadNext(100)}
@@ -133,7 +133,7 @@ const columns: readonly Column<User>[] = [
     ),
   },
   {
-    label: 'On the enterprise',
+    label: 'Enterprise role',
     cell: ({ roleAssignments: { nodes } }) => nodes.find((each) => each.organizationId === null)?.role.name ?? '',
   },
   {
@@ -145,5 +145,5 @@ const columns: readonly Column<User>[] = [
       return [...organizationNames, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
     },
   },
-  { label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: 'Added', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

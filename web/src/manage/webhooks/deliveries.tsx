@@ -18,14 +18,14 @@ import { actionsColumn, List } from '../kit/kit.ts';
 type Delivery = deliveries_endpoint$data['deliveries']['edges'][number]['node'];
 
 const states = {
-  DELIVERED: { tone: 'good', label: 'delivered' },
-  PENDING: { tone: 'info', label: 'under way' },
-  FAILED: { tone: 'bad', label: 'failed' },
+  DELIVERED: { tone: 'good', label: 'Delivered' },
+  PENDING: { tone: 'info', label: 'Pending' },
+  FAILED: { tone: 'bad', label: 'Failed' },
 } as const;
 
 const sent: Readonly<Record<string, string>> = {
   SESSION_MESSAGE: 'Message',
-  SESSION_STATUS_CHANGED: 'Change of state',
+  SESSION_STATUS_CHANGED: 'Status change',
   TEST: 'Test',
 };
 
@@ -92,9 +92,9 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
     }
   `);
   const columns: readonly Column<Delivery>[] = [
-    { label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      label: 'What',
+      label: 'Event',
       cell: ({ eventType, session }) => (
         <div>
           <span>{sent[eventType] ?? eventType}</span>
@@ -107,7 +107,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       ),
     },
     {
-      label: 'State',
+      label: 'Status',
       cell: ({ status, nextAttemptAt }) => {
         const { tone, label } = states[status as keyof typeof states] ?? { tone: 'plain', label: status };
         return (
@@ -115,7 +115,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
             <Badge tone={tone}>{label}</Badge>
             {nextAttemptAt && (
               <span className="under">
-                next <Time at={nextAttemptAt} />
+                Next attempt <Time at={nextAttemptAt} />
               </span>
             )}
           </div>
@@ -127,16 +127,16 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       <Button
         size="small"
         disabled={isBusy}
-        aria-label={`Deliver again: ${sent[delivery.eventType] ?? delivery.eventType}`}
+        aria-label={`Redeliver: ${sent[delivery.eventType] ?? delivery.eventType}`}
         onClick={() =>
           void redeliver({ input: { webhookDeliveryId: delivery.webhookDeliveryId } }).then(({ errors }) => {
             if (errors !== null) return;
-            toasts.say('It is sent again.');
+            toasts.say('Redelivery queued.');
             onRedelivered();
           })
         }
       >
-        Deliver again
+        Redeliver
       </Button>
     )),
   ];
@@ -146,7 +146,7 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
       columns={columns}
       edges={data.deliveries.edges}
       keyOf={({ id }) => id}
-      empty={{ title: 'Nothing was sent', text: 'Deliveries are kept for a while, with what was answered.' }}
+      empty={{ title: 'No deliveries', text: 'Events that the service sends to this webhook appear here.' }}
       hasMore={hasNext}
       isLoading={isLoadingNext}
       onMore={() => loadNext(30)}
@@ -155,17 +155,17 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
 }
 
 function Attempts({ attempts }: { readonly attempts: Delivery['attempts'] }) {
-  if (attempts.length === 0) return <span className="soft">none yet</span>;
+  if (attempts.length === 0) return <span className="soft">None</span>;
   const last = attempts.at(-1);
   return (
     <details>
       <summary>
-        {attempts.length}: {last?.statusCode ?? 'no answer'}
+        {attempts.length}: {last?.statusCode ?? 'no response'}
       </summary>
       <ul>
         {attempts.map(({ startedAt, durationMs, statusCode, error, answer }) => (
           <li key={startedAt}>
-            <Time at={startedAt} />, {durationMs} ms: {statusCode ?? error ?? 'no answer'}
+            <Time at={startedAt} />, {durationMs} ms: {statusCode ?? error ?? 'no response'}
             {statusCode && error ? ` (${error})` : ''}
             {answer && <pre className="code">{answer}</pre>}
           </li>

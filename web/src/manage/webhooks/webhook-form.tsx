@@ -94,13 +94,13 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       if (refused !== null) return;
       if (payload.secret) onSecret(payload.secret);
     }
-    toasts.say('The webhook is saved.');
+    toasts.say('Webhook saved.');
     onClose();
   };
   const hears = (type: string) => endpoint === null || endpoint.eventTypes.includes(type);
   return (
     <FormDialog
-      title={endpoint ? 'Change the webhook' : 'New webhook'}
+      title={endpoint ? 'Edit webhook' : 'New webhook'}
       submitLabel="Save"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -109,7 +109,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="Address"
+        label="URL"
         name="url"
         type="url"
         required
@@ -133,16 +133,16 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
             value="SESSION_STATUS_CHANGED"
             defaultChecked={hears('SESSION_STATUS_CHANGED')}
           />
-          changes of state
+          Status changes
         </label>
         <label className="check">
-          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />
-          messages
+          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />{' '}
+          Messages
         </label>
       </fieldset>
       {endpoint === null && (
         <label className="check">
-          <input type="checkbox" name="isEnabled" defaultChecked /> It is posted to
+          <input type="checkbox" name="isEnabled" defaultChecked /> Enabled
         </label>
       )}
     </FormDialog>

@@ -39,23 +39,23 @@ export function WebhookPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'WebhookEndpoint' || !node.shown || !node.sent) {
-    return <Empty title="There is no such webhook" text="It may have been deleted." />;
+    return <Empty title="Webhook not found" text="It may have been deleted." />;
   }
   const again = () => setFetchKey((before) => before + 1);
   return (
     <Shown endpoint={node.shown} onChanged={again}>
       <div className="tool-row">
         <Select
-          label="State"
+          label="Status"
           value={status}
           onChange={(event) => setStatus(event.target.value as WebhookDeliveryStatus | '')}
         >
-          <option value="">Any</option>
+          <option value="">Any status</option>
           <option value="DELIVERED">Delivered</option>
-          <option value="PENDING">Under way</option>
+          <option value="PENDING">Pending</option>
           <option value="FAILED">Failed</option>
         </Select>
-        <Button onClick={again}>Look again</Button>
+        <Button onClick={again}>Refresh</Button>
       </div>
       <Deliveries endpoint={node.sent} onRedelivered={again} />
     </Shown>
@@ -136,12 +136,12 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
   const sendTest = async () => {
     const { errors } = await test({ input });
     if (errors !== null) return;
-    toasts.say('A test is on its way.');
+    toasts.say('Test event queued.');
     onChanged();
   };
   const turn = async () => {
     const { errors } = await (state.isEnabled ? disable : enable)({ input });
-    if (errors === null) toasts.say(`The webhook is ${state.isEnabled ? 'disabled' : 'enabled'}.`);
+    if (errors === null) toasts.say(`Webhook ${state.isEnabled ? 'disabled' : 'enabled'}.`);
   };
   const makeSecret = async () => {
     const { payload } = await rotate({ input });
@@ -157,24 +157,24 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
             {state.isEnabled ? 'Disable' : 'Enable'}
           </Button>
           <Button size="small" icon="key" onClick={() => setConfirming(true)}>
-            New secret
+            Rotate secret
           </Button>
           <Button size="small" icon="send" isBusy={isTesting} onClick={() => void sendTest()}>
-            Send a test
+            Send test event
           </Button>
         </>
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="The webhook">
+        <section className="card sheet" aria-label="Webhook">
           <dl className="facts">
-            <dt>Address</dt>
+            <dt>URL</dt>
             <dd>
               <code>{url}</code>
             </dd>
             <dt>Event types</dt>
             <dd>{eventTypes.map((type) => webhookEvents[type] ?? type).join(', ')}</dd>
-            <dt>State</dt>
+            <dt>Status</dt>
             <dd>
               <EndpointState {...state} />
               {failingSince && (
@@ -196,9 +196,9 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       </div>
       {isConfirming && (
         <Confirm
-          title="Make a new secret?"
-          text="Webhooks are signed with the new secret from now on. For 24 hours, they are also signed with the current one."
-          confirmLabel="Make a new one"
+          title="Rotate the webhook secret?"
+          text="The service signs deliveries with the new secret immediately. For 24 hours, it also signs them with the current secret."
+          confirmLabel="Rotate"
           isBusy={isRotating}
           onClose={() => setConfirming(false)}
           onConfirm={() => void makeSecret()}
@@ -206,7 +206,7 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       )}
       {secret && (
         <ShownOnce
-          title="The secret of the webhook"
+          title="Webhook secret"
           values={[{ label: 'Secret', value: secret }]}
           onClose={() => setSecret(null)}
         />

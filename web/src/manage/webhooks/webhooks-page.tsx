@@ -36,7 +36,7 @@ export function WebhooksPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="There is no organization" />;
+  if (!organization || !found.organization) return <Empty title="No organization" />;
   return <Webhooks organization={found.organization} organizationId={organization.organizationId} />;
 }
 
@@ -91,7 +91,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
   `);
   const columns: readonly Column<Endpoint>[] = [
     {
-      label: 'Address',
+      label: 'URL',
       cell: ({ id, url, description }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/webhooks/${id}`}>
@@ -105,12 +105,12 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       label: 'Event types',
       cell: ({ eventTypes }) => eventTypes.map((type) => webhookEvents[type] ?? type).join(', '),
     },
-    { label: 'State', cell: (endpoint) => <EndpointState {...endpoint} /> },
-    { label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: 'Status', cell: (endpoint) => <EndpointState {...endpoint} /> },
+    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((endpoint) => (
       <>
-        <Button size="small" aria-label={`Change ${endpoint.url}`} onClick={() => setForm(endpoint)}>
-          Change
+        <Button size="small" aria-label={`Edit ${endpoint.url}`} onClick={() => setForm(endpoint)}>
+          Edit
         </Button>
         <Button size="small" tone="danger" aria-label={`Delete ${endpoint.url}`} onClick={() => setLeaving(endpoint)}>
           Delete
@@ -132,7 +132,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
         keyOf={({ id }) => id}
         empty={{
           title: 'No webhooks yet',
-          text: 'A webhook is posted to when a session says something or changes its state.',
+          text: 'A webhook sends session messages and status changes to a URL. Create one to notify another service.',
           action: add,
         }}
         hasMore={hasNext}
@@ -150,7 +150,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       )}
       {secret && (
         <ShownOnce
-          title="The secret of the webhook"
+          title="Webhook secret"
           values={[{ label: 'Secret', value: secret }]}
           onClose={() => setSecret(null)}
         />
@@ -158,9 +158,9 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       {leaving && (
         <ConfirmAction
           title="Delete this webhook?"
-          text={`${leaving.url} gets no further events, and the record of what was sent to it is deleted.`}
+          text={`${leaving.url} receives no further events. Its deliveries are deleted.`}
           confirmLabel="Delete"
-          successMessage="The webhook is deleted."
+          successMessage="Webhook deleted."
           run={() => remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections })}
           onClose={() => setLeaving(null)}
         />
@@ -171,8 +171,8 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
 
 /** The labels of webhook events. */
 export const webhookEvents: Readonly<Record<string, string>> = {
-  SESSION_MESSAGE: 'messages',
-  SESSION_STATUS_CHANGED: 'changes of state',
+  SESSION_MESSAGE: 'Messages',
+  SESSION_STATUS_CHANGED: 'Status changes',
 };
 
 /** The state of an endpoint: enabled or not, and the success of its deliveries. */
@@ -184,11 +184,11 @@ export function EndpointState(props: {
   if (!props.isEnabled) {
     return (
       <div>
-        <Badge tone={props.disabledReason ? 'bad' : 'plain'}>disabled</Badge>
+        <Badge tone={props.disabledReason ? 'bad' : 'plain'}>Disabled</Badge>
         {props.disabledReason && <span className="under">{props.disabledReason}</span>}
       </div>
     );
   }
-  if (props.consecutiveFailures > 0) return <Badge tone="warn">failing</Badge>;
-  return <Badge tone="good">enabled</Badge>;
+  if (props.consecutiveFailures > 0) return <Badge tone="warn">Failing</Badge>;
+  return <Badge tone="good">Enabled</Badge>;
 }

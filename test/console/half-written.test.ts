@@ -139,7 +139,10 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
       updateAutomation(test, { automationId: automation.automationId, name: 'Sweep theirs' }, token),
     );
     await press(page, 'Save');
-    await page.getByRole('region', { name: 'saved changes while you were editing' }).getByText('+ Sweep theirs').waitFor();
+    await page
+      .getByRole('region', { name: 'saved changes while you were editing' })
+      .getByText('+ Sweep theirs')
+      .waitFor();
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { name } } }';
     const read = async () => (await graphql(test, token, document, { id: automation.id })).data.node.name;
     expect(await read()).toBe('Sweep theirs');

@@ -135,13 +135,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
         )}
         {(own !== null || people !== nobody) &&
-          picker(
-            'by',
-            'Started by',
-            'By anyone',
-            people,
-            own === null ? [] : [{ value: own, label: 'By me' }],
-          )}
+          picker('by', 'Started by', 'By anyone', people, own === null ? [] : [{ value: own, label: 'By me' }])}
       </div>
     </search>
   );

@@ -148,8 +148,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           Sign in
         </Button>
         <p className="note">
-          Lost it? Run <code>npm run token</code> on the server. With the embedded database, stop the service
-          first.
+          Lost it? Run <code>npm run token</code> on the server. With the embedded database, stop the service first.
         </p>
       </form>
     </main>

@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain('not valid JSON');
     await page.getByLabel('Other settings (JSON)').fill('{"tool": {}}');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain('"tool" is not allowed here');
+    expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain('Unknown setting "tool"');
     await page.getByLabel('Other settings (JSON)').fill('{"metadata": {"team": "other"}}');
     await page.getByRole('button', { name: 'Save' }).click();
     await picture('automation-problems');

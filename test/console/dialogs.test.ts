@@ -85,7 +85,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.keyboard.press('Enter');
     await page.context().grantPermissions(['clipboard-write']);
     await page.getByRole('button', { name: /^Copy/ }).click();
-    const message = page.getByRole('region', { name: 'Messages' });
+    const message = page.getByRole('region', { name: 'Notifications' });
     await message.getByText('copied.').waitFor();
     // Elements behind a dialog cannot be clicked.
     await message.getByRole('button', { name: 'Close' }).click();

@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     write(idOf('3'), 'Third, before the break');
     await messages(page, 'before the break').waitFor();
     await sockets.at(-1)?.close({ code: 4000 });
-    await page.getByText('Not connected').waitFor();
+    await page.getByText('Connection lost').waitFor();
     write(idOf('3'), ', during it');
     await say(test, id, 'An entry of the break');
     await messages(page, 'An entry of the break').waitFor();

@@ -372,7 +372,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     const { page, consoleErrors: pageErrors } = await open('/manage/audit-log');
     await page.getByRole('cell', { name: 'Grace of the log' }).first().waitFor();
     await pick(page, 'Actor', 'Manager');
-    const actorCells = page.locator('td[data-label="Who"]');
+    const actorCells = page.locator('td[data-label="Actor"]');
     await expect.poll(async () => new Set(await actorCells.allTextContents())).toEqual(new Set(['Manager']));
     expect(new URL(page.url()).searchParams.get('by')).toBe(serviceUserId);
     await page.getByRole('combobox', { name: 'Actor' }).click();

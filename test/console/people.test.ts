@@ -164,6 +164,21 @@ describe.skipIf(missing !== null)(
       await page.context().close();
     });
 
+    it('the administrator of the first start is listed, with keys that can be rotated', async () => {
+      const { page, consoleErrors: pageErrors, picture } = await open('/manage/service-users');
+      const list = page.getByRole('region', { name: 'Service users of the enterprise' });
+      await list.getByRole('link').first().waitFor();
+      await picture('enterprise-service-users');
+      await list.getByRole('link').first().click();
+      await page.getByText('in the enterprise').waitFor();
+      await page
+        .getByRole('button', { name: /^Rotate/ })
+        .first()
+        .waitFor();
+      expect(pageErrors).toEqual([]);
+      await page.context().close();
+    });
+
     it('a user who may only view users cannot change them', async () => {
       const { token } = await makeManager(test, 'VIEW_ACCOUNT_MEMBERSHIP', 'READ_ACCOUNT_META', 'VIEW_ORG_SESSIONS');
       const { page, consoleErrors: pageErrors } = await open('/manage/users', token);

@@ -131,7 +131,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
-    await page.getByText('Your message waits').waitFor();
+    await page.getByText('It reads your message').waitFor();
     await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
@@ -263,9 +263,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     for (const line of [5, 15]) {
       await page.getByText(`line ${line}.`, { exact: true }).first().waitFor();
       await server.kill();
-      await page.getByText('Not connected. Trying again').waitFor();
+      await page.getByText('Connection lost').waitFor();
       server = await startServer(env);
-      await page.getByText('Not connected. Trying again').waitFor({ state: 'hidden' });
+      await page.getByText('Connection lost').waitFor({ state: 'hidden' });
     }
     await page.getByText('line 29.', { exact: true }).last().waitFor({ timeout: 60_000 });
     await page.getByText('Finished', { exact: true }).waitFor();

@@ -28,7 +28,8 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     const document = 'query($id: ID!) { session(id: $id) { isArchived status tags } }';
     return (await graphql(test, token, document, { id })).data.session;
   };
-  const undo = (page: Page) => page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' });
+  const undo = (page: Page) =>
+    page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' });
   /** Delays a mutation until it is released. */
   const delayMutation = async (page: Page, name: string) => {
     const { promise: isReleased, resolve: release } = withResolvers();

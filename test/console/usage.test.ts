@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     expect((heights[0] as number) / (heights[2] as number)).toBeCloseTo(1.5 / 4, 1);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export as CSV: ACUs by day' }).click(),
+      page.getByRole('button', { name: 'Export CSV: ACUs by day' }).click(),
     ]);
     expect(await readFile(await download.path(), 'utf8')).toBe(
       'Day,ACUs\r\n2026-03-01,1.5\r\n2026-03-02,0\r\n2026-03-03,4\r\n2026-03-04,0\r\n',

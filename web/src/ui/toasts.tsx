@@ -55,7 +55,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
     <ToastContext value={toasts}>
       {children}
       {createPortal(
-        <section className="toasts" aria-live="polite" aria-label="Messages">
+        <section className="toasts" aria-live="polite" aria-label="Notifications">
           {shown.map((toast) => (
             <Shown toast={toast} onClose={close} key={toast.id} />
           ))}

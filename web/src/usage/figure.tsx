@@ -34,7 +34,7 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
     <section className="card figure" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <Button size="small" disabled={isEmpty} aria-label={`Export as CSV: ${title}`} onClick={exportCsv}>
+        <Button size="small" disabled={isEmpty} aria-label={`Export CSV: ${title}`} onClick={exportCsv}>
           {' '}
           Export CSV
         </Button>

@@ -27,6 +27,9 @@ const tones: Readonly<Record<string, Shown['tone']>> = {
 /** The badge colour of a run's status. */
 export const runTone = (status: string): Shown['tone'] => tones[status] ?? 'plain';
 
+/** The label of a run's status, such as "Started". */
+export const runLabel = (status: string): string => status.charAt(0) + status.slice(1).toLowerCase();
+
 const missed: Readonly<Record<string, string>> = {
   LATEST: 'Run the latest',
   SKIP: 'Run none',

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { eventLabel, runTone } from './labels.ts';
+import { eventLabel, runLabel, runTone } from './labels.ts';
 
 type Run = runs_automation$data['runs']['edges'][number]['node'];
 
@@ -18,7 +18,7 @@ const columns: readonly Column<Run>[] = [
     label: 'Status',
     cell: ({ status, error }) => (
       <div>
-        <Badge tone={runTone(status)}>{status.toLowerCase()}</Badge>
+        <Badge tone={runTone(status)}>{runLabel(status)}</Badge>
         {error && <span className="under">{error.message}</span>}
       </div>
     ),

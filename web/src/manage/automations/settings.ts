@@ -108,7 +108,7 @@ function readMore(text: string): Partial<Settings> {
   }
   const stranger = Object.keys(parsed).find((name) => !(moreSettings as readonly string[]).includes(name));
   if (stranger !== undefined) {
-    throw new Error(`"${stranger}" is not allowed here. Allowed settings: ${moreSettings.join(', ')}.`);
+    throw new Error(`Unknown setting "${stranger}". Allowed settings: ${moreSettings.join(', ')}.`);
   }
   return Object.fromEntries(moreSettings.map((name) => [name, (parsed as Record<string, unknown>)[name] ?? null]));
 }

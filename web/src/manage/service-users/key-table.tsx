@@ -133,7 +133,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
               ? `Revoke ${pendingAction.key.name}?`
               : `Rotate ${pendingAction.key.name}?`
           }
-          text="It ends at once: whatever uses it is refused from now on."
+          text="The key stops working immediately. Requests with it are refused."
           confirmLabel={pendingAction.action === 'revoke' ? 'Revoke' : 'Rotate'}
           isBusy={isRevoking || isRotating}
           onClose={() => setPendingAction(null)}

@@ -17,6 +17,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
+import { EnterpriseServiceUsers } from './enterprise-service-users.tsx';
 import { Keys } from './keys.tsx';
 import { ServiceUserForm } from './service-user-form.tsx';
 
@@ -24,7 +25,7 @@ type ServiceUser = serviceUsersPage_organization$data['serviceUsers']['edges'][n
 
 /** `/manage/service-users`: the programs that act in the organization, and their keys. */
 export function ServiceUsersPage() {
-  const { organization } = useSigned();
+  const { organization, may } = useSigned();
   const found = useLazyLoadQuery<serviceUsersPageQuery>(
     graphql`
       query serviceUsersPageQuery($id: ID!) {
@@ -41,6 +42,7 @@ export function ServiceUsersPage() {
   const { organizationId } = organization;
   return (
     <ServiceUsers organization={found.organization} organizationId={organizationId}>
+      {may('MANAGE_ACCOUNT_SERVICE_USERS') && <EnterpriseServiceUsers />}
       <Keys organization={found.organization} organizationId={organizationId} />
     </ServiceUsers>
   );

@@ -115,7 +115,8 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'maxSessionAcuLimit')}
         />
         <TextField
-          label="Maximum concurrent sessions (0: no limit)"
+          label="Maximum concurrent sessions"
+          hint="0 means no limit."
           name="maxConcurrentSessions"
           type="number"
           min={0}

@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   it('shows a message in front of the dialog, where it can be pressed', async () => {
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
-      .getByRole('button', { name: /^New key/ })
+      .getByRole('button', { name: /^New organization key/ })
       .first()
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('To be copied');
@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   it('a value that is shown once is closed by its own button only', async () => {
     const { page, picture } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
-      .getByRole('button', { name: /^New key/ })
+      .getByRole('button', { name: /^New organization key/ })
       .first()
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept by hand');

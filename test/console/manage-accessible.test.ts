@@ -162,7 +162,7 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     'enterprise': at(() => '/manage/enterprise', 'IP addresses and ranges'),
     'audit-log': async ({ page }) => {
       await page.goto('/manage/audit-log');
-      await page.getByRole('cell', { name: /create playbook/ }).waitFor();
+      await page.getByRole('cell', { name: /Create playbook/ }).waitFor();
     },
     'audit-log-who': async ({ page }) => {
       await page.getByRole('combobox', { name: 'Actor' }).click();

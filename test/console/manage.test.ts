@@ -334,7 +334,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
       await runMutation(test, 'createPlaybook', 'playbook { id }', input);
     }
     const { page, consoleErrors: pageErrors } = await open('/manage/audit-log');
-    await pick(page, 'Action', 'create playbook');
+    await pick(page, 'Action', 'Create playbook');
     const cells = page.getByRole('cell', { name: /playbook/ });
     await expect.poll(() => cells.count()).toBeGreaterThanOrEqual(50);
     const exportAs = async (name: string) => {
@@ -379,7 +379,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.keyboard.type('grace');
     await page.getByRole('option', { name: 'Grace of the log' }).click();
     await expect.poll(async () => new Set(await actorCells.allTextContents())).toEqual(new Set(['Grace of the log']));
-    await pick(page, 'Action', 'create session');
+    await pick(page, 'Action', 'Create session');
     await expect.poll(() => actorCells.count()).toBe(1);
     await page.reload();
     await expect.poll(() => page.getByRole('combobox', { name: 'Actor' }).inputValue()).toBe('Grace of the log');

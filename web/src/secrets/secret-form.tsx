@@ -142,8 +142,8 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
           error={errorOf(errors, 'note')}
         />
         <label className="check">
-          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Redact the value in
-          agent output
+          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Redact in agent
+          output
         </label>
         {other && other.length > 0 && (
           <p className="problem" role="alert">

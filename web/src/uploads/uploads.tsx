@@ -101,7 +101,6 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
       )}
       {state === 'failed' && (
         <Button size="small" aria-label={`Retry the upload of ${name}`} onClick={() => uploads.retry(key)}>
-          {' '}
           Retry
         </Button>
       )}

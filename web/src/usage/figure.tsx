@@ -35,7 +35,6 @@ export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
       <header>
         <h2 id={id}>{title}</h2>
         <Button size="small" disabled={isEmpty} aria-label={`Export CSV: ${title}`} onClick={exportCsv}>
-          {' '}
           Export CSV
         </Button>
       </header>

@@ -24,7 +24,14 @@ import { AuditExport } from './audit-export.tsx';
 import { type AuditFilter, filterNames, filterOf } from './audit-filter.ts';
 import { useActorChoices } from './use-actor-choices.ts';
 
-const actionText = (action: string) => action.toLowerCase().replaceAll('_', ' ');
+const actionText = (action: string) => {
+  const text = action
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/\borg\b/, 'organization')
+    .replace(/\bapi\b/, 'API');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
 const actions = fixedChoices(auditActions.map((action) => ({ value: action, label: actionText(action) })));
 
 type Entry = auditPage_organization$data['auditLog']['edges'][number]['node'];

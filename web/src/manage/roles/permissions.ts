@@ -9,7 +9,7 @@ const ofOrganization = {
   MANAGE_ORG_SECRETS: 'Create, edit and delete secrets',
   MANAGE_ORG_KNOWLEDGE: 'Create, edit and delete notes and folders',
   MANAGE_ORG_PLAYBOOKS: 'Create, edit and delete playbooks',
-  MANAGE_ORG_SCHEDULES: 'Create and edit schedules, which automations replace',
+  MANAGE_ORG_SCHEDULES: 'Create and edit schedules (deprecated)',
   VIEW_ORG_AUTOMATIONS: 'View automations and their runs',
   MANAGE_ORG_AUTOMATIONS: 'Create, edit and run automations and webhooks',
   USE_PERSONAL_AUTOMATIONS: 'Let automations run as yourself',

@@ -26,11 +26,12 @@ interface RoleFormProps {
 
 /** The label of a permission. */
 export function permissionText(permission: string): string {
-  return permission
+  const text = permission
     .toLowerCase()
     .replaceAll('_', ' ')
     .replace(/\borg\b/, 'organization')
     .replace('account', 'enterprise');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Creates or changes a role. */

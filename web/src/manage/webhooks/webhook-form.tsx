@@ -136,7 +136,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
           Status changes
         </label>
         <label className="check">
-          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />{' '}
+          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />
           Messages
         </label>
       </fieldset>

@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     const { page, go } = await open(id);
     await go();
     const question = card(page, 'May I run Deploy?');
-    await question.getByText('A message does not answer this').waitFor();
+    await question.getByText('If you send a message instead').waitFor();
     await page.getByLabel('Message to the agent').fill('say yes indeed');
     await page.keyboard.press('Enter');
     await page.getByText('yes indeed', { exact: true }).waitFor();

@@ -1,6 +1,6 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deleteOrphanedAttachments } from '../../src/domain/sessions/attachments/orphans.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
@@ -180,5 +180,13 @@ describe('unused files', () => {
     const stays = (path: string) => path.startsWith('attachments') && !path.includes(rowless);
     expect(await readStoredFiles(test)).toEqual([...before.filter(stays), `uploads/${coming}`, 'uploads/content']);
     expect(await textAt(await linkOf(test.adminToken, whole.url))).toBe('x');
+  });
+
+  it('are kept if only the record of their upload cannot be deleted', async () => {
+    const { files } = test.app.services;
+    vi.spyOn(files, 'settle').mockRejectedValueOnce(new Error('The disk cannot be written.'));
+    const file = await uploadTo(test, test.organizationId, { name: 'a.txt', content: 'still here' });
+    vi.restoreAllMocks();
+    expect(await textAt(await linkOf(test.adminToken, file.url))).toBe('still here');
   });
 });

@@ -48,7 +48,12 @@ export async function storeFile(
       createdAt: context.now(),
     };
     await write(attachment, await files.store(id));
-    await files.settle(id);
+    // The rows refer to the file now; the clean-up settles it later.
+    await files
+      .settle(id)
+      .catch((error: unknown) =>
+        context.log.warn({ err: error, attachmentId: id }, 'A stored file could not be settled.'),
+      );
     return attachment;
   } catch (error) {
     await files

@@ -23,7 +23,7 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 /** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
-  update: [...resources, 'Enterprise', 'Session'],
+  update: [...resources, 'Enterprise', 'QueuedMessage', 'Session'],
   delete: [...resources, 'AcuLimit', 'SessionWorkspace'],
   set: ['AcuLimit', 'SessionOptions'],
   enable: switches,
@@ -33,11 +33,14 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   replace: sets,
   archive: ['Session', 'Sessions'],
   unarchive: ['Session', 'Sessions'],
+  interrupt: ['Session'],
   suspend: ['Session'],
+  retry: ['Turn'],
   resume: ['Session'],
   terminate: ['Session', 'Sessions'],
   tag: ['Sessions'],
   send: ['Message'],
+  withdraw: ['Message'],
   answer: ['Question'],
   assign: ['Role'],
   unassign: ['Role'],

@@ -111,6 +111,15 @@ const updates: Record<string, Updated> = {
     payloadField: 'playbook',
     values: { title: 'Q', body: 'C', macro: '!nulls', structuredOutputSchema: { type: 'object' } },
   },
+  updateQueuedMessage: {
+    make: async () => {
+      const sessionId = await createSession(test, { organizationId: test.organizationId });
+      const message = { sessionId, body: 'Said' };
+      return { messageId: await create('sendMessage', 'message', message), body: 'Other' };
+    },
+    payloadField: 'message',
+    values: {},
+  },
   updateRole: {
     make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),
     payloadField: 'role',

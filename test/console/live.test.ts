@@ -1,6 +1,7 @@
 import type { Browser, Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { makeUser } from '../rest/rest-app.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { draftWriter } from '../support/drafts.ts';
 import { followLive } from '../support/live.ts';
@@ -84,6 +85,12 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     });
     await page.reload();
     await page.getByText('m59', { exact: true }).waitFor();
+    // Another user views the session, and types.
+    const member = (await makeUser(test, test.organizationId)).v3Token;
+    const presence = 'mutation($input: SendPresenceInput!) { sendPresence(input: $input) { userErrors { code } } }';
+    await graphql(test, member, presence, { input: { sessionId: id, clientId: 'other', isTyping: true } });
+    await page.getByRole('list', { name: 'Also viewing' }).getByRole('listitem').waitFor();
+    await page.getByText('is typing…').waitFor();
     // Another client keeps the session watched while the page is not connected.
     const other = followLive(test, test.adminToken, id);
 

@@ -5,7 +5,14 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { holdSockets, missing, openBrowser, openSignedIn, openWindow } from '../support/console-browser.ts';
+import {
+  holdSockets,
+  missing,
+  openBrowser,
+  openSignedIn,
+  openWindow,
+  seriousFindings,
+} from '../support/console-browser.ts';
 import { sayMany } from '../support/many-sessions.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
@@ -159,6 +166,23 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     expect(await stop.getAttribute('aria-busy')).toBeNull();
     await window.pictures('session-stop');
     const field = page.getByLabel('Message to the agent');
+    const queued = page.getByRole('region', { name: 'Queued messages' });
+    await page.getByLabel('When to send').selectOption('After this turn');
+    for (const text of ['say Later.', 'say Never.']) {
+      await field.fill(text);
+      await field.press('Enter');
+      await queued.getByText(text).waitFor();
+    }
+    await queued.getByRole('button', { name: 'Withdraw' }).last().click();
+    await page.getByText('Withdrawn').waitFor();
+    await queued.getByRole('button', { name: 'Edit' }).click();
+    await queued.getByRole('textbox').press('Escape');
+    await queued.getByRole('button', { name: 'Edit' }).click();
+    await queued.getByRole('textbox').fill('say Edited.');
+    await window.picture('session-queued');
+    await queued.getByRole('textbox').press('Enter');
+    await queued.getByText('say Edited.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await field.fill('say Now this.\nsleep 600');
     await page.getByLabel('When to send').selectOption('Stop and send now');
     await field.press('Enter');
@@ -168,6 +192,8 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByText('The turn was stopped by Administrator.').last().waitFor();
     await stop.waitFor({ state: 'detached' });
     expect(await field.inputValue()).toBe('A text that stays');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await stop.waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

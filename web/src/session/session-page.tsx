@@ -17,6 +17,7 @@ import { Details } from './details.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
 import { QueuedMessages } from './queued-messages.tsx';
+import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
@@ -141,6 +142,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
     return () => clearInterval(timer);
   }, [refetch]);
   const [isOpen, setOpen] = useState(false);
+  const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
   const choose = useChoose(sessionId);
   const stored = session.events.nodes[0]?.entries ?? null;
   const { isAllowed: mayChange, missingPermission } = session.viewerCanManage;
@@ -186,6 +188,9 @@ function LoadedSession({ session }: { readonly session: Session }) {
           </FilesContext>
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
+          {mayChange && !isWorking && refusalOf(endReason, isArchived) === null && (
+            <Retry sessionId={sessionId} entries={transcript.entries} />
+          )}
           <QueuedMessages id={id} entries={transcript.entries} mayChange={mayChange && !isArchived} />
           <Composer
             onType={presence.typed}
@@ -194,7 +199,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
             refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}
             placeholder={placeholderOf(status, statusDetail)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
-            isWorking={canStop({ status, statusDetail, hasQuestion: pendingQuestion != null })}
+            isWorking={isWorking}
           />
         </section>
         <aside aria-label="Details">

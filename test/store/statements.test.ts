@@ -58,6 +58,7 @@ const representatives = {
   'domain/feeds/forget-feeds.ts': { table: 'webhook_progress', key: 'session_id' },
   'domain/feeds/read-feed.ts': { progressTable: 'webhook_progress' },
   'domain/find-by-ids.ts': { columns: 'x.id', table: 'secret', row: 'x' },
+  'domain/sessions/options/observations.ts': { 'onConflict': 'do nothing', 'maxVersions - 1': '4' },
   'domain/identity/keys/list-api-keys.ts': { order: 'k.created_at, k.id' },
   'domain/identity/organizations/scoped-rows.ts': {
     "selectFields(model, 'r', fieldsOf(model))": 'r.id',

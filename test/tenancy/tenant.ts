@@ -122,6 +122,19 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       return id;
     },
     async resources(organizationId, userId, serviceKeyId) {
+      const value = { value: canary('value'), name: canary('value-name'), description: canary('value-description') };
+      const option = { id: canary('option'), name: canary('option-name'), description: canary('option-description') };
+      const offered = {
+        ...option,
+        category: 'model',
+        currentValue: value.value,
+        values: [value],
+        hasMoreValues: false,
+      };
+      const observed = { organizationId, profileId: 'demo', version: canary('version'), observedAt: createdAt };
+      await tx.prisma.agentObservation.create({
+        data: { ...observed, offer: { options: [offered], hasMoreOptions: false } },
+      });
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
@@ -171,6 +184,7 @@ async function insertSession(
       snapshotId: canary('snapshot'),
       structuredOutput: { found: canary('output') },
       structuredOutputSchema: { description: canary('schema') },
+      agentOptions: [{ id: canary('option'), chosen: canary('value'), applied: null, current: null }],
       pullRequests: [{ url: `https://example.com/${canary('pull')}`, state: 'open' }],
       createdAt,
       updatedAt: createdAt,
@@ -234,7 +248,10 @@ async function insertSession(
   });
   // A suspended agent waits for no answer: its earlier question was different.
   const question = { id: questionId, reason: rest === null ? 'question' : 'permission' } as const;
-  await appendEntries(tx, id, null, entriesOf(canary, { userId, serviceUserId }, question), createdAt);
+  const entries = entriesOf(canary, { userId, serviceUserId }, question);
+  const seqs = await appendEntries(tx, id, null, entries, createdAt);
+  const seq = seqs[entries.findLastIndex(({ messageType }) => messageType === 'user_message')] as number;
+  await tx.prisma.messageChange.create({ data: { sessionId: id, seq, body: canary('edited') } });
 }
 
 // One entry of every kind, so that every event type can be read.
@@ -243,7 +260,7 @@ function entriesOf(
   owner: { userId: string | null; serviceUserId: string | null },
   question: { id: string; reason: 'question' | 'permission' },
 ): NewEntry[] {
-  const answered = newId();
+  const [answered, messageId] = [newId(), newId()];
   const toEntry = (kind: NewEntry['kind']): NewEntry => ({
     kind,
     body: canary('body'),
@@ -288,6 +305,8 @@ function entriesOf(
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: canary('message') },
+    { id: messageId, kind: 'MESSAGE', messageType: 'user_message', body: canary('message'), ...owner },
+    { kind: 'MESSAGE_CHANGED', data: { messageId, change: 'edited' }, body: canary('edited'), ...owner },
     ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
       toEntry,
     ),

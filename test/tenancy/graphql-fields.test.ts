@@ -14,6 +14,8 @@ afterAll(() => world.test.close());
 const unread: Readonly<Record<string, string>> = {
   'Maintenance.reason': 'The service of the tests works normally.',
   'Maintenance.since': 'The service of the tests works normally.',
+  'SessionViewer.isTyping': 'Viewers are not stored: see test/graphql/presence.test.ts.',
+  'SessionViewer.principal': 'Viewers are not stored: see test/graphql/presence.test.ts.',
 };
 
 it('reveals no other tenant by any field of any type', { timeout: 600_000 }, async () => {

@@ -250,7 +250,7 @@ async function insertSession(
   const question = { id: questionId, reason: rest === null ? 'question' : 'permission' } as const;
   const entries = entriesOf(canary, { userId, serviceUserId }, question);
   const seqs = await appendEntries(tx, id, null, entries, createdAt);
-  const seq = seqs[entries.findLastIndex(({ messageType }) => messageType === 'user_message')] as number;
+  const seq = seqs[entries.findIndex(({ messageType }) => messageType === 'user_message')] as number;
   await tx.prisma.messageChange.create({ data: { sessionId: id, seq, body: canary('edited') } });
 }
 
@@ -270,6 +270,8 @@ function entriesOf(
     { kind: 'STATUS', data: { status: 'running', statusDetail: 'waiting_for_user', endedBy: null, isArchived: false } },
     { kind: 'MESSAGE', messageType: 'initial_user_message', body: canary('message'), ...owner },
     { kind: 'TURN', data: { turn: 1, phase: 'started', stopReason: canary('stop') } },
+    { id: messageId, kind: 'MESSAGE', messageType: 'user_message', body: canary('message'), ...owner },
+    { kind: 'MESSAGE_CHANGED', data: { messageId, change: 'edited' }, body: canary('edited'), ...owner },
     { kind: 'PLAN', data: { entries: [{ content: canary('plan'), status: 'pending', priority: 'high' }] } },
     {
       kind: 'TOOL_CALL',
@@ -305,8 +307,6 @@ function entriesOf(
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: canary('message') },
-    { id: messageId, kind: 'MESSAGE', messageType: 'user_message', body: canary('message'), ...owner },
-    { kind: 'MESSAGE_CHANGED', data: { messageId, change: 'edited' }, body: canary('edited'), ...owner },
     ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
       toEntry,
     ),

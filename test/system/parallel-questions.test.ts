@@ -44,7 +44,7 @@ it('keeps a message that arrives when its question closes for the next turn', as
   expect(await readInbox(context, id)).toEqual([]);
   expect(await readAnswer(context, id, questionId)).toBe(null);
   await takeBackAnswer(context, run, answer);
-  expect(await readInbox(context, id)).toEqual([{ seq: expect.any(Number), body: 'this one' }]);
+  expect(await readInbox(context, id)).toMatchObject([{ seq: expect.any(Number), body: 'this one' }]);
   await expect(takeBackAnswer(context, { ...run, generation: 0 }, answer)).rejects.toBeInstanceOf(FencedError);
 });
 

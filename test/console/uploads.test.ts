@@ -53,9 +53,9 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     const message = page.getByLabel('Message to the agent');
     await message.fill('Look at these');
     await bring(page, 'dragover', { 'notes.txt': 'trains' });
-    await page.getByText('Drop the files').waitFor();
+    await page.getByText('Drop files to attach').waitFor();
     await bring(page, 'drop', { 'notes.txt': 'trains' });
-    expect(await page.getByText('Drop the files').count()).toBe(0);
+    expect(await page.getByText('Drop files to attach').count()).toBe(0);
     await message.focus();
     await bring(page, 'paste', { 'pasted.txt': 'pasted' });
     // Content that also has text is pasted as text by the browser.

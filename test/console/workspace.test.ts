@@ -13,7 +13,7 @@ const deleted = 'The workspace and its files were deleted. Messages, attachments
 const resumed = 'If the session is resumed, it starts with an empty workspace.';
 
 const deleteButton = (page: Page) => page.locator('.session-head').getByRole('button', { name: 'Delete workspace' });
-const status = (page: Page) => page.getByRole('status').filter({ hasText: 'Workspace deleted' });
+const status = (page: Page) => page.getByRole('status').filter({ hasText: 'The workspace and its files were deleted' });
 
 describe.skipIf(missing !== null)('a session’s workspace on its page', { timeout: 120_000 }, () => {
   let test: TestApp;

@@ -57,7 +57,7 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
     >
       <p>
         Its sessions stop, its keys and service users are revoked, and nobody can access its data. This cannot be
-        undone.
+        undone. Enter the organization name to confirm.
       </p>
       <TextField
         label="Organization name"

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -14,6 +14,8 @@ import {
   seriousFindings,
 } from '../support/console-browser.ts';
 import { sayMany } from '../support/many-sessions.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { optionCommand } from '../support/programs.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createSession, firstOrganizationId, say } from '../support/sessions.ts';
@@ -26,7 +28,13 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
-    test = await startApp({ roles: ['api', 'worker'] });
+    const offer = { id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: 'small' };
+    const options = ['small', 'large'].map((value) => ({ value, name: `The ${value} one` }));
+    const file = join(tmpdir(), `switchyard-console-options-${process.pid}.json`);
+    await writeFile(file, JSON.stringify({ configOptions: [{ ...offer, options }] }));
+    const offering = { id: 'offering', command: optionCommand(file), mcp: false, 'retry_delays_ms': [0] };
+    const agentsConfig = await writeProfiles({}, offering);
+    test = await startApp({ roles: ['api', 'worker'], agentsConfig });
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -149,6 +157,26 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
     await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
     expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('offers the options of an agent, for a session and for a new one', async () => {
+    const id = await createSession(test, { prompt: 'Hello', title: 'Options', agent: 'offering' });
+    await waitUntilEnded(test, id);
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    const { page } = window;
+    const model = page.getByLabel('Model');
+    await model.selectOption('The large one');
+    const document = 'query($id: ID!) { session(id: $id) { options { optionId value } } }';
+    const read = async () => (await graphql(test, test.adminToken, document, { id })).data.session.options;
+    await expect.poll(read).toEqual([{ optionId: 'model', value: 'large' }]);
+    await window.picture('session-options');
+    await page.goto('/sessions');
+    await page.getByRole('button', { name: 'New session' }).first().click();
+    await page.getByLabel('Agent', { exact: true }).selectOption('offering');
+    await page.getByLabel('Model').selectOption('The large one');
+    await window.picture('new-session-options');
+    expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
 

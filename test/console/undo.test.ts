@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     await page.getByText('Disabled Sweep.').waitFor();
     await picture('undo-automation');
     await undo(page).click();
-    await page.getByText('Sweep is enabled.').waitFor();
+    await page.getByText('Enabled Sweep.').waitFor();
     const document = 'query($id: ID!) { node(id: $id) { ... on Automation { isEnabled } } }';
     const { data } = await graphql(test, token, document, { id: automation.id });
     expect(data.node.isEnabled).toBe(true);

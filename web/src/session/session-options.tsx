@@ -21,6 +21,7 @@ export function SessionOptions({ session: reference }: { readonly session: sessi
         endReason
         organization {
           organizationId
+          viewerPermissions
         }
         viewerCanManage {
           isAllowed
@@ -34,7 +35,8 @@ export function SessionOptions({ session: reference }: { readonly session: sessi
     `,
     reference,
   );
-  if (session.agent == null) return null;
+  // Reading the offer of an agent needs the permission to start sessions.
+  if (session.agent == null || !session.organization.viewerPermissions.includes('USE_SESSIONS')) return null;
   return (
     <Suspense fallback={null}>
       <Options session={session} agentId={session.agent} />

@@ -134,13 +134,14 @@ it('shows the options that an agent offered at its start in the organization, ma
 it('starts a session with options, and changes them between turns of an idle and of a working agent', async () => {
   const options = [{ optionId: 'model', value: 'large' }];
   const id = await createSession(test, { agent: 'offering', prompt: 'values', options });
-  expect(await readOptions(id)).toEqual([{ optionId: 'model', value: 'large', isPending: true }]);
+  expect(await readOptions(id)).toMatchObject([{ optionId: 'model', value: 'large' }]);
   await waitUntilEnded(test, id);
   expect(await lastValues(id)).toMatchObject({ model: 'large', effort: 'low' });
   expect(await notices(id)).toEqual(['The option "model" is now "large".']);
   // Idle: at once, and without a turn.
   const changed = await choose(id, { effort: 'high' });
-  expect(changed.session.options).toContainEqual({ optionId: 'effort', value: 'high', isPending: true });
+  // The agent may have accepted it by now.
+  expect(changed.session.options).toContainEqual(expect.objectContaining({ optionId: 'effort', value: 'high' }));
   expect(await whenSettled(id)).toContainEqual({ optionId: 'effort', value: 'high', isPending: false });
   expect(await notices(id)).toEqual(['The option "model" is now "large".', 'The option "effort" is now "high".']);
   // Working: before the next turn.

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,8 +14,11 @@ it.each([
   async (roles, isWarned) => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-warning-'));
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
-    const server = await startServer({ DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ROLES: roles });
-    const warnings = server.output().match(/share the network of their host: .{0,2}demo/g) ?? [];
+    const config = join(dataDir, 'agents.json');
+    await writeFile(config, JSON.stringify({ agents: [{ id: 'own', command: ['agent'] }] }));
+    const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ROLES: roles, AGENTS_CONFIG: config };
+    const server = await startServer(env);
+    const warnings = server.output().match(/share the network of their host: .{0,2}own/g) ?? [];
     expect(warnings).toHaveLength(isWarned ? 1 : 0);
     await server.stop();
   },

@@ -135,7 +135,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
     const path = `/v3/organizations/org-${rows[0].id}/secrets`;
     const made = await call(api, bootstrapToken, 'POST', path, secret);
     expect(made.status).toBe(200);
-    const id = await create(api, 'say at work\nsleep 10\nsay done');
+    const id = await create(api, 'say at work\nplan work\nsleep 10\nsay done');
     await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
     const [name, current, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
@@ -162,7 +162,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
 
   it('leave its sessions to a killed worker that is back in time, in the same workspace', async () => {
     const [api, one, two] = await startAll({ WORKSPACE_AFFINITY_SECONDS: '600' });
-    const id = await create(api, 'write first.txt 1\nsay at work\nsleep 10\nlist');
+    const id = await create(api, 'write first.txt 1\nsay at work\nplan work\nsleep 10\nlist');
     await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
     const [name, current, other] = first === workerIn('one') ? ['one', one, two] : ['two', two, one];
@@ -176,7 +176,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
 
   it('fence a frozen worker: it kills its agent when it continues, and nothing more of it is written', async () => {
     const [api, one, two] = await startAll();
-    const id = await create(api, 'say at work\nsleep 15\nsay done');
+    const id = await create(api, 'say at work\nplan work\nsleep 15\nsay done');
     await waitForMessage(api, id, 'at work');
     const first = await holderOf(id);
     const frozen = first === workerIn('one') ? one : two;

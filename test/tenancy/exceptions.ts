@@ -68,10 +68,10 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
 /** The writes that principals with few permissions may make, by the name of the route or the mutation. */
 const writes: Readonly<Record<string, RegExp>> = {
   // UseSessions, ManageOrgSessions on own sessions, UsePersonalAutomations; own keys.
-  'a member’s personal access token': /session|message|question|api-?key|token|automation|attachment/i,
-  'a member’s personal key': /session|message|question|api-?key|token|automation|attachment/i,
+  'a member’s personal access token': /session|turn|message|question|presence|api-?key|token|automation|attachment/i,
+  'a member’s personal key': /session|turn|message|question|presence|api-?key|token|automation|attachment/i,
   // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; own keys.
-  'a user of a custom role': /service-?user|api-?key|token/i,
+  'a user of a custom role': /service-?user|presence|api-?key|token/i,
   // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
   // ViewAccountMembership, ManageAccountMembership; keys of users.

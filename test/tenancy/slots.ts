@@ -43,7 +43,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 /** Names that look like ids, but identify no stored object. */
 const noIds = new Set(
   `snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path branchname
-   channelid slackchannelid slackteamid profileid templateid
+   clientid channelid slackchannelid slackteamid profileid templateid
    optionid`.split(/\s+/),
 );
 

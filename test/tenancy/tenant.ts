@@ -133,7 +133,7 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       };
       const observed = { organizationId, profileId: 'demo', version: canary('version'), observedAt: createdAt };
       await tx.prisma.agentObservation.create({
-        data: { ...observed, offer: { options: [offered], hasMoreOptions: false } },
+        data: { ...observed, offer: { options: [offered], hasMoreOptions: true } },
       });
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const { playbookId } = await seedKnowledge(test, tx, owner);
@@ -218,7 +218,9 @@ async function insertSession(
       data: { sessionId: id },
     });
   }
-  await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker') } });
+  // The initial message was in a turn that did not end well, so that it can be retried.
+  const lastTurn = { turnCount: 1, turnSeqs: [2] };
+  await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker'), ...lastTurn } });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);

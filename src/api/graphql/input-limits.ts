@@ -12,6 +12,7 @@ import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
 import { optionChoiceSchema } from '../../domain/sessions/options/check-choices.ts';
 import { setOptionsSchema } from '../../domain/sessions/options/set-session-options.ts';
+import { presenceReportSchema } from '../../domain/sessions/presence/report-presence.ts';
 import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
 import { maxSearchLength } from '../../domain/text-search.ts';
 import { limitsOf, type ValueLimits } from '../../domain/value-limits.ts';
@@ -65,6 +66,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   ReplaceSessionTagsInput: { schema: sessionTagsSchema },
   ScheduleTriggerInput: automation('triggers'),
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
+  SendPresenceInput: { schema: presenceReportSchema },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },
   SetSessionOptionsInput: { schema: setOptionsSchema },
@@ -72,6 +74,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   StartSessionActionInput: { schema: actionPrompts },
   TagSessionsInput: { schema: sessionTagsSchema },
   UpdateEnterpriseInput: { schema: enterpriseLimitSchema },
+  UpdateQueuedMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
 };
 
 /** The input types whose limits are defined by schemas of the domain. */

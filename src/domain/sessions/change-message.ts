@@ -38,8 +38,8 @@ export async function updateQueuedMessage(
   context: Context,
   input: QueuedMessageTarget & { readonly message: string },
 ): Promise<ChangedMessage> {
-  const found = await findMessage(context, input.messageId);
   const { message } = parseInput(messageInputSchema, { message: input.message });
+  const found = await findMessage(context, input.messageId);
   return changeMessage(context, found, async (tx, session, state) => {
     if (state.delivery === 'withdrawn') throw refuse(['messageId'], 'The message was withdrawn.', 'INVALID_STATE');
     requireTaking(session);

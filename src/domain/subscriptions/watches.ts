@@ -40,7 +40,7 @@ export function createWatches(
     live,
     presence,
     settled,
-    active: tailer.count,
+    active: () => tailer.count() + presence.count(),
     // The sessions of a deleted organization are gone.
     start() {
       tailer.start(checkMs, ['organizations']);

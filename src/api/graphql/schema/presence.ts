@@ -1,3 +1,5 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requirePermission } from '../../../auth/viewer.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import type { SessionViewer } from '../../../domain/sessions/presence/presence.ts';
 import { reportPresence } from '../../../domain/sessions/presence/report-presence.ts';
@@ -28,7 +30,10 @@ builder.objectFields(Session, (t) => ({
     ...boundary(viewsSession),
     description:
       'Principals that have the session open now, at most 100, each once. Clients report it with `sendPresence`; it is not stored.',
-    resolve: ({ id }, _args, { watches }) => [...watches.presence.viewersOf(id)],
+    resolve: ({ id, organizationId }, _args, { domain, watches }) => {
+      requirePermission(ofAnySession(domain, 'view').viewer, permissionFor.viewSession, organizationId);
+      return [...watches.presence.viewersOf(id)];
+    },
   }),
 }));
 

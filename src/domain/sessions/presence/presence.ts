@@ -24,6 +24,8 @@ export interface Presence {
   viewersOf(sessionId: string): readonly SessionViewer[];
   /** Calls the listener when the viewers of a session have changed. Returns the function that stops it. */
   listen(sessionId: string, listener: () => void): () => void;
+  /** Number of listeners. */
+  count(): number;
   start(): void;
   stop(): void;
 }
@@ -93,6 +95,7 @@ export function createPresence(broadcaster: Broadcaster, now: () => number = () 
         if (set.size === 0 && listeners.get(sessionId) === set) listeners.delete(sessionId);
       };
     },
+    count: () => [...listeners.values()].reduce((sum, { size }) => sum + size, 0),
     start() {
       unsubscribe = broadcaster.subscribeAll('presence', take);
       timer = setInterval(sweep, sweepMs).unref();

@@ -74,7 +74,7 @@ describe('the compilation of a pattern', () => {
   });
 
   it('is refused by name if it takes too long, and the next one is compiled', async () => {
-    const gatedPatterns = gatePatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 500);
     const { token, organizationId } = await makeAutomatic(test);
     const slow = trigger('webhook:incoming', 'body.text', '^slow+$');
     const { status, body } = await post(organizationId, token, slow);
@@ -90,7 +90,7 @@ describe('a pattern that takes too long to match', () => {
   it('skips a delivery, is recorded in the run, and is not run again for a minute', async () => {
     const clock = stopClock(test);
     const { send, runs } = await makeHook('^slow+$');
-    const gatedPatterns = gatePatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 500);
     expect(await send('slow')).toMatchObject({ status: 202, body: { status: 'skipped' } });
     expect(await runs()).toMatchObject([{ status: 'skipped', error: { message: tooSlow } }]);
     await gatedPatterns.waitForRequests(1);
@@ -115,7 +115,7 @@ describe('a pattern that takes too long to match', () => {
     };
     const slow = await make({ any: [{ all: [{ field: 'title', operator: 'MATCHES', value: '^slow+$' }] }] });
     const any = await make();
-    const gatedPatterns = gatePatterns(test, 50);
+    const gatedPatterns = gatePatterns(test, 500);
     const sessionId = await createSession(test, { prompt: 'slow', title: 'slow' }, token);
     await runMutation(test, 'terminateSession', 'session { status }', { sessionId }, token);
     await vi.waitFor(async () => expect((await runsOf(any)).length).toBe(1), { timeout: 30_000, interval: 50 });

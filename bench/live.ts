@@ -54,6 +54,7 @@ async function createSessions(server: Server, count: number, prompt: string): Pr
       server.url,
       graphqlRequest(server.token, query, { input: { organizationId, prompt } }),
     );
+    // JSON of the requested fields, as the document says.
     return (data as any).createSession.session.sessionId as string;
   };
   return Promise.all(Array.from({ length: count }, create));

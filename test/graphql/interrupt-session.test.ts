@@ -96,7 +96,7 @@ it('does not start a turn with messages that were read before the stop', async (
   expect(await runOf(id)).toMatchObject({ generation: run.generation, is_turn_open: false });
 });
 
-it('asks the worker to stop, once; the worker’s end of the turn, whatever its reason, is the stop', async () => {
+it('asks the worker once, and records every end of the turn as the stop', async () => {
   const { id, run } = await startWorking();
   expect(await interrupt(id)).toMatchObject({ session: { status: 'RUNNING', statusDetail: 'WORKING' } });
   expect(await interrupt(id)).toMatchObject({ session: { statusDetail: 'WORKING' } });

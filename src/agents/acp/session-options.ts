@@ -12,8 +12,8 @@ export interface SessionOptions {
   /** Takes a notification; those about other things are ignored. */
   observe(update: SessionUpdate): void;
   /**
-   * Sets an option by the request that the agent knows for it. Rejects with AgentCrash, also for an option or a value
-   * that the agent does not offer, which is not sent.
+   * Sets an option by the request that the agent knows for it. Rejects with AgentCrash. An option or a value that the agent
+   * does not offer is refused without a request.
    */
   set(sessionId: string, id: string, value: string, timeoutMs: number): Promise<void>;
   /** Sets an option of the profile, which the agent itself checks. */

@@ -9,6 +9,7 @@ import { renewLoaders } from '../context.ts';
 import { addMutation } from './add-mutation.ts';
 import { boundary, needs, viewsSession } from './needs.ts';
 import { loadPrincipal, Principal } from './principals.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
 const SessionViewerType = builder.objectRef<SessionViewer>('SessionViewer').implement({
@@ -42,7 +43,7 @@ addMutation('sendPresence', {
     'Reports that a client shows a session, and whether its user is typing a message, to the others who view it. The report is valid for 10 seconds: repeat it every 5 seconds. It is not stored, and does not change the session.',
   needs: [viewsSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
     clientId: t.string({
       required: true,
       description:
@@ -70,7 +71,7 @@ builder.subscriptionFields((t) => ({
     extensions: needs(viewsSession),
     description:
       'Sends the principals that have a session open, then all of them again after each change. Changes close together may arrive as one.',
-    args: { sessionId: t.arg.id({ required: true, description: 'Global ID or REST id of the session.' }) },
+    args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },
     subscribe: (_root, { sessionId }, { domain, watches }) =>
       watchPresence(ofAnySession(domain, 'view'), watches.presence, sessionId),
     resolve: (viewers, _args, context) => {

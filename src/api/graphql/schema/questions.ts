@@ -5,6 +5,7 @@ import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { PermissionEvent, QuestionEvent, SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
 builder.objectField(Session, 'pendingQuestion', (t) =>
@@ -79,7 +80,7 @@ addMutation('answerQuestion', {
     'Answers the given question of an agent. INVALID_STATE if the question is no longer open because it was answered or the agent continued without an answer; UNKNOWN_REFERENCE if the session has no such question.',
   needs: [managesSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
     questionId: t.id({
       required: true,
       description: 'Global ID or `questionId` of the question to answer, as in `Session.pendingQuestion`.',

@@ -10,11 +10,12 @@ import { updateSession } from '../../../domain/sessions/update-session.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
 import { AgentOptionInput } from './agent-options.ts';
 import { managesSession } from './needs.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
 type SessionId = InputShapeFromFields<ReturnType<typeof oneSession>>;
 const oneSession = (t: InputFields) => ({
-  sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+  sessionId: t.id({ required: true, description: sessionIdDescription }),
 });
 
 interface SessionMutation<Fields extends InputFieldMap> {

@@ -11,6 +11,7 @@ import { messageMode } from './event-enums.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
 import { organizationIdDescription } from './scope-input.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
@@ -118,7 +119,7 @@ addMutation('sendMessage', {
     'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
   needs: [managesSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
     body: t.string({
       required: true,
       description: 'Text of the message, 1 to 500,000 characters, not only spaces.',
@@ -166,7 +167,7 @@ addMutation('interruptSession', {
     'Stops the work of a session, which then waits for the next message. If the agent works, its turn is cancelled: the text so far stays in the log, and open tool calls are closed as cancelled. If the session waits in the queue, it leaves the queue. Messages that the agent has not received stay queued until the next message. A session without work does not change.',
   needs: [managesSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
   }),
   takes: 'idempotencyKey',
   payload: {
@@ -186,7 +187,7 @@ addMutation('retryTurn', {
     'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. INVALID_STATE if the session is working, has completed its last turn, or takes no messages.',
   needs: [managesSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
   }),
   takes: 'idempotencyKey',
   payload: {
@@ -205,7 +206,7 @@ addMutation('terminateSession', {
   description: 'Terminates a session for good. Terminating a session again is not an error.',
   needs: [managesSession],
   input: (t) => ({
-    sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }),
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
     archive: t.boolean({
       defaultValue: false,
       description: 'Whether to archive the session as well. Defaults to false.',

@@ -3,6 +3,7 @@ import { ofAnySession } from '../../../domain/identity/organizations/enterprise-
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { managesSession } from './needs.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
 builder.objectFields(Session, (t) => ({
@@ -26,7 +27,7 @@ addMutation('deleteSessionWorkspace', {
   description:
     'Deletes a session’s workspace and its agent’s home: the worker that has them does so within seconds, or when it runs again. The log stays, and a session that is resumed later starts with an empty workspace. Does nothing if they are already deleted. INVALID_STATE if the session is queued or running.',
   needs: [managesSession],
-  input: (t) => ({ sessionId: t.id({ required: true, description: 'Global ID or REST id of the session.' }) }),
+  input: (t) => ({ sessionId: t.id({ required: true, description: sessionIdDescription }) }),
   payload: {
     session: { type: Session, description: 'Session with the requested deletion. Null if `userErrors` is not empty.' },
   },

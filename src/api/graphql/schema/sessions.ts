@@ -20,6 +20,7 @@ import { boundary, viewsSession } from './needs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { PullRequestType } from './pull-requests.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { findLogAhead } from './sessions-ahead.ts';
 
 export const Session = builder.objectRef<SessionRecord>('Session');
@@ -178,7 +179,7 @@ builder.queryField('session', (t) =>
     type: Session,
     nullable: true,
     description: 'Looks up a session by its id. Null if no such session exists or the viewer may not see it.',
-    args: { id: t.arg.id({ required: true, description: 'Global ID or REST id of the session.' }) },
+    args: { id: t.arg.id({ required: true, description: sessionIdDescription }) },
     resolve: (_root, { id }, { domain }) => findSession(ofAnySession(domain, 'view'), id),
   }),
 );

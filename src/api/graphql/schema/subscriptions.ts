@@ -13,9 +13,9 @@ import { SessionLiveItem } from './drafts.ts';
 import { SessionEventKindEnum } from './enums.ts';
 import { SessionEventList, SessionMessageList } from './events.ts';
 import { needs, viewsSession } from './needs.ts';
+import { sessionIdDescription } from './session-id.ts';
 import { Session } from './sessions.ts';
 
-const sessionIdDescription = 'Global ID or REST id of the session.';
 const afterDescription =
   'Cursor of the session’s messages or events, from a list or a subscription. Only later entries are sent. Starts at the first entry if omitted.';
 

@@ -53,8 +53,8 @@ export class OpenDraft {
   }
 
   /**
-   * Masks the rest of the raw text, which is complete. `entry`: the text of its entry. Returns the text that the entry must have so
-   * that the draft is its beginning.
+   * Masks the rest of the raw text, which is complete. `entry`: the text of its entry. Returns the text for the
+   * entry, which begins with the text of the draft.
    */
   complete(raw: string, entry: string | null): string {
     const produced = this.#produced;

@@ -1,5 +1,4 @@
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
-import { Link } from 'wouter';
 import type {
   enterpriseServiceUsers_enterprise$data,
   enterpriseServiceUsers_enterprise$key,
@@ -8,8 +7,7 @@ import type { enterpriseServiceUsersPaginationQuery } from '../../__generated__/
 import type { enterpriseServiceUsersQuery } from '../../__generated__/enterpriseServiceUsersQuery.graphql.ts';
 import { More } from '../../ui/more.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { visible } from '../../ui/visible.ts';
+import { nameColumn, timeColumns } from './columns.tsx';
 
 type ServiceUser = enterpriseServiceUsers_enterprise$data['serviceUsers']['edges'][number]['node'];
 
@@ -82,18 +80,7 @@ const roleOf = ({ roleAssignments }: ServiceUser) =>
   roleAssignments.nodes.find(({ organizationId }) => organizationId === null)?.role.name;
 
 const columns: readonly Column<ServiceUser>[] = [
-  {
-    label: 'Name',
-    cell: ({ id, displayName, serviceUserId }) => (
-      <div>
-        <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
-          {visible(displayName)}
-        </Link>
-        <span className="under">{serviceUserId}</span>
-      </div>
-    ),
-  },
+  nameColumn,
   { label: 'Enterprise role', cell: (serviceUser) => roleOf(serviceUser) },
-  { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
-  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ...timeColumns,
 ];

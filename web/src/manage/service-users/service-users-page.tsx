@@ -1,6 +1,5 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
-import { Link } from 'wouter';
 import type {
   serviceUsersPage_organization$data,
   serviceUsersPage_organization$key,
@@ -14,9 +13,8 @@ import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
+import { nameColumn, timeColumns } from './columns.tsx';
 import { EnterpriseServiceUsers } from './enterprise-service-users.tsx';
 import { Keys } from './keys.tsx';
 import { ServiceUserForm } from './service-user-form.tsx';
@@ -94,19 +92,8 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     }
   `);
   const columns: readonly Column<ServiceUser>[] = [
-    {
-      label: 'Name',
-      cell: ({ id, displayName, serviceUserId }) => (
-        <div>
-          <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
-            {visible(displayName)}
-          </Link>
-          <span className="under">{serviceUserId}</span>
-        </div>
-      ),
-    },
-    { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
-    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    nameColumn,
+    ...timeColumns,
     actionsColumn((serviceUser) => (
       <>
         <Button size="small" aria-label={`Edit ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>

@@ -157,10 +157,20 @@ describe('the related objects of a session', () => {
     const { token } = await makeOrganization(test, 'Insights');
     const id = await createSession(test, {}, token);
     await say(test, id, 'one', 'two', 'three');
-    await runMutation(test, 'sendMessage', 'message { body }', { sessionId: id, body: 'And?' }, token);
+    const sent = await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'And?' }, token);
     await test.app.services.store.execute('update session set acus_consumed = 4 where id = $1 returning id', [id]);
     const { insights } = await read(token, id, 'insights { userMessageCount agentMessageCount size }');
     expect(insights).toEqual({ userMessageCount: 2, agentMessageCount: 3, size: 'M' });
+    const { message } = await runMutation(
+      test,
+      'withdrawMessage',
+      'message { id }',
+      { messageId: sent.message.id },
+      token,
+    );
+    expect(message.id).toBe(sent.message.id);
+    const after = await read(token, id, 'insights { userMessageCount agentMessageCount }');
+    expect(after.insights).toEqual({ userMessageCount: 1, agentMessageCount: 3 });
   });
 
   it('are hidden in the payload of an action from callers that may not view', async () => {

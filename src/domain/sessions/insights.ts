@@ -17,7 +17,7 @@ export function sessionSize(acus: number): SessionSize {
   return sessionSizes.find((size) => acus < bounds[size]) ?? 'xl';
 }
 
-/** Figures about a session that its log yields. */
+/** Figures about a session that its log yields. Withdrawn messages do not count. */
 export interface SessionInsights {
   readonly userMessageCount: number;
   readonly agentMessageCount: number;
@@ -28,7 +28,9 @@ const counts = `
   select e.session_id as "sessionId",
          count(*) filter (where e.message_type <> 'agent_message')::int as "userMessageCount",
          count(*) filter (where e.message_type = 'agent_message')::int as "agentMessageCount"
-    from log_entry e where e.session_id = any($1::text[]) and e.message_type is not null group by e.session_id`;
+    from log_entry e left join message_change c on c.session_id = e.session_id and c.seq = e.seq
+   where e.session_id = any($1::text[]) and e.message_type is not null and c.is_withdrawn is not true
+   group by e.session_id`;
 
 /**
  * Reads the insights of sessions that the caller has read, in their order, in one statement. The caller checks the

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { createTimeBudget } from '../../common/time-budget.ts';
 
 /** The share of this process's time that one agent may take for its messages, and the time that it may take at once. */
 const share = 0.25;
@@ -12,14 +13,11 @@ export interface Pace {
 
 /** Creates a pace: `spend` allows up to a quarter of the time, and one second at once. */
 export function createPace(now: () => number = () => performance.now()): Pace {
-  let debtMs = 0;
-  let lastAt = now();
+  const budget = createTimeBudget(share, burstMs, now);
   return {
     spend(ms) {
-      const at = now();
-      debtMs = Math.max(0, debtMs - (at - lastAt) * share) + ms;
-      lastAt = at;
-      return debtMs <= burstMs ? null : wait((debtMs - burstMs) / share);
+      const waitMs = budget.spend(ms);
+      return waitMs === 0 ? null : wait(waitMs);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { DraftGrowth } from '../../../agents/agent.ts';
+import { createTimeBudget } from '../../../common/time-budget.ts';
 import type { Broadcaster } from '../../../realtime/broadcaster.ts';
 import { maxToolCallIdLength, splitForMessages, writeDraftMessage } from '../../sessions/live/draft-message.ts';
 import { renewMs } from '../../sessions/live/watch-message.ts';
@@ -9,8 +10,9 @@ import type { WatchedSessions } from './watched-sessions.ts';
 
 /** Minimum time in ms between two parts of a session's drafts. */
 const minGapMs = 50;
-/** The share of the time that masking the drafts of one session may take. */
+/** The share of the time that masking the drafts of one session may take, and the time in ms that it may take at once. */
 const share = 0.1;
+const burstMs = 500;
 /** Maximum number of characters that are sent at once. */
 const maxCharactersAtOnce = 16_384;
 /** Maximum number of open drafts. A block that has ended is open until its entry is written; an agent may run many tools. */
@@ -56,6 +58,7 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
   let mustResend = false;
   let isHidden = false;
   let nextAt = 0;
+  const budget = createTimeBudget(share, burstMs);
   let timer: NodeJS.Timeout | null = null;
   let renewal: NodeJS.Timeout | null = null;
 
@@ -95,8 +98,7 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
       draft.produce(createStream);
       if (left > 0) left = sendParts(draft, left);
     }
-    const endedAt = performance.now();
-    nextAt = startedAt + Math.max(minGapMs, (endedAt - startedAt) / share);
+    nextAt = Math.max(startedAt + minGapMs, performance.now() + budget.spend(performance.now() - startedAt));
     if ([...open.values()].some((draft) => draft.hasMore())) schedule();
   };
   const schedule = () => {

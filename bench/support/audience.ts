@@ -47,7 +47,10 @@ export function subscriber(
   return { url: `${server.url.replace('http', 'ws')}/graphql`, token, query, variables: { id } };
 }
 
-/** The bare server with a number of sockets; `send` sends a frame to each, and waits until all have received it. */
+/**
+ * The bare server with a number of sockets. `send` sends a frame to each at once, and `stream` at a rate and at its own times;
+ * both wait until all have received it.
+ */
 export async function openBareWs(bench: Bench, count: number) {
   const script = bench.startScript('bare-ws');
   const port = await script.ask<number>({ act: 'listen' } satisfies BareWsRequest);
@@ -59,6 +62,11 @@ export async function openBareWs(bench: Bench, count: number) {
     async send(frame: string) {
       frames += 1;
       await script.ask({ act: 'send', frame } satisfies BareWsRequest);
+      await audience.wait(frames);
+    },
+    async stream(frame: string, perSecond: number, ms: number) {
+      frames += (ms / 1_000) * perSecond;
+      await script.ask({ act: 'stream', frame, perSecond, ms } satisfies BareWsRequest);
       await audience.wait(frames);
     },
   };

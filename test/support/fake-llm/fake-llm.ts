@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Dialect, dialects, type Tokens } from './dialects.ts';
 import { type Conversation, replyTo } from './script.ts';
 
@@ -90,6 +91,7 @@ async function answer(
   for (const { event, data } of dialect.stream(reply, tokens, conversation.model)) {
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
+    if (reply.paceMs > 0) await wait(reply.paceMs);
   }
   response.end();
 }

@@ -76,10 +76,10 @@ export async function measureOpencode(bench: Bench): Promise<Row[]> {
   const inPage = await watchPage(page);
   const inProcess = subscribe(bench, first.url, first.token, id);
   const inOther = subscribe(bench, other.url, first.token, id);
-  const told = `Please go on.\ndo: pace ${tokenMs}\ndo: say ${text}`;
+  const prompt = `Please go on.\ndo: pace ${tokenMs}\ndo: say ${text}`;
   // The subscriptions and the browser are ready.
   await wait(2_000);
-  await ask(first, sendDocument, { input: { sessionId: id, body: told } });
+  await ask(first, sendDocument, { input: { sessionId: id, body: prompt } });
   const [, message] = await untilMessages(first, id, 2);
   await wait(500);
 
@@ -96,8 +96,8 @@ export async function measureOpencode(bench: Bench): Promise<Row[]> {
   bench.progress(
     `  opencode: ${own.length} chunks in ${((lastAt - Number(mark.at) / 1e6) / 1_000).toFixed(1)} s; one message`,
   );
-  const places = [inProcess.seen, inOther.seen, await inPage()];
-  return opencodeRows.map((name, n) => rowOf(bench, name, own, places[n] ?? []));
+  const records = [inProcess.seen, inOther.seen, await inPage()];
+  return opencodeRows.map((name, n) => rowOf(bench, name, own, records[n] ?? []));
 }
 
 function rowOf(

@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const id = await createSession(test, { prompt: 'say I begin.\nsleep 600', title: 'Stopped' });
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const { page } = window;
-    await page.getByText('I begin.').waitFor();
+    await page.getByText('I begin.', { exact: true }).waitFor();
     const stop = page.getByRole('button', { name: 'Stop (Esc)' });
     await stop.waitFor();
     await page.keyboard.press('Control+k');

@@ -41,14 +41,23 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       dialog.close();
     };
   }, []);
+  // The text whose choices are shown, and whether Enter was pressed before those of the current text were.
+  const shown = useRef<string>(null);
+  const isEntered = useRef(false);
+  const findChoices = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-choice]') ?? [])];
+  const onShown = (current: string) => {
+    shown.current = current;
+    if (isEntered.current && current === text.trim()) findChoices()[0]?.click();
+  };
   // The choices are buttons: the arrow keys move between them, and Enter presses the first if none is focused.
   const press = (event: KeyboardEvent) => {
-    const choices = [...(box.current?.querySelectorAll<HTMLElement>('[data-choice]') ?? [])];
+    const choices = findChoices();
     const at = choices.indexOf(document.activeElement as HTMLElement);
     if (event.key === 'ArrowDown') choices[Math.min(at + 1, choices.length - 1)]?.focus();
     else if (event.key === 'ArrowUp' && at > 0) choices[at - 1]?.focus();
     else if (event.key === 'ArrowUp') box.current?.querySelector('input')?.focus();
-    else if (event.key === 'Enter' && at < 0) choices[0]?.click();
+    else if (event.key === 'Enter' && at < 0 && shown.current === text.trim()) choices[0]?.click();
+    else if (event.key === 'Enter' && at < 0) isEntered.current = true;
     else return;
     event.preventDefault();
   };
@@ -75,17 +84,27 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           autoComplete="off"
           spellCheck={false}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            isEntered.current = false;
+            setText(event.target.value);
+          }}
         />
       </div>
       <Suspense fallback={null}>
-        <Choices search={search} onClose={onClose} />
+        <Choices search={search} onShown={onShown} onClose={onClose} />
       </Suspense>
     </dialog>
   );
 }
 
-function Choices({ search, onClose }: { readonly search: string; readonly onClose: () => void }) {
+interface ChoicesProps {
+  readonly search: string;
+  /** Called after each change with the text whose choices are on the page. */
+  readonly onShown: (search: string) => void;
+  readonly onClose: () => void;
+}
+
+function Choices({ search, onShown, onClose }: ChoicesProps) {
   const signed = useSigned();
   const [, go] = useLocation();
   const { organization } = useLazyLoadQuery<paletteQuery>(
@@ -118,6 +137,7 @@ function Choices({ search, onClose }: { readonly search: string; readonly onClos
     ({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()),
   );
   const sessions = organization?.sessions.nodes ?? [];
+  useLayoutEffect(() => onShown(search));
   const choose = (path: string) => () => {
     onClose();
     go(path);

@@ -50,9 +50,8 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
     },
     onChange: (instance) => setAway(!instance.isAtEnd(200)),
   });
-  const { toEnd, look: updateFollowing } = useFollowing(box, virtual, position);
-
   const { loadEarlier, hasEarlier, isLoadingEarlier, isLoaded } = transcript;
+  const { toEnd, look: updateFollowing } = useFollowing(box, virtual, position, isLoaded);
   const height = virtual.getTotalSize();
   // The heights of rows are known only after rendering: until then the end moves.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each time the end has moved.
@@ -173,28 +172,47 @@ function useFollowing(
   box: RefObject<HTMLElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
   { last, record }: ScrollPosition,
+  isLoaded: boolean,
 ) {
   const isFollowing = useRef(true);
+  /** Returns true if the user has scrolled up since the last recorded position. */
+  const noticeScroll = useCallback(
+    (element: HTMLElement) => {
+      const { scrollTop: top, scrollHeight: height, clientHeight } = element;
+      // By more than the page has shrunk, because shrinking may also scroll it.
+      const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
+      if (height - top - clientHeight < endThreshold) isFollowing.current = true;
+      else if (isByPerson) isFollowing.current = false;
+      return isByPerson;
+    },
+    [last],
+  );
   const toEnd = useCallback(
     (always = false) => {
+      if (!box.current) return;
+      // The event of the user's scrolling may still be pending.
       if (always) isFollowing.current = true;
-      if (!isFollowing.current || !box.current) return;
+      else noticeScroll(box.current);
+      if (!isFollowing.current) return;
       // Through the list: if the box were scrolled directly, the list would delay its corrections and cut off the last
       // row.
       list.scrollToEnd();
       record();
     },
-    [box, list, record],
+    [box, list, noticeScroll, record],
   );
   const updateFollowing = useCallback(() => {
     if (!box.current) return;
-    const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
-    // By more than the page has shrunk, because shrinking may also scroll it.
-    const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
-    if (height - top - clientHeight < endThreshold) isFollowing.current = true;
-    else if (isByPerson) isFollowing.current = false;
+    const isByPerson = noticeScroll(box.current);
     record();
     if (!isByPerson) toEnd();
-  }, [box, last, record, toEnd]);
+  }, [box, noticeScroll, record, toEnd]);
+  // Lines between the transcript and the composer come and go, which moves the end without a scroll event.
+  useEffect(() => {
+    if (!isLoaded || !box.current) return;
+    const observer = new ResizeObserver(() => toEnd());
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box, isLoaded, toEnd]);
   return { toEnd, look: updateFollowing };
 }

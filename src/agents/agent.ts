@@ -355,9 +355,10 @@ export interface Agents {
 /**
  * The cause of an agent's failure. `crash`: it crashed or hung, and a retry may succeed. `program`: its program cannot
  * start. `login`: a login or key was refused. `request`: the request is invalid, such as an unknown model. `settings`:
- * it refuses a setting of its profile. `limit`: it was stopped because it sent too much at once.
+ * it refuses a setting of its profile. `limit`: it was stopped because it sent too much at once. `quota`: the provider of
+ * its model has reached a limit.
  */
-export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'limit';
+export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' | 'limit' | 'quota';
 
 /**
  * An agent that ended, hung or refused its protocol. The message is for users; `stderrTail`, for the log, is the end of
@@ -366,11 +367,14 @@ export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' 
 export class AgentCrash extends Error {
   readonly stderrTail: string;
   readonly reason: CrashCause;
+  /** The time from now to the reset of the provider's limit, with the reason `quota`; null: unknown. */
+  readonly resetMs: number | null;
 
-  constructor(message: string, stderrTail: string = '', reason: CrashCause = 'crash') {
+  constructor(message: string, stderrTail: string = '', reason: CrashCause = 'crash', resetMs: number | null = null) {
     super(message);
     this.name = 'AgentCrash';
     this.stderrTail = stderrTail;
     this.reason = reason;
+    this.resetMs = resetMs;
   }
 }

@@ -19,9 +19,10 @@ import {
 import type { AgentOffer } from '../options/agent-option.ts';
 import type { AgentPaths } from '../sandbox/settings.ts';
 import type { Child } from './child.ts';
-import { toContent, toServer } from './content.ts';
+import { isTextChunk, toContent, toServer } from './content.ts';
 import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } from './open-session.ts';
 import { createPauses, type Pauses } from './pauses.ts';
+import { watchProviderLimit } from './provider-limit.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilQuiet } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
@@ -250,18 +251,22 @@ export class AcpProcess implements AgentProcess {
         `The agent did not end its turn after ${(maxTurnMs ?? 0) / 1_000} s, when it was told to.`,
       );
     });
+    const limit = watchProviderLimit(this.#child.quota, this.#requests, () => this.cancel());
     for (const each of [hung, stuck]) each.catch(() => undefined);
     const killed = new Promise<null>((resolve) => {
       this.#endKilledTurn = () => resolve(null);
     });
     try {
-      const result = await Promise.race([answer, hung, stuck, killed]);
+      const result = await Promise.race([answer, hung, stuck, killed, limit.reached]);
       if (this.#isKilled) return { stopReason: 'cancelled', isKilled: true };
       if (this.#isHanging) await hung;
+      if (limit.isReached()) await limit.reached;
       const usage = readUsage(result ?? {});
       this.#deliver([...this.#assembler.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
       const stopReason = stopReasonOf(result);
       return { stopReason: isOverdue && stopReason === 'cancelled' ? 'max_turn_time' : stopReason };
+    } catch (error) {
+      throw limit.explain(error);
     } finally {
       watchdog.stop();
       this.#turn = null;
@@ -390,9 +395,4 @@ export class AcpProcess implements AgentProcess {
     if (this.#undelivered > 0) this.#lastSignAt = performance.now();
     return { atMs: this.#lastSignAt, timeoutFactor: this.#assembler.isToolRunning() ? 3 : 1 };
   }
-}
-
-// Tool calls and usage count regardless of an open question.
-function isTextChunk({ sessionUpdate }: SessionNotification['update']): boolean {
-  return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }

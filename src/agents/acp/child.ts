@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { AgentCrash, type AgentLaunch, type AgentUpdate } from '../agent.ts';
+import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import type { ProcessExit, SandboxProcess } from '../sandbox/driver.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { createPace } from './pace.ts';
@@ -17,6 +18,8 @@ export interface Child {
   readonly stdout: Readable;
   /** Resolves with a description of its end; never rejects. */
   readonly exited: Promise<string>;
+  /** The refusals that its gateway has seen; null: it has no gateway. */
+  readonly quota: QuotaMonitor | null;
   /** The end of its stderr, masked. */
   stderrTail(): string;
   /** Kills it at once for its behaviour. `sentence` then explains its end, instead of its exit code. */
@@ -55,11 +58,12 @@ export async function startChild(
       ...Object.values(launch.env),
       ...(agentGateway ? [agentGateway.gateway.key] : []),
     ];
-    return supervise(process, values, async () => {
+    const stop = async () => {
       await process.stop(profile.stopGraces);
       await agentGateway?.gateway.close();
       await reported;
-    });
+    };
+    return supervise(process, values, agentGateway?.gateway.quota ?? null, stop);
   } catch (error) {
     await agentGateway?.gateway.close();
     throw cannotStart(profile.id, error);
@@ -67,7 +71,12 @@ export async function startChild(
 }
 
 // Masks the values in everything that the process says of itself.
-function supervise(process: SandboxProcess, values: readonly string[], stop: () => Promise<void>): Child {
+function supervise(
+  process: SandboxProcess,
+  values: readonly string[],
+  quota: QuotaMonitor | null,
+  stop: () => Promise<void>,
+): Child {
   let tail = '';
   const pace = createPace();
   const { stdin, stdout, stderr } = process;
@@ -87,6 +96,7 @@ function supervise(process: SandboxProcess, values: readonly string[], stop: () 
     stdin,
     stdout,
     exited: process.exited.then(howItEnded),
+    quota,
     stderrTail: () => mask(tail).slice(-stderrTailCharacters),
     killWithReason(sentence) {
       killReason ??= sentence;

@@ -1,3 +1,4 @@
+import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { McpServer, PromptBlock } from '../agent.ts';
 
 /** A block in ACP's form. Its annotation marks text from the service, not from the user. */
@@ -13,4 +14,9 @@ export function toContent(block: PromptBlock): object {
 /** A server in ACP's form. */
 export function toServer({ name, command, args, env }: McpServer): object {
   return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
+}
+
+/** Tells if an update is text. Tool calls and usage count regardless of an open question. */
+export function isTextChunk({ sessionUpdate }: SessionUpdate): boolean {
+  return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }

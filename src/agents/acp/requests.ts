@@ -2,6 +2,8 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { type ClientConnection, RequestError } from '@agentclientprotocol/sdk';
 import { within } from '../../common/within.ts';
 import { AgentCrash, type AgentLaunch, type CrashCause } from '../agent.ts';
+import { readAgentRefusal } from '../quota/agent-errors.ts';
+import type { QuotaRefusal } from '../quota/reset-time.ts';
 import type { Child } from './child.ts';
 
 /** The time to wait for the last output of a process that ended: its children may hold its stdout open. */
@@ -48,6 +50,8 @@ export interface Requests {
   notify(method: string, params: object): void;
   /** Creates a crash with this message and the agent's last stderr output. */
   crash(message: string): AgentCrash;
+  /** Creates a crash for a limit of the provider. */
+  quota(refusal: QuotaRefusal): AgentCrash;
 }
 
 /**
@@ -61,6 +65,8 @@ export function createRequests(
   onExchange: AgentLaunch['onExchange'] = () => undefined,
 ): Requests {
   const crash = (message: string) => new AgentCrash(child.mask(message), child.stderrTail());
+  const quota = ({ resetMs }: QuotaRefusal) =>
+    new AgentCrash('The provider of the model has reached its limit.', child.stderrTail(), 'quota', resetMs);
 
   const ended = async (method: string) => {
     const how = await child.exited;
@@ -80,8 +86,10 @@ export function createRequests(
     const detail = detailOf(error, (text) => child.mask(text));
     const fullText = `${rawMessage.replace(/\.$/, '')}${detail}`;
     const code = error instanceof RequestError ? error.code : null;
-    const isLogin = loginCodes.includes(code ?? 0) || loginPattern.test(fullText);
+    const refusal = readAgentRefusal(fullText, code, Date.now());
     const message = `The agent refused "${method}": ${plain(rawMessage)}${detail}.`;
+    if (refusal !== null) throw new AgentCrash(child.mask(message), child.stderrTail(), 'quota', refusal.resetMs);
+    const isLogin = loginCodes.includes(code ?? 0) || loginPattern.test(fullText);
     throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : causeOf(fullText, code), code);
   };
 
@@ -95,6 +103,7 @@ export function createRequests(
 
   return {
     crash,
+    quota,
     notify(method, params) {
       void connection.agent.notify(method, params).catch(() => undefined);
     },

@@ -8,6 +8,8 @@ import {
 import { request as requestHttps } from 'node:https';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import type { QuotaMonitor } from '../quota/quota-monitor.ts';
+import { readRefusal } from '../quota/reset-time.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
 import { forwardedHeaders } from './forwarded-request.ts';
 import { type Framing, framingHeaders } from './framing.ts';
@@ -32,6 +34,8 @@ export interface Upstream {
   readonly maskError: ErrorMask;
   /** Counts the work of all exchanges of the gateway. */
   readonly pace: Pace;
+  /** Remembers refusals because of a limit. */
+  readonly quota: QuotaMonitor;
   /** Called once for each call of a model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
 }
@@ -62,6 +66,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   const done = new Promise<void>((resolve) => {
     finish = resolve;
   });
+  if (isCall) void done.then(upstream.quota.started());
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = headersFor(incoming, upstream, framingHeaders(method, framing));
@@ -108,7 +113,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     response = received;
     // The close event reports it too.
     received.on('error', () => undefined);
-    const reader = forwardResponse(upstream, target, received, outgoing);
+    const reader = forwardResponse(upstream, request, received);
     received.once('close', () => {
       // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
       // first.
@@ -142,14 +147,17 @@ export function tooLarge(maxBytes: number): string {
 // Returns the reader of the response's usage; null for an error response, which used nothing.
 function forwardResponse(
   upstream: Upstream,
-  target: URL,
+  { target, outgoing, isCall }: AcceptedRequest,
   response: IncomingMessage,
-  outgoing: ServerResponse,
 ): UsageReader | null {
-  const { api, key, mask, pace } = upstream;
+  const { api, key, mask, pace, quota } = upstream;
   const status = response.statusCode ?? 0;
   if (status >= 400 && status < 600) {
-    void forwardError(upstream, response, outgoing, status);
+    const onText = (text: string | null) => {
+      const refusal = readRefusal({ status, headers: response.headers, text }, Date.now());
+      if (isCall && refusal !== null) quota.refused(refusal);
+    };
+    void forwardError(upstream, response, outgoing, { status, onText });
     return null;
   }
   if (status < 200 || status >= 300) {
@@ -163,6 +171,7 @@ function forwardResponse(
     response.destroy();
     return null;
   }
+  if (isCall) quota.accepted();
   const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
   const reader = createUsageReader(isStream, providerApis[api].readUsage);
   outgoing.writeHead(status, responseHeaders(response, mask));

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import { parseUrl } from '../../common/parse-url.ts';
 import { createPace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderSettings } from '../agent.ts';
+import { createQuotaMonitor, type QuotaMonitor } from '../quota/quota-monitor.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, startExchange, tooLarge, type Upstream } from './exchange.ts';
 import { forwardedQuery } from './forwarded-request.ts';
@@ -24,6 +25,8 @@ export interface Gateway {
   readonly key: string;
   /** The loopback port; null: it listens on a socket. */
   readonly port: number | null;
+  /** The provider's refusals because of a limit. */
+  readonly quota: QuotaMonitor;
   /** Ends every call at once, and resolves when their usage has been reported. Safe to call twice; never rejects. */
   close(): Promise<void>;
 }
@@ -98,6 +101,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   return {
     key: handler.key,
+    quota: handler.quota,
     port: typeof address === 'string' ? null : ((address as AddressInfo | null)?.port ?? null),
     close() {
       closed ??= close();
@@ -116,6 +120,7 @@ function listen(server: Server, socketPath: string | null): Promise<void> {
 
 interface Handler {
   readonly key: string;
+  readonly quota: QuotaMonitor;
   readonly limits: GatewayLimits;
   /** Answers a request. Never throws. */
   take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
@@ -137,7 +142,9 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
   const pace = createPace();
   const maskError = createErrorMask(mask, pace);
   const { maxBodyBytes } = limits;
-  const upstream: Upstream = { api, key: provider.key, connections, maxBodyBytes, mask, maskError, pace, onUsage };
+  const quota = createQuotaMonitor();
+  const shared = { api, key: provider.key, connections, maxBodyBytes, quota };
+  const upstream: Upstream = { ...shared, mask, maskError, pace, onUsage };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
   const exchanges = new Map<Exchange, Duplex>();
   let isClosed = false;
@@ -183,6 +190,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
 
   return {
     key,
+    quota,
     limits,
     take(incoming, outgoing, clients) {
       incoming.on('error', () => undefined);

@@ -33,6 +33,12 @@ export function createErrorMask(mask: (text: string, isPiece?: boolean) => strin
   };
 }
 
+interface ForwardedError {
+  readonly status: number;
+  /** Called with the beginning of the body before it is passed on; null: it is not text. Must not throw. */
+  onText(text: string | null): void;
+}
+
 /**
  * Passes on an error response with the provider's key masked: in errors, providers quote what they refuse, including
  * the key. A response that cannot be searched for the key is replaced by a sentence. Never rejects.
@@ -41,13 +47,14 @@ export async function forwardError(
   { api, mask, maskError }: { api: ProviderGateway['api']; mask(text: string): string; maskError: ErrorMask },
   response: IncomingMessage,
   outgoing: ServerResponse,
-  status: number,
+  { status, onText }: ForwardedError,
 ): Promise<void> {
   const { 'content-type': type = 'application/json', 'content-encoding': coding = 'identity' } = response.headers;
   const { 'content-encoding': _, ...headers } = responseHeaders(response, mask);
   const isReadable = readableType.test(type) && coding === 'identity';
   if (!isReadable) response.destroy();
   const { text, isWhole } = isReadable ? await readText(response) : { text: null, isWhole: false };
+  onText(text);
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (text === null) return replaceError(outgoing, api, status, headers);
   const masked = await maskError(text, !isWhole);

@@ -15,6 +15,7 @@ const changedFields = [
   'isFresh',
   'isArchived',
   'pendingQuestionId',
+  'waitsUntil',
 ] as const satisfies readonly Field<'Session'>[];
 
 /** The fields of a session's status and its pending question. Omitted fields stay. */
@@ -55,7 +56,7 @@ export async function changeSession(
   change: StatusChange,
   entries: readonly NewEntry[] = [],
 ): Promise<SessionRecord> {
-  const next = { ...session, ...change };
+  const next = withoutWait({ ...session, ...change });
   requireTransition(session.status, next.status);
   const changed = (Object.keys(change) as (keyof StatusChange)[]).filter((key) => session[key] !== next[key]);
   const isMoved = changed.some((key) => key !== 'pendingQuestionId');
@@ -77,6 +78,11 @@ export async function changeSession(
   }
   if (all.length > 0 || changed.length > 0) notifySession(context, tx, session);
   return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
+}
+
+// Every other state ends the wait for a limit of the model's provider.
+function withoutWait(session: SessionRecord): SessionRecord {
+  return session.statusDetail === 'waiting_for_quota' ? session : { ...session, waitsUntil: null };
 }
 
 /** Notifies the topics of a session and of its organization after the commit. */

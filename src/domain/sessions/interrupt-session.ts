@@ -8,6 +8,7 @@ import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { waiting } from './inbox.ts';
 import { openToolCalls } from './open-tool-calls.ts';
+import { isWaitingForQuota } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { type StopCommand, stoppedTurn, waitingAfterStop } from './stopped-turns.ts';
 import { lockRunAndSession } from './suspend-session.ts';
@@ -84,7 +85,9 @@ async function interruptLocked(context: Context, tx: Transaction, session: Sessi
   const run = await readRun(tx, session);
   if (!run || !(run.isTurnOpen || run.isQueued)) return session;
   const now = context.now();
-  const isWorking = run.isTurnOpen && run.isLeased && session.status === 'running';
+  // A worker that has recorded a wait for the provider takes no command, until it has released the session.
+  const isWorking =
+    run.isTurnOpen && run.isLeased && session.status === 'running' && !isWaitingForQuota(session);
   if (isWorking && run.commandData !== null && now.getTime() - Date.parse(run.commandData.at) < workerMs) {
     return session;
   }

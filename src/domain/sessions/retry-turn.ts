@@ -8,6 +8,7 @@ import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { isUsers } from './inbox.ts';
+import { endQuotaWait, isWaitingForQuota } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { lockRunAndSession } from './suspend-session.ts';
 import { requireTaking, wakeChange } from './write-message.ts';
@@ -37,8 +38,8 @@ const takeBack = `
 
 /**
  * Sends the messages of the last turn again, as a new turn together with messages that wait, after the turn was stopped or
- * failed. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has work, takes no
- * messages, or has completed its last turn. Needs the permissions of `sendMessage`.
+ * failed. A session that waits for a limit of its model's provider continues at once. Throws NOT_FOUND, FORBIDDEN,
+ * IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has other work, takes no messages, or has completed its last turn. Needs the permissions of `sendMessage`.
  */
 export async function retryTurn(context: Context, input: SessionTarget & CreateOptions): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
@@ -52,8 +53,9 @@ export async function retryTurn(context: Context, input: SessionTarget & CreateO
 }
 
 async function retryLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
-  const { id, organizationId } = session;
+  const { id } = session;
   requireTaking(session);
+  if (isWaitingForQuota(session)) return continueLocked(context, tx, session);
   const [last] = await tx.query<LastTurn>(lastTurn, [id]);
   if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waits for a worker.');
   const isFailed = session.status === 'error' || (last.stopReason !== null && last.stopReason !== 'end_turn');
@@ -61,14 +63,26 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
     throw new DomainError('INVALID_STATE', 'The last turn of the session was neither stopped nor did it fail.');
   }
   await tx.query(takeBack, [id, context.now()]);
-  await audit(context, tx, 'retry_turn', { organizationId, sessionId: id, targetId: id });
-  tx.afterCommit(() => {
-    context.notifier.notify(`command:${id}`);
-    context.notifier.notify('runs');
-  });
+  await recordRetry(context, tx, session);
   const change = { ...wakeChange(context, session), pendingQuestionId: null };
   const body = 'The messages of the last turn are sent to the agent again.';
   return changeSession(context, tx, session, change, [
     { kind: 'NOTICE', body, data: { retriedTurn: last.turn }, ...ownerOf(context.viewer) },
   ]);
+}
+
+// The open turn is still the last one, and its worker sends its messages again.
+async function continueLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  const change = await endQuotaWait(context, tx, session);
+  await recordRetry(context, tx, session);
+  const body = 'The session continues without waiting for the limit of the model’s provider.';
+  return changeSession(context, tx, session, change, [{ kind: 'NOTICE', body, ...ownerOf(context.viewer) }]);
+}
+
+async function recordRetry(context: Context, tx: Transaction, { id, organizationId }: SessionRecord): Promise<void> {
+  await audit(context, tx, 'retry_turn', { organizationId, sessionId: id, targetId: id });
+  tx.afterCommit(() => {
+    context.notifier.notify(`command:${id}`);
+    context.notifier.notify('runs');
+  });
 }

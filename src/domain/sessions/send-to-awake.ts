@@ -38,6 +38,7 @@ const statement = `
             or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
                 and (a."ownAll" or s.organization_id = any(a."ownIds"))))
        and s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
+       and s.status_detail is distinct from 'waiting_for_quota'
        and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))
        for no key update of r, h, s skip locked),
   queued as (
@@ -81,8 +82,8 @@ interface SentToAwake {
 /**
  * Sends a message to a session whose agent works or waits for a message, in one statement that it shares with other
  * messages of the same moment. Returns null if nothing was written: the message is longer than 16,384 UTF-16 units,
- * another sender writes to the session in the same batch, or the session is finished, suspended, in error, waits with
- * a question, is gone, is locked or is not writable for the viewer. The result does not show which.
+ * another sender writes to the session in the same batch, or the session is finished, suspended, in error, waits for a
+ * limit of its provider or with a question, is gone, is locked or is not writable for the viewer. The result does not show which.
  */
 export async function sendToAwake(
   context: Context,

@@ -5,11 +5,12 @@ export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 's
 /** See {@link sessionStatuses}. */
 export type SessionStatus = (typeof sessionStatuses)[number];
 
-/** The reason for a status: the first three with `running`, `finished` with `exit`, the others with `suspended`. */
+/** The reason for a status: the first four with `running`, `finished` with `exit`, the others with `suspended`. */
 export const sessionStatusDetails = [
   'working',
   'waiting_for_user',
   'waiting_for_approval',
+  'waiting_for_quota',
   'finished',
   'inactivity',
   'user_request',
@@ -26,10 +27,19 @@ export const sessionStatusDetails = [
 /** See {@link sessionStatusDetails}. */
 export type SessionStatusDetail = (typeof sessionStatusDetails)[number];
 
+/** The details without those of our own, as REST shows them. */
+export const publishedStatusDetails = sessionStatusDetails.filter((detail) => detail !== 'waiting_for_quota');
+
+/** The detail that REST shows: a session that waits for its provider is working. */
+export function publishedDetailOf(detail: SessionStatusDetail | null): (typeof publishedStatusDetails)[number] | null {
+  return detail === 'waiting_for_quota' ? 'working' : detail;
+}
+
 const runningDetails: ReadonlySet<SessionStatusDetail> = new Set([
   'working',
   'waiting_for_user',
   'waiting_for_approval',
+  'waiting_for_quota',
 ]);
 
 /** Returns the one status that a detail belongs to. */

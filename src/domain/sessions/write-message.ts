@@ -10,6 +10,7 @@ import { changeSession, lockSession, type StatusChange } from './change-session.
 import type { SessionWithChildren } from './children.ts';
 import { logColumns, type MessageEntry, type MessageMode } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { endQuotaWait } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { requestOriginOf } from './suspend-session.ts';
 
@@ -101,7 +102,8 @@ export async function writeMessage(
   requireTaking(locked);
   const closed = await closing(tx, locked);
   const body = await attach(context, tx, locked, { text, attachmentIds });
-  const change = { ...wakeChange(context, locked), ...(closed && { pendingQuestionId: null }) };
+  const waking = { ...wakeChange(context, locked), ...(await endQuotaWait(context, tx, locked)) };
+  const change = { ...waking, ...(closed && { pendingQuestionId: null }) };
   const data = { ...closed, ...(mode != null && { mode }) };
   const next = await changeSession(context, tx, locked, change, [
     {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Dialect, dialects, type Tokens } from './dialects.ts';
+import { type Limit, refusalOf } from './limits.ts';
 import { type Conversation, replyTo } from './script.ts';
 
 /** One call that the fake model answered or refused. */
@@ -22,6 +23,8 @@ export interface FakeLlm {
   waitForHold(name: string): Promise<void>;
   /** Releases all answers under this name, including later ones. */
   release(name: string): void;
+  /** Sets the limit with which it refuses the calls that offer tools; null: none. */
+  setLimit(limit: Limit | null): void;
   close(): Promise<void>;
 }
 
@@ -29,8 +32,9 @@ export interface FakeLlm {
 export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<FakeLlm> {
   const calls: LlmCall[] = [];
   const holds = createHolds();
+  let limit: Limit | null = null;
   const server = createServer((request, response) => {
-    answer(request, response, apiKey, holds, calls).catch((error: unknown) => {
+    answer(request, response, { apiKey, holds, calls, limit: () => limit }).catch((error: unknown) => {
       // Agents do not retry after a 400, and report its message.
       if (!response.headersSent)
         send(response, 400, { error: { message: String(error), type: 'invalid_request_error' } });
@@ -43,6 +47,9 @@ export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<Fake
     calls,
     waitForHold: (name) => holds.of(name).reached.promise,
     release: (name) => holds.of(name).released.resolve(),
+    setLimit(next) {
+      limit = next;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -50,12 +57,17 @@ export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<Fake
   };
 }
 
+interface State {
+  readonly apiKey: string;
+  readonly holds: ReturnType<typeof createHolds>;
+  readonly calls: LlmCall[];
+  readonly limit: () => Limit | null;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  apiKey: string,
-  holds: ReturnType<typeof createHolds>,
-  calls: LlmCall[],
+  { apiKey, holds, calls, limit }: State,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
   // Some agents try a WebSocket first.
@@ -78,6 +90,12 @@ async function answer(
       },
     });
   }
+  const current = conversation.tools.length > 0 ? limit() : null;
+  if (current !== null) {
+    record(429, { input: 0, output: 0 });
+    const { headers, body: refusal } = refusalOf(dialect.name, current);
+    return send(response, 429, refusal, headers);
+  }
   const reply = replyTo(conversation);
   if (reply.hold !== null) {
     holds.of(reply.hold).reached.resolve();
@@ -98,8 +116,13 @@ async function answer(
 
 const tokensOf = (text: string) => Math.ceil(text.length / 4);
 
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
 function createHolds() {

@@ -37,6 +37,8 @@ export const SessionStatusDetailEnum = defineEnum<SessionStatusDetail>(
     working: 'The session is running and its agent is working.',
     'waiting_for_user': 'The session is running and its agent waits for a message from the user.',
     'waiting_for_approval': 'The session is running and a tool of its agent waits for a permission from the user.',
+    'waiting_for_quota':
+      'The session is running and waits until a limit of the provider of its model is reset. It continues by itself.',
     finished: 'The session has exited because its agent finished the work.',
     inactivity: 'The session was suspended because it waited for the user for too long.',
     'user_request': 'The session was suspended at the request of a user.',

@@ -133,5 +133,6 @@ export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that
   'agent_login_refused': 'The key or login that the agent profile provides was rejected.',
   'agent_request_refused': 'The provider of the model rejected the request, and a retry would be rejected too.',
   'agent_settings_refused': 'The agent rejected the settings of its profile.',
+  'provider_limit': 'The provider of the model has reached a limit.',
   internal: 'The service could not run the agent. The log of the worker has the reason.',
 });

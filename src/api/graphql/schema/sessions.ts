@@ -51,6 +51,12 @@ builder.node(Session, {
       nullable: true,
       description: 'Reason for the current status, or what the agent does in it; null if the status has no detail.',
     }),
+    waitsUntil: t.expose('waitsUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Time when the session continues by itself, because the provider of its model has reached a limit; null unless `statusDetail` is WAITING_FOR_QUOTA. A message, `retryTurn` or `interruptSession` ends the wait earlier.',
+    }),
     queueReason: t.field({
       type: SessionQueueReasonEnum,
       nullable: true,

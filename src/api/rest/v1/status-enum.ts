@@ -33,6 +33,7 @@ const running = {
   working: 'working',
   waiting_for_user: 'blocked',
   waiting_for_approval: 'blocked',
+  waiting_for_quota: 'working',
   finished: 'finished',
   inactivity: 'working',
   user_request: 'working',

@@ -11,7 +11,7 @@ import {
 } from '../../../domain/sessions/session.ts';
 import type { SessionFilter } from '../../../domain/sessions/session-filter.ts';
 import type { SessionsAcrossRequest } from '../../../domain/sessions/sessions-across.ts';
-import { sessionStatusDetails, sessionStatuses } from '../../../domain/sessions/status.ts';
+import { publishedDetailOf, publishedStatusDetails, sessionStatuses } from '../../../domain/sessions/status.ts';
 import { booleanParam, integerParam, listParam, textParam } from '../query.ts';
 import { pageQuery, time, timeSchema } from './dialect.ts';
 
@@ -53,7 +53,7 @@ export const sessionResponse = z
     session_id: z.string(),
     url: z.string(),
     status: z.enum(sessionStatuses),
-    status_detail: z.enum(sessionStatusDetails).nullable(),
+    status_detail: z.enum(publishedStatusDetails).nullable(),
     title: z.string().nullable(),
     tags: z.array(z.string()),
     org_id: z.string(),
@@ -214,7 +214,7 @@ function present(
     session_id: session.id,
     url: sessionUrl(context, session.id),
     status: session.status,
-    status_detail: session.statusDetail,
+    status_detail: publishedDetailOf(session.statusDetail),
     title: session.title,
     tags: [...session.tags],
     org_id: prefixedId('organization', session.organizationId),

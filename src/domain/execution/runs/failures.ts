@@ -9,6 +9,7 @@ export interface Failure {
     | 'agent_login_refused'
     | 'agent_request_refused'
     | 'agent_settings_refused'
+    | 'provider_limit'
     | 'internal';
   readonly message: string;
   /** True if a retry may succeed. */
@@ -18,6 +19,8 @@ export interface Failure {
 // Failures that another try cannot fix end the session at once, with advice (docs/agents.md#what-happens-when).
 const permanentFailures = {
   crash: null,
+  // Not retried as a crash: see quota-waits.ts.
+  quota: null,
   program: {
     code: 'agent_not_found',
     advice:
@@ -41,6 +44,13 @@ const permanentFailures = {
     advice: 'It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
   },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
+
+/** The failure of a session that has waited for its provider for as long as it may. */
+export const quotaOver: Failure = {
+  code: 'provider_limit',
+  message: 'The model’s provider has refused calls because of a limit for 24 hours.',
+  isRetryable: true,
+};
 
 /** Thrown if a session names an agent that this worker has no profile of. */
 export class MissingProfile extends Error {

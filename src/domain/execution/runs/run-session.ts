@@ -18,12 +18,13 @@ import { createReports, type Reports } from '../reports/reports.ts';
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, quotaOver } from './failures.ts';
 import { gitVariables } from './git-identity.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
 import { createOptionControl, type OptionControl } from './option-control.ts';
+import { recordQuotaWait } from './quota-waits.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { createSafeLength } from './safe-length.ts';
 import { createSpanFinder } from './secret-spans.ts';
@@ -290,6 +291,7 @@ class SessionRun {
     const { context, run, isOver, agent } = this.#leasedRun;
     if (isOver || error instanceof FencedError) return;
     const { sessionId } = run;
+    if (error instanceof AgentCrash && error.reason === 'quota') return this.#waitForQuota(error);
     const failure = failureOf(error);
     const message = this.#mask(failure.message);
     const stderr =
@@ -302,5 +304,19 @@ class SessionRun {
       if (!(failed instanceof FencedError))
         context.log.error({ err: failed, sessionId }, 'A crash could not be written.');
     });
+  }
+
+  async #waitForQuota(crash: AgentCrash): Promise<void> {
+    const { context, run, agent } = this.#leasedRun;
+    const { sessionId } = run;
+    await agent?.stop();
+    try {
+      const outcome = await recordQuotaWait(context, run, crash);
+      context.log.info({ sessionId, outcome }, 'The provider of a model has reached its limit.');
+      if (outcome === 'recorded') return;
+      await recordCrash(context, run, { ...quotaOver, stderr: null }, []);
+    } catch (error) {
+      if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
+    }
   }
 }

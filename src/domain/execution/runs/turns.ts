@@ -70,6 +70,8 @@ const lockedFields = [
   'commandData',
   'crashCount',
   'lastCrashAt',
+  'quotaSince',
+  'quotaWaits',
 ] as const satisfies readonly Field<'Run'>[];
 type LockedRun = Pick<Row<'Run'>, (typeof lockedFields)[number]>;
 
@@ -182,7 +184,8 @@ export interface TurnResult {
   readonly isStopped: boolean;
 }
 
-async function closeTurn(
+/** {@link endTurn} of a run that {@link lockRun} has locked. */
+export async function closeTurn(
   context: Context,
   tx: Transaction,
   run: ClaimedRun,
@@ -193,7 +196,7 @@ async function closeTurn(
   const session = await lockSession(tx, run.sessionId, run.generation);
   const hasMore = (await tx.query(undelivered, [run.sessionId, 1, stop?.nextSeq ?? 0])).length > 0;
   await tx.query(
-    `update run set is_turn_open = false, crash_count = 0, queued_at = case when $2::boolean then queued_at else null end,
+    `update run set is_turn_open = false, crash_count = 0, quota_since = null, quota_waits = 0, queued_at = case when $2::boolean then queued_at else null end,
             command = null, command_data = null
       where session_id = $1`,
     [run.sessionId, hasMore],
@@ -254,7 +257,9 @@ export async function recordCrash(
     const retryAt = delayMs === undefined ? null : new Date(now.getTime() + delayMs);
     await tx.query(
       `update run set crash_count = $2, last_crash_at = $3::timestamptz, queued_at = $4::timestamptz,
-              is_turn_open = is_turn_open and $4::timestamptz is not null where session_id = $1`,
+              is_turn_open = is_turn_open and $4::timestamptz is not null,
+              quota_since = case when $4::timestamptz is null then null else quota_since end,
+              quota_waits = case when $4::timestamptz is null then 0 else quota_waits end where session_id = $1`,
       [run.sessionId, crashes + 1, now, retryAt],
     );
     const interrupted = await openToolCalls(tx, run.sessionId);

@@ -1,0 +1,47 @@
+import { AgentCrash } from '../agent.ts';
+import type { QuotaMonitor } from '../quota/quota-monitor.ts';
+import type { Requests } from './requests.ts';
+
+/** The limit of the model's provider in one turn. */
+export interface ProviderLimit {
+  /**
+   * Rejects with an {@link AgentCrash} if the provider refuses calls for longer than the agent may retry by itself. Cancels
+   * the turn before, which stays open.
+   */
+  readonly reached: Promise<never>;
+  /** True if the turn is being cancelled for the limit. */
+  isReached(): boolean;
+  /** Returns the error of the turn, with the cause `quota` if a limit was its reason. */
+  explain(error: unknown): unknown;
+}
+
+/** Watches a turn that begins. `quota` null: no gateway sees the calls of the model, and the agent's own word counts. */
+export function watchProviderLimit(
+  quota: QuotaMonitor | null,
+  requests: Requests,
+  cancel: () => Promise<void>,
+): ProviderLimit {
+  if (quota === null)
+    return { reached: new Promise(() => undefined), isReached: () => false, explain: (error) => error };
+  let isReached = false;
+  quota.begin();
+  const reached = quota.overdue().then(async () => {
+    const refusal = quota.last() ?? { resetMs: null };
+    isReached = true;
+    await cancel();
+    throw requests.quota(refusal);
+  });
+  reached.catch(() => undefined);
+  return {
+    reached,
+    isReached: () => isReached,
+    // Behind a gateway only its word counts: an agent can't invent a limit, and may end in any way because of one.
+    explain(error) {
+      if (isReached || !(error instanceof AgentCrash)) return error;
+      const refusal = quota.last();
+      const isLimited = error.reason === 'quota' || (error.reason === 'crash' && quota.isRefused());
+      if (refusal !== null && isLimited) return requests.quota(refusal);
+      return error.reason === 'quota' ? requests.crash(error.message) : error;
+    },
+  };
+}

@@ -121,7 +121,9 @@ it.each([
   { error: { code: 400, message: 'nope' }, reason: 'request' },
   { error: { code: -32_603, message: 'Internal error', data: { details: 'No such model' } }, reason: 'request' },
   { error: { code: -32_603, message: 'Internal error', data: { details: '422 Unprocessable' } }, reason: 'request' },
-  { error: { code: -32_603, message: 'Bad request: 429 too many requests' }, reason: 'crash' },
+  { error: { code: -32_603, message: 'Bad request: 429 too many requests' }, reason: 'quota' },
+  { error: { code: 429, message: 'Wait' }, reason: 'quota' },
+  { error: { code: -32_603, message: 'Bad request: 503 overloaded' }, reason: 'crash' },
 ])('recognizes $error.message ($error.code) as a $reason', async ({ error, reason }) => {
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   expect(await crashOf(agent.prompt(text('go')))).toMatchObject({ reason });

@@ -18,7 +18,7 @@ function scripted(id: string, script: Script, settings: object = {}) {
 
 let test: TestApp;
 beforeAll(async () => {
-  const busy = { error: { code: 429, message: 'Too many requests' } };
+  const busy = { error: { code: 503, message: 'The server is busy' } };
   const unready = `console.error('${'x'.repeat(3_000)} no display'); process.exit(3)`;
   const agentsConfig = await writeProfiles(
     { memory_mb: 100, retry_delays_ms: [10] },
@@ -80,7 +80,7 @@ it('masks a secret before it truncates the error of an output', async () => {
 it('does not report a refused request as an interruption', async () => {
   const id = await createSession(test, { agent: 'busy' });
   await waitUntilEnded(test, id);
-  const refused = 'The agent refused "session/prompt": Too many requests.';
+  const refused = 'The agent refused "session/prompt": The server is busy.';
   const again = `${refused} Trying again in 0.01 s.`;
   expect((await readNotices(id)).map(({ body }) => body)).toEqual([again, again, refused]);
   const message = `AGENT_MESSAGE: The session stopped with an error: ${refused} Send a message to try again.`;

@@ -69,7 +69,7 @@ it('continues with a message after a refusal', async () => {
   expect((await readMessages(test, id)).at(-1)).toBe('AGENT_MESSAGE: better');
 });
 
-it.each(['refuse 429 Too many requests', 'refuse -32603 HTTP 503: overloaded'])(
+it.each(['refuse 503 Overloaded', 'refuse -32603 HTTP 503: overloaded'])(
   'a temporary refusal is retried as often as the profile allows: %s',
   async (prompt) => {
     const id = await createSession(test, { prompt });

@@ -24,7 +24,7 @@ import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } fr
 import { createPauses, type Pauses } from './pauses.ts';
 import { watchProviderLimit } from './provider-limit.ts';
 import { createQuestions, type Questions } from './questions.ts';
-import { untilQuiet } from './quiet.ts';
+import { untilReplayed } from './quiet.ts';
 import { createRequests, named, type Requests } from './requests.ts';
 import { createSessionOptions, type SessionOptions } from './session-options.ts';
 import { createSideWork } from './side-work.ts';
@@ -55,9 +55,6 @@ export interface PauseTimes {
 
 /** The timeout of requests whose result does not matter (close). */
 const closeTimeoutMs = 2_000;
-/** After a load, an agent that sends nothing for this time has replayed the whole history. */
-const historyQuietMs = 400;
-const maxHistoryMs = 20_000;
 /** The maximum number of an agent's updates that wait to be written before reading pauses. */
 const maxUndelivered = 32;
 
@@ -90,6 +87,7 @@ export class AcpProcess implements AgentProcess {
   #stopped: Promise<void> | null = null;
   #turnStop: Promise<void> | null = null;
   #isKilled = false;
+  #lastMessage = '';
   #endKilledTurn: () => void = () => undefined;
 
   constructor(launch: AgentLaunch, child: Child, timeouts: StartTimeouts & PauseTimes, failedMethods: FailedMethods) {
@@ -183,7 +181,7 @@ export class AcpProcess implements AgentProcess {
 
   async #opened(sessionId: string, how: ResumeMethod, response: unknown): Promise<void> {
     // Gemini CLI answers a load first and then continues to send the history.
-    if (how === 'load') await untilQuiet(() => this.#lastSignAt, historyQuietMs, maxHistoryMs);
+    if (how === 'load') await untilReplayed(() => this.#lastSignAt);
     const { mode, config } = this.#launch.profile;
     const { openMs } = this.#timeouts;
     this.#sessionId = sessionId;
@@ -226,6 +224,7 @@ export class AcpProcess implements AgentProcess {
     // Text sent between turns does not belong to this turn's first message.
     this.#deliver(this.#assembler.flush());
     this.#lastSignAt = performance.now();
+    this.#lastMessage = '';
     const { inactivityMs, maxTurnMs } = this.#launch.profile;
     const isWaiting = () => this.isWaiting();
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
@@ -264,6 +263,7 @@ export class AcpProcess implements AgentProcess {
       const usage = readUsage(result ?? {});
       this.#deliver([...this.#assembler.endTurn(), ...(hasUsage(usage) ? [usage] : [])]);
       const stopReason = stopReasonOf(result);
+      if (stopReason === 'end_turn') limit.requireNone(this.#lastMessage, usage);
       return { stopReason: isOverdue && stopReason === 'cancelled' ? 'max_turn_time' : stopReason };
     } catch (error) {
       throw limit.explain(error);
@@ -365,6 +365,7 @@ export class AcpProcess implements AgentProcess {
   #deliver(updates: readonly AgentUpdate[]): void {
     if (!this.#assembler.isBlockOpen()) this.#pauses.clear();
     for (const update of updates) {
+      if (update.type === 'message') this.#lastMessage = update.isMore === true ? '' : update.text;
       const weight = weightOf(update);
       this.#undelivered += weight;
       this.#deliveries = this.#deliveries

@@ -1,6 +1,8 @@
-import { AgentCrash } from '../agent.ts';
+import { AgentCrash, type AgentUpdate } from '../agent.ts';
+import { isGivingUp } from '../quota/agent-errors.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import type { Requests } from './requests.ts';
+import { hasUsage } from './updates.ts';
 
 /** The limit of the model's provider in one turn. */
 export interface ProviderLimit {
@@ -11,6 +13,11 @@ export interface ProviderLimit {
   readonly reached: Promise<never>;
   /** True if the turn is being cancelled for the limit. */
   isReached(): boolean;
+  /**
+   * Throws an error if a turn that ended normally says by its last message, and without any usage, that a limit was the
+   * reason.
+   */
+  requireNone(lastMessage: string, usage: AgentUpdate & { type: 'usage' }): void;
   /** Returns the error of the turn, with the cause `quota` if a limit was its reason. */
   explain(error: unknown): unknown;
 }
@@ -21,8 +28,17 @@ export function watchProviderLimit(
   requests: Requests,
   cancel: () => Promise<void>,
 ): ProviderLimit {
-  if (quota === null)
-    return { reached: new Promise(() => undefined), isReached: () => false, explain: (error) => error };
+  const isOver = (text: string, usage: AgentUpdate & { type: 'usage' }) => isGivingUp(text) && !hasUsage(usage);
+  if (quota === null) {
+    return {
+      reached: new Promise(() => undefined),
+      isReached: () => false,
+      requireNone(text, usage) {
+        if (isOver(text, usage)) throw requests.quota({ resetMs: null });
+      },
+      explain: (error) => error,
+    };
+  }
   let isReached = false;
   quota.begin();
   const reached = quota.overdue().then(async () => {
@@ -35,6 +51,10 @@ export function watchProviderLimit(
   return {
     reached,
     isReached: () => isReached,
+    requireNone(text, usage) {
+      const refusal = quota.last();
+      if (refusal !== null && isOver(text, usage)) throw requests.quota(refusal);
+    },
     // Behind a gateway only its word counts: an agent can't invent a limit, and may end in any way because of one.
     explain(error) {
       if (isReached || !(error instanceof AgentCrash)) return error;

@@ -1,5 +1,9 @@
-/** Resolves after `quietMs` without a sign, by the monotonic clock; at the latest after `maxMs`. */
-export function untilQuiet(lastReceivedAt: () => number, quietMs: number, maxMs: number): Promise<void> {
+/** After a load, an agent that sends nothing for this time has replayed the whole history. */
+const quietMs = 400;
+const maxMs = 20_000;
+
+/** Resolves when an agent has replayed its history; `lastReceivedAt` is a time of the monotonic clock. */
+export function untilReplayed(lastReceivedAt: () => number): Promise<void> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
     const check = () => {

@@ -18,3 +18,11 @@ export function readAgentRefusal(text: string, code: number | null, nowMs: numbe
   const start = text.slice(0, maxCharacters);
   return code === 429 || quotaPattern.test(start) ? { resetMs: readResetText(start, nowMs) } : null;
 }
+
+/** The last message of a turn that Codex ends normally because of a limit. */
+const finalText = /^exceeded retry limit, last status: 429 Too Many Requests$/;
+
+/** Tells if the last message of a turn, all of it, says that the agent gave up because of a limit. */
+export function isGivingUp(text: string): boolean {
+  return finalText.test(text.trim());
+}

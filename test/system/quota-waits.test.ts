@@ -146,3 +146,130 @@ it.for([
   expect(await textsOf(id)).toEqual(texts);
   await runMutation(test, 'terminateSession', 'session { id }', { sessionId: id });
 });
+
+const act = (field: string, sessionId: string, more: object = {}) =>
+  runMutation(test, field, 'session { status statusDetail waitsUntil }', { sessionId, ...more });
+const send = (sessionId: string, body: string) =>
+  runMutation(test, 'sendMessage', 'session { statusDetail waitsUntil }', { sessionId, body });
+const runOf = async (id: string) => {
+  const [run] = await test.app.services.store.query<any>(
+    `select crash_count as "crashes", quota_waits as "waits", quota_since as "since" from run where session_id = $1`,
+    [id],
+  );
+  return run;
+};
+
+it('continues at once with a message, which is the next turn', async () => {
+  const id = await startWaiting('ending', 3_600);
+  expect(await runOf(id)).toMatchObject({ crashes: 0, waits: 1 });
+  llm.setLimit(null);
+  expect(await send(id, 'And this')).toMatchObject({ session: { statusDetail: 'WORKING', waitsUntil: null } });
+  await waitUntilEnded(test, id);
+  const prompts = promptsOf(id);
+  expect(prompts).toHaveLength(3);
+  expect(prompts.map((prompt) => [prompt.includes('Work on it'), prompt.includes('And this')])).toEqual([
+    [true, false],
+    [true, false],
+    [false, true],
+  ]);
+  expect(await textsOf(id)).toEqual(['Before the limit.', 'After the limit.', 'After the limit.']);
+  expect(await runOf(id)).toEqual({ crashes: 0, waits: 0, since: null });
+});
+
+it('continues at once with retryTurn, and waits again if the limit is still reached', async () => {
+  const id = await startWaiting('ending', 3_600);
+  expect(await act('retryTurn', id)).toMatchObject({ session: { statusDetail: 'WORKING', waitsUntil: null } });
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail !== 'WAITING_FOR_QUOTA');
+  await untilWaiting(id);
+  llm.setLimit(null);
+  await act('retryTurn', id);
+  await waitUntilEnded(test, id);
+  expect((await act('retryTurn', id)).userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+  expect(promptsOf(id)).toHaveLength(3);
+  expect((await textsOf(id)).filter((text: string) => text === 'Before the limit.')).toHaveLength(1);
+  expect((await noticesOf(id)).filter((text: string) => text.startsWith('The session continues without'))).toHaveLength(2);
+});
+
+it('is stopped in the wait, and holds the messages that waited', async () => {
+  const id = await startWaiting('ending', 3_600);
+  await send(id, 'Held');
+  await untilWaiting(id);
+  expect(await act('interruptSession', id)).toMatchObject({
+    session: { status: 'RUNNING', statusDetail: 'WAITING_FOR_USER', waitsUntil: null },
+  });
+  llm.setLimit(null);
+  clock.advance(3_600_000);
+  await runAnother();
+  expect(await read(id)).toMatchObject({
+    statusDetail: 'WAITING_FOR_USER',
+    queueReason: null,
+    queuedMessages: [{ body: 'Held' }],
+  });
+  await send(id, 'Go on');
+  await waitUntilEnded(test, id);
+  expect(promptsOf(id).at(-1)).toMatch(/Held[\s\S]*Go on/);
+});
+
+it.for([
+  ['terminateSession', 'EXIT'],
+  ['suspendSession', 'SUSPENDED'],
+  ['archiveSession', 'SUSPENDED'],
+] as const)('leaves the wait with %s', async ([field, status]) => {
+  const id = await startWaiting('ending', 3_600);
+  expect(await act(field, id)).toMatchObject({ session: { status, waitsUntil: null } });
+  llm.setLimit(null);
+  clock.advance(3_600_000);
+  await runAnother();
+  expect(await read(id)).toMatchObject({ status });
+  expect(promptsOf(id)).toHaveLength(1);
+});
+
+it('suspends a session for an ACU limit that was set in its wait', async () => {
+  const id = await startWaiting('ending', 3_600);
+  llm.setLimit(null);
+  const limitTo = (maxCycleAcuLimit: number | null) =>
+    runMutation(test, 'updateOrganization', 'organization { id }', { organizationId: test.organizationId, maxCycleAcuLimit });
+  await limitTo(0);
+  clock.advance(3_600_000);
+  poll();
+  expect(await waitForSession(test, id, ({ status }) => status === 'SUSPENDED')).toMatchObject({
+    statusDetail: 'NO_QUOTA_ALLOCATION',
+  });
+  await limitTo(null);
+});
+
+it('fails after 24 hours', async () => {
+  const id = await startWaiting('ending', null);
+  clock.advance(60_000);
+  poll();
+  await waitForSession(test, id, ({ statusDetail }) => statusDetail !== 'WAITING_FOR_QUOTA');
+  await untilWaiting(id);
+  expect(Date.parse((await read(id)).waitsUntil) - test.app.services.now().getTime()).toBe(120_000);
+  clock.advance(24 * 3_600_000);
+  poll();
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
+  const error = (await read(id)).events.find(({ kind }: any) => kind === 'ERROR');
+  expect(error).toMatchObject({ failure: 'PROVIDER_LIMIT', body: expect.stringContaining('for 24 hours') });
+  llm.setLimit(null);
+  await send(id, 'Again');
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT' });
+});
+
+// The last test: it replaces the worker.
+it.skipIf(testDatabase !== 'postgres')('continues once after its worker has gone, with two others', async () => {
+  const id = await startWaiting('ending', 3_600);
+  await worker.close();
+  const others = await Promise.all([1, 2].map(() => test.another({ roles: ['worker'], ...settings })));
+  try {
+    clock.join(...others);
+    llm.setLimit(null);
+    clock.advance(3_600_000);
+    poll();
+    expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT' });
+    const { events } = await read(id);
+    expect(events.flatMap(({ phase }: any) => (phase === 'STARTED' ? [phase] : []))).toHaveLength(2);
+  } finally {
+    await Promise.all(others.map((other) => other.close()));
+    worker = test;
+  }
+});

@@ -15,7 +15,7 @@ import { testDatabase } from '../support/test-store.ts';
 
 const apiKey = 'provider-key-c4n4ry';
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-quota-'));
-/** What the agents print when their provider answers 429, without a gateway (docs/agents.md#limits-of-providers). */
+/** Output of the agents when their provider answers 429, without a gateway (docs/agents.md#limits-of-providers). */
 const claudeText =
   'API Error: Request rejected (429) · This request would exceed your organization’s rate limit of 50 requests per minute.';
 const claude = {

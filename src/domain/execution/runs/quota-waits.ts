@@ -37,8 +37,8 @@ export function nextWait(
   const endMs = since.getTime() + maxSeriesMs;
   if (now.getTime() >= endMs) return null;
   const backoff = (waits: number) => Math.min(unknownMs * 2 ** Math.min(waits, 10), maxUnknownMs);
-  const leastMs = quotaWaits === 0 ? minMs : backoff(quotaWaits - 1);
-  const waitMs = resetMs === null ? backoff(quotaWaits) : Math.max(resetMs, leastMs);
+  const minWaitMs = quotaWaits === 0 ? minMs : backoff(quotaWaits - 1);
+  const waitMs = resetMs === null ? backoff(quotaWaits) : Math.max(resetMs, minWaitMs);
   return {
     until: new Date(Math.min(now.getTime() + waitMs, endMs)),
     quotaSince: since,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextWait } from '../../src/domain/execution/runs/quota-waits.ts';
+import { nextWait } from '../../../src/domain/execution/runs/quota-waits.ts';
 
 const start = new Date('2026-11-23T14:00:00Z');
 const none = { quotaSince: null, quotaWaits: 0 };

@@ -187,7 +187,9 @@ it('continues at once with retryTurn, and waits again if the limit is still reac
   expect((await act('retryTurn', id)).userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   expect(promptsOf(id)).toHaveLength(3);
   expect((await textsOf(id)).filter((text: string) => text === 'Before the limit.')).toHaveLength(1);
-  expect((await noticesOf(id)).filter((text: string) => text.startsWith('The session continues without'))).toHaveLength(2);
+  expect((await noticesOf(id)).filter((text: string) => text.startsWith('The session continues without'))).toHaveLength(
+    2,
+  );
 });
 
 it('is stopped in the wait, and holds the messages that waited', async () => {
@@ -228,7 +230,10 @@ it('suspends a session for an ACU limit that was set in its wait', async () => {
   const id = await startWaiting('ending', 3_600);
   llm.setLimit(null);
   const limitTo = (maxCycleAcuLimit: number | null) =>
-    runMutation(test, 'updateOrganization', 'organization { id }', { organizationId: test.organizationId, maxCycleAcuLimit });
+    runMutation(test, 'updateOrganization', 'organization { id }', {
+      organizationId: test.organizationId,
+      maxCycleAcuLimit,
+    });
   await limitTo(0);
   clock.advance(3_600_000);
   poll();

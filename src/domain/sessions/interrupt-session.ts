@@ -86,8 +86,7 @@ async function interruptLocked(context: Context, tx: Transaction, session: Sessi
   if (!run || !(run.isTurnOpen || run.isQueued)) return session;
   const now = context.now();
   // A worker that has recorded a wait for the provider takes no command, until it has released the session.
-  const isWorking =
-    run.isTurnOpen && run.isLeased && session.status === 'running' && !isWaitingForQuota(session);
+  const isWorking = run.isTurnOpen && run.isLeased && session.status === 'running' && !isWaitingForQuota(session);
   if (isWorking && run.commandData !== null && now.getTime() - Date.parse(run.commandData.at) < workerMs) {
     return session;
   }

@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import type { StatusChange } from './change-session.ts';
 import type { SessionRecord } from './session.ts';
 
-const queueNow = 'update run set queued_at = $2::timestamptz, quota_since = null, quota_waits = 0 where session_id = $1';
+const queueNow =
+  'update run set queued_at = $2::timestamptz, quota_since = null, quota_waits = 0 where session_id = $1';
 
 /** Tells if a session waits for a limit of its model's provider. */
 export function isWaitingForQuota({ statusDetail }: Pick<SessionRecord, 'statusDetail'>): boolean {

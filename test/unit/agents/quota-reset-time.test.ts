@@ -88,7 +88,13 @@ it('bounds every time to 24 hours', () => {
 });
 
 it('takes any header and body without an error', () => {
-  const names = fc.constantFrom('retry-after', 'retry-after-ms', 'date', 'x-ratelimit-reset-requests', 'x-ratelimit-reset');
+  const names = fc.constantFrom(
+    'retry-after',
+    'retry-after-ms',
+    'date',
+    'x-ratelimit-reset-requests',
+    'x-ratelimit-reset',
+  );
   const values = fc.oneof(fc.string(), fc.array(fc.string()), fc.integer().map(String), fc.double().map(String));
   fc.assert(
     fc.property(fc.dictionary(names, values), fc.oneof(fc.json(), fc.string()), (headers, body) => {
@@ -119,13 +125,22 @@ it('reads the time of the clock that Codex names', () => {
 // The errors of the real programs, with the fake model (docs/agents.md#limits-of-providers).
 it.for([
   ['Internal error: API Error: Request rejected (429) · This request would exceed your rate limit', -32_603, null],
-  ['You exceeded your current quota, please check your plan. Please retry in 3600s.\nSuggested retry after 3600s.', 429, 3_600_000],
+  [
+    'You exceeded your current quota, please check your plan. Please retry in 3600s.\nSuggested retry after 3600s.',
+    429,
+    3_600_000,
+  ],
   ['Internal error (You’ve hit your usage limit. Upgrade to Pro or try again later)', -32_603, null],
 ] as const)('reads the error %s', ([text, code, ms]) => {
   expect(readAgentRefusal(text, code, now)).toEqual({ resetMs: ms });
 });
 
 it('takes other errors for no limit', () => {
-  for (const text of ['Internal error', 'status 401 unauthorized', 'port 4290 is in use', 'The session s1 was not found'])
+  for (const text of [
+    'Internal error',
+    'status 401 unauthorized',
+    'port 4290 is in use',
+    'The session s1 was not found',
+  ])
     expect(readAgentRefusal(text, -32_603, now)).toBeNull();
 });

@@ -58,11 +58,7 @@ export type QuotaOutcome = 'recorded' | 'over';
  * Records that the provider of the model has reached its limit: the session goes back to the queue for the time of the reset,
  * and its turn stays open (docs/agents.md#limits-of-providers). A turn that its user has stopped ends instead.
  */
-export async function recordQuotaWait(
-  context: Context,
-  run: ClaimedRun,
-  refusal: QuotaRefusal,
-): Promise<QuotaOutcome> {
+export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal: QuotaRefusal): Promise<QuotaOutcome> {
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     if (row.commandData !== null) {

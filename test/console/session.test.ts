@@ -160,6 +160,29 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.context().close();
   });
 
+  it('shows until when a session waits for its provider, and continues it now', async () => {
+    const id = await createSession(test, { prompt: 'refuse 429 Please retry in 3600s.', title: 'Limited' });
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    const { page } = window;
+    const wait = /^Waiting for the provider’s limit until (\w+ \d+, )?\d\d:\d\d/;
+    await page.getByRole('status').getByText(wait).waitFor();
+    await page.getByText('Provider limit', { exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('session-waiting-for-quota');
+    await page.getByRole('button', { name: 'Continue now' }).click();
+    await page.getByText('The session continues without waiting for the limit').waitFor();
+    // The agent refuses again.
+    await page.getByRole('status').getByText(wait).waitFor();
+    await page.getByRole('link', { name: 'All sessions' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'Limited' }).getByText(wait).waitFor();
+    await page.getByRole('link', { name: 'Limited' }).click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Waiting for you', { exact: true }).waitFor();
+    expect(await page.getByText(wait).count()).toBe(0);
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('offers the options of an agent, for a session and for a new one', async () => {
     const id = await createSession(test, { prompt: 'Hello', title: 'Options', agent: 'offering' });
     await waitUntilEnded(test, id);

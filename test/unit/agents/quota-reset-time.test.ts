@@ -54,7 +54,7 @@ it.for([
   { 'retry-after': '9'.repeat(400) },
   { 'retry-after': ['20', '30'] },
   { 'retry-after': 'Mon, 23 Nov 2020 14:00:20 GMT' },
-  { 'retry-after': '14' + ' '.repeat(10_000) + 'GMT' },
+  { 'retry-after': `14${' '.repeat(10_000)}GMT` },
   { 'x-ratelimit-reset-requests': '1h'.repeat(5_000) },
   { 'x-ratelimit-reset-requests': '-1s' },
   { 'anthropic-ratelimit-requests-reset': 'tomorrow' },

@@ -26,8 +26,7 @@ function activityText({ status, statusDetail, isArchived, entries }: ActivitySta
   if (status === 'NEW') return 'Waiting for a worker.';
   if (status === 'CLAIMED') return 'The agent is starting.';
   if (status === 'RESUMING') return 'The agent is resuming.';
-  if (status !== 'RUNNING' || statusDetail === 'WAITING_FOR_USER' || statusDetail === 'WAITING_FOR_APPROVAL')
-    return null;
+  if (status !== 'RUNNING' || statusDetail?.startsWith('WAITING_FOR_') === true) return null;
   return hasWaiting(entries) ? 'The agent is working. It reads your message after this turn.' : 'The agent is working.';
 }
 

@@ -16,6 +16,7 @@ import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
+import { QuotaNote } from './quota-note.tsx';
 import { QueuedMessages } from './queued-messages.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
@@ -57,6 +58,7 @@ const query = graphql`
       ...sessionButtons_session
       ...details_session
       ...workspaceNote_session
+      ...quotaNote_session
       events(kinds: [PLAN], last: 1) {
         nodes {
           ... on PlanEvent {
@@ -94,6 +96,7 @@ const subscription = graphql`
       ...sessionButtons_session
       ...details_session
       ...workspaceNote_session
+      ...quotaNote_session
     }
   }
 `;
@@ -181,6 +184,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
         </p>
       )}
       <WorkspaceNote session={session} />
+      <QuotaNote session={session} mayChange={mayChange} />
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
           <FilesContext value={session.attachments.nodes}>
@@ -223,6 +227,7 @@ function refusalOf(endReason: string | null | undefined, isArchived: boolean): s
 function placeholderOf(status: string, statusDetail: string | null | undefined): string {
   if (statusDetail === 'WAITING_FOR_USER') return 'Answer the agent';
   if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Send a message to stop the turn';
+  if (statusDetail === 'WAITING_FOR_QUOTA') return 'Send a message to continue now';
   if (status === 'SUSPENDED') return 'Send a message to resume the session';
   if (status === 'EXIT' || status === 'ERROR') return 'Send a message to continue the session';
   return 'Message the agent';

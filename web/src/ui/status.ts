@@ -44,5 +44,22 @@ export function showStatus({ status, statusDetail, endReason }: Status): Shown {
   if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: 'Finished', tone: 'good' };
   if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waiting for you', tone: 'warn' };
   if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Needs approval', tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_QUOTA') return { label: 'Provider limit', tone: 'warn' };
   return { label: 'Working', tone: 'info', isWorking: true };
+}
+
+interface Wait {
+  readonly statusDetail: string | null | undefined;
+  readonly waitsUntil: string | null | undefined;
+}
+
+const time = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
+
+/** The wait of a session for a limit of its model's provider, in the time zone of the browser; null: it does not wait. */
+export function quotaText({ statusDetail, waitsUntil }: Wait): string | null {
+  if (statusDetail !== 'WAITING_FOR_QUOTA' || !waitsUntil) return null;
+  const until = new Date(waitsUntil);
+  const isToday = until.toDateString() === new Date().toDateString();
+  const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
+  return `Waiting for the provider’s limit until ${new Intl.DateTimeFormat('en', { ...day, ...time }).format(until)}`;
 }

@@ -129,7 +129,10 @@ const Block = memo(
     if (code !== null) {
       return (
         <pre>
-          <code>{code}</code>
+          {linesInParts(code).map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines are only added at the end.
+            <Lines key={index} text={part} />
+          ))}
         </pre>
       );
     }
@@ -151,6 +154,31 @@ const Block = memo(
     before.isPlain === after.isPlain &&
     (before.definitions === after.definitions || !after.text.includes('[')),
 );
+
+/** The number of lines of a code block in an element: only the last one changes when the block grows. */
+const linesInPart = 40;
+
+function linesInParts(code: string): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let count = 0;
+  for (let end = code.indexOf('\n'); end >= 0; end = code.indexOf('\n', end + 1)) {
+    count += 1;
+    if (count % linesInPart !== 0) continue;
+    parts.push(code.slice(start, end + 1));
+    start = end + 1;
+  }
+  if (start < code.length || parts.length === 0) parts.push(code.slice(start));
+  return parts;
+}
+
+const Lines = memo(function Lines({ text }: { readonly text: string }) {
+  return (
+    <span className="lines">
+      <code>{text}</code>
+    </span>
+  );
+});
 
 interface OtherwiseProps {
   readonly children: ReactNode;

@@ -1,29 +1,61 @@
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'react';
 
-/** Share of the time that rendering a growing text may take: one part in this many. */
+/** Share of the time that showing a growing text may take: one part in this many. */
 const parts = 8;
+/** The time in ms that it may take at once: one slow frame does not delay the text. */
+const burstMs = 100;
+/** Maximum time in ms between two frames with new text. */
+const maxGapMs = 1_000;
 
 /**
- * Returns a text that grows, less often if it is slow to render. A text that is complete (`isOpen` false), or that was
- * replaced, is returned at once.
+ * Returns a text that grows, less often if it is slow to show: the frames with its rendering, layout and painting take a bounded
+ * share of the time. A text that is complete (`isOpen` false), or that was replaced, is returned at once.
  */
 export function usePacedText(text: string, isOpen: boolean): string {
   const [, renderAgain] = useReducer((count: number) => count + 1, 0);
-  const shown = useRef({ text, at: 0, costMs: 0 });
+  const shown = useRef({ text, dueAt: 0, debtMs: 0, spentAt: 0 });
   const startedAt = performance.now();
-  const { at, costMs } = shown.current;
-  const isDue = !isOpen || startedAt - at >= costMs * parts || !text.startsWith(shown.current.text);
+  const isDue = !isOpen || startedAt >= shown.current.dueAt || !text.startsWith(shown.current.text);
   const next = isDue ? text : shown.current.text;
   useLayoutEffect(() => {
-    if (shown.current.text === next && shown.current.at > 0) return;
-    const now = performance.now();
-    shown.current = { text: next, at: now, costMs: now - startedAt };
+    const isShown = shown.current.text === next && shown.current.dueAt > 0;
+    shown.current.text = next;
+    if (isShown || !isOpen) return;
+    // Not before the end of this frame.
+    shown.current.dueAt = Math.max(shown.current.dueAt, startedAt);
+    afterFrame(() => {
+      const { current } = shown;
+      const now = performance.now();
+      const debtMs = Math.max(0, current.debtMs - (now - current.spentAt) / parts) + now - startedAt;
+      current.debtMs = Math.min(debtMs, burstMs + maxGapMs / parts);
+      current.spentAt = now;
+      current.dueAt = now + Math.max(0, current.debtMs - burstMs) * parts;
+    });
   });
   useEffect(() => {
     if (next === text) return;
-    const waitMs = shown.current.at + shown.current.costMs * parts - performance.now();
-    const timer = window.setTimeout(renderAgain, Math.max(0, waitMs));
-    return () => clearTimeout(timer);
+    let frame = 0;
+    // In a frame, as new parts are rendered, so that all of its cost is measured.
+    const timer = window.setTimeout(
+      () => {
+        frame = requestAnimationFrame(renderAgain);
+      },
+      Math.max(0, shown.current.dueAt - performance.now()),
+    );
+    return () => {
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+    };
   }, [next, text]);
   return next;
+}
+
+/** Calls back after the frame whose callbacks run now has been painted. */
+function afterFrame(callback: () => void): void {
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => {
+    channel.port1.close();
+    callback();
+  };
+  channel.port2.postMessage(null);
 }

@@ -46,7 +46,7 @@ export function readEntry(reference: entry_event$key): Entry {
           output
           outputBytes
           outputFile {
-            name
+            attachmentId
             url
           }
           draftId

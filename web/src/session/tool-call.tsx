@@ -1,4 +1,6 @@
-import { useEffect, useMemo } from 'react';
+import { type MouseEvent, useEffect, useMemo } from 'react';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { toolCallFileQuery } from '../__generated__/toolCallFileQuery.graphql.ts';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
@@ -84,16 +86,34 @@ function Output({ title, draft, output }: OutputProps) {
   return <Terminal {...useOutput(draft, output)} title={title} />;
 }
 
-function WholeOutput({
-  bytes,
-  file,
-}: {
+const fileQuery = graphql`
+  query toolCallFileQuery($id: ID!) {
+    attachment(id: $id) {
+      url
+    }
+  }
+`;
+
+interface WholeOutputProps {
   readonly bytes: number | null;
   readonly file: NonNullable<Call['outputFile']>;
-}) {
+}
+
+/** The file with all of the output. Its signed URL expires after an hour, so a click opens a new one. */
+function WholeOutput({ bytes, file: { attachmentId, url } }: WholeOutputProps) {
+  const environment = useRelayEnvironment();
+  const open = async (event: MouseEvent) => {
+    event.preventDefault();
+    const options = { fetchPolicy: 'network-only' } as const;
+    const found = await fetchQuery<toolCallFileQuery>(environment, fileQuery, { id: attachmentId }, options)
+      .toPromise()
+      .catch(() => undefined);
+    const address = safeAddress(found?.attachment?.url ?? url);
+    if (address !== undefined) window.open(address, '_blank', 'noopener,noreferrer');
+  };
   return (
     <p className="hint">
-      <a href={safeAddress(file.url)} target="_blank" rel="noopener noreferrer">
+      <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer" onClick={(event) => void open(event)}>
         Whole output
       </a>
       {bytes !== null && ` (${sizeOfFile(bytes)})`}

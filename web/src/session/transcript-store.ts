@@ -226,10 +226,13 @@ export class TranscriptStore {
   }
 
   #take(entry: Entry): void {
+    const isOutput = entry.__typename === 'ToolCallEvent';
+    // The terminal keeps the whole output, of which the entry may have only the end: it needs the last parts too.
+    if (isOutput && isOver(entry) && this.#haveDraftsChanged) this.#flush();
     this.#received.push(entry);
     if (!('draftId' in entry) || entry.draftId == null) return;
     // The output of a tool that still runs stays open.
-    if (entry.__typename === 'ToolCallEvent' && !isOver(entry)) return;
+    if (isOutput && !isOver(entry)) return;
     this.#open.close(entry.draftId);
     this.#haveDraftsChanged = true;
   }

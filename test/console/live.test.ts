@@ -7,6 +7,7 @@ import { draftWriter } from '../support/drafts.ts';
 import { followLive } from '../support/live.ts';
 import { sayMany } from '../support/many-sessions.ts';
 import { appendToLog, createSession, say } from '../support/sessions.ts';
+import { uploadTo } from '../support/uploads.ts';
 
 const idOf = (digit: string) => digit.repeat(32);
 const paragraphs = (name: string, count: number) =>
@@ -58,15 +59,21 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await terminal.evaluate((box) => box.scrollTo(0, 0));
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('live-output');
-    await complete(idOf('a'), {
-      kind: 'TOOL_CALL',
-      body: '',
-      data: { ...call, status: 'completed', output: 'line 59\n' },
-    });
+    const whole = await uploadTo(test, test.organizationId, { name: 'output.txt', content: 'The whole output' });
+    const output = { output: 'line 59\n', outputBytes: 16, outputAttachmentId: whole.attachment_id };
+    await complete(idOf('a'), { kind: 'TOOL_CALL', body: '', data: { ...call, status: 'completed', ...output } });
     await page.getByText('done', { exact: true }).waitFor();
     // The screen has more than the entry, and stays; so does the place to which the user scrolled.
     expect(await terminal.textContent()).toBe(text);
     expect(await terminal.evaluate((box) => box.scrollTop)).toBe(0);
+    // The link works after its URL has expired.
+    const link = page.getByRole('link', { name: 'Whole output' });
+    await link.evaluate((element: HTMLAnchorElement) => {
+      element.href = element.href.replace(/expires=\d+/, 'expires=1');
+    });
+    const opened = page.context().waitForEvent('page');
+    await link.click();
+    await (await opened).getByText('The whole output').waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -101,11 +108,38 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await first.evaluate((article) => article.setAttribute('data-mark', 'kept'));
     write(idOf('1'), 'ple.com)**:\n\n```ts\nconst a = 1;');
     await first.getByText('const a = 1;').waitFor();
+    const code = `const a = 1;\n${Array.from({ length: 90 }, (_, n) => (n % 3 === 0 ? '\n' : `  const b${n} = a;\n`)).join('')}`;
+    write(idOf('1'), code.slice('const a = 1;'.length));
+    await first.getByText('const b89 = a;').waitFor();
     expect(await first.getAttribute('aria-busy')).toBe('true');
+    // The lines of long code are in several elements: neither its text nor its height depends on them.
+    const block = await first.locator('pre').evaluate((pre) => {
+      getSelection()?.selectAllChildren(pre);
+      const selected = getSelection()?.toString();
+      getSelection()?.removeAllRanges();
+      const height = pre.clientHeight;
+      const text = pre.textContent;
+      const plain = document.createElement('code');
+      plain.textContent = text;
+      const whole = pre.cloneNode() as HTMLElement;
+      whole.append(plain);
+      pre.after(whole);
+      const parts = pre.querySelectorAll('.lines').length;
+      const isAsHigh = whole.clientHeight === height;
+      whole.remove();
+      return { text, selected, parts, isAsHigh };
+    });
+    expect(block).toEqual({ text: code, selected: code.trimEnd(), parts: 3, isAsHigh: true });
+    // Screen readers announce the message once it is complete, and not each of its parts.
+    const announced = page.locator('.for-readers[aria-live="polite"]');
+    expect(await announced.textContent()).toBe('');
     await window.pictures('live-message');
     const before = await first.boundingBox();
     await complete(idOf('1'));
     await page.locator('[data-mark="kept"][data-seq]').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await announced.textContent()).toMatch(/^Agent: First See the manual: const a = 1; .*…$/);
+    expect(await first.getAttribute('aria-busy')).toBe('false');
     expect(await first.count()).toBe(1);
     expect(await first.boundingBox()).toEqual(before);
     expect(await first.getByRole('link').getAttribute('href')).toBe('https://example.com');

@@ -69,7 +69,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await window.pictures('session-blocked');
     await page.getByLabel('Message to the agent').fill('Blue, **please**');
     await page.keyboard.press('Enter');
-    await page.getByText('You answered: Blue').waitFor();
+    await page.getByRole('log').getByText('You answered: Blue').waitFor();
     await page.getByText('Finished', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('This session is archived').waitFor();
@@ -311,7 +311,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       )
       .toBe(1);
     await page.getByRole('button', { name: 'Jump to latest' }).click();
-    await page.getByText('even newer').waitFor();
+    await page.getByRole('log').getByText('even newer').waitFor();
     // The end is followed even if many entries arrive at once.
     await sayMany(test, id, 2_000);
     await page.getByText('m1999', { exact: true }).waitFor();

@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Empty } from '../ui/states.tsx';
 import { ActivityStatus } from './activity-status.tsx';
+import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
@@ -187,6 +188,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
       <QuotaNote session={session} mayChange={mayChange} />
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
         <section className="conversation" aria-label="Conversation">
+          <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
           </FilesContext>

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 
-/** The path of an installed Chromium; null if there is none. */
-export const chromium =
-  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
+const browsers = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+
+/** The path of an installed Chromium, preferably of the build without windows, which needs a third less CPU; null if there is none. */
+export const chromium = browsers.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path)) ?? null;
 
 /** One page of a browser. */
 interface Page {

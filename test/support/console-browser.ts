@@ -11,7 +11,7 @@ import { type Halves, signIn } from './console.ts';
 const require = createRequire(import.meta.url);
 
 /** The reason why console tests cannot run in a browser here; null if they can. */
-export const missing = chromium === null ? 'There is no Chromium here (apt-get install chromium).' : null;
+export const missing = chromium === null ? 'There is no Chromium here (apt-get install chromium-headless-shell).' : null;
 
 // biome-ignore lint/suspicious/noConsole: tests that are skipped must say what they need.
 if (missing !== null) console.warn(`Skipping the tests of the console in a browser. ${missing}`);
@@ -21,7 +21,7 @@ let launched: Promise<Browser> | null = null;
 
 /** The browser, one for all files of a process, because its start takes seconds. `close` closes its windows. */
 export async function openBrowser(): Promise<Browser> {
-  launched ??= driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
+  launched ??= driver.launch({ executablePath: chromium as string, args: ['--no-sandbox', '--disable-gpu'] });
   const browser = await launched;
   const close = async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));

@@ -367,14 +367,19 @@ export type CrashCause = 'crash' | 'program' | 'login' | 'request' | 'settings' 
 export class AgentCrash extends Error {
   readonly stderrTail: string;
   readonly reason: CrashCause;
-  /** The time from now to the reset of the provider's limit, with the reason `quota`; null: unknown. */
-  readonly resetMs: number | null;
+  /** The time of the reset of the provider's limit by the monotonic clock, with the reason `quota`; null: unknown. */
+  readonly #resetAt: number | null;
 
   constructor(message: string, stderrTail: string = '', reason: CrashCause = 'crash', resetMs: number | null = null) {
     super(message);
     this.name = 'AgentCrash';
     this.stderrTail = stderrTail;
     this.reason = reason;
-    this.resetMs = resetMs;
+    this.#resetAt = resetMs === null ? null : performance.now() + resetMs;
+  }
+
+  /** The time from now to the reset of the provider's limit, also if it has passed; null: unknown, or another reason. */
+  get resetMs(): number | null {
+    return this.#resetAt === null ? null : Math.max(1, Math.round(this.#resetAt - performance.now()));
   }
 }

@@ -261,3 +261,38 @@ it('answers an agent that speaks HTTP/1.0', async () => {
   expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\{\}$/);
   expect(text).not.toMatch(/transfer-encoding/i);
 });
+
+it('remembers the time of a limit, and passes the refusal on', async () => {
+  const body = '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}';
+  const head = `HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  const bytes = `${head}\r\nx-ratelimit-remaining-requests: 0\r\nx-ratelimit-reset-requests: 1m30s\r\n\r\n${body}`;
+  const { text, gateway } = await answerTo((wire) => wire.send(bytes));
+  expect(text).toContain('Slow down');
+  expect(text).toContain('x-ratelimit-reset-requests: 1m30s');
+  expect(gateway.quota.isRefused()).toBe(true);
+  const { resetMs } = gateway.quota.last() ?? {};
+  expect(resetMs).toBeGreaterThan(80_000);
+  expect(resetMs).toBeLessThanOrEqual(90_000);
+});
+
+it.each([
+  { what: 'an overload without a time', head: 'HTTP/1.1 529 Overloaded\r\n', body: '{}', last: null },
+  {
+    what: 'a body of 10 MB',
+    head: 'HTTP/1.1 429 Too Many\r\n',
+    body: `{"a":"${'x'.repeat(1e7)}"}`,
+    last: { resetMs: null },
+  },
+  { what: 'a body that is no text', head: 'HTTP/1.1 429 Too Many\r\n', body: '\0', last: { resetMs: null } },
+  {
+    what: 'two times',
+    head: 'HTTP/1.1 429 x\r\nRetry-After: -1\r\nRetry-After: 5\r\n',
+    body: '{}',
+    last: { resetMs: null },
+  },
+])('takes no time of a limit from $what', async ({ head, body, last }) => {
+  const bytes = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const { text, gateway } = await answerTo((wire) => wire.send(bytes));
+  expect(text.length).toBeLessThan(100_000);
+  expect(gateway.quota.last()).toEqual(last);
+});

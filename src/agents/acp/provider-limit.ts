@@ -42,10 +42,11 @@ export function watchProviderLimit(
   let isReached = false;
   quota.begin();
   const reached = quota.overdue().then(async () => {
-    const refusal = quota.last() ?? { resetMs: null };
+    // Created first: an agent may take long to end its turn.
+    const crash = requests.quota(quota.last() ?? { resetMs: null });
     isReached = true;
     await cancel();
-    throw requests.quota(refusal);
+    throw crash;
   });
   reached.catch(() => undefined);
   return {

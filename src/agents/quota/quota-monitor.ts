@@ -17,7 +17,7 @@ export interface QuotaMonitor {
   refused(refusal: QuotaRefusal): void;
   /** A call was accepted. */
   accepted(): void;
-  /** The last refusal of the turn, with the time to its reset from now on; null: none. */
+  /** The last refusal of the turn, with the time to its reset from now on, 1 ms if it has passed; null: none. */
   last(): QuotaRefusal | null;
   /** True if no call was accepted after the last refusal. */
   isRefused(): boolean;
@@ -42,7 +42,7 @@ export function createQuotaMonitor(): QuotaMonitor {
   const remaining = () => {
     if (last === null) return null;
     const ms = last.resetMs === null ? null : last.resetMs - (performance.now() - last.at);
-    return { resetMs: ms === null || ms <= 0 ? null : Math.ceil(ms) };
+    return { resetMs: ms === null ? null : Math.max(1, Math.ceil(ms)) };
   };
   const check = () => {
     clearTimeout(timer);

@@ -105,7 +105,7 @@ function readEpoch(value: unknown, clockMs: number): number | null {
 }
 
 // The limits of OpenAI and of services that copy its API, and those of Anthropic. Each limit has the time at which it is
-// full again, so only those without anything left count, if the provider says which these are.
+// full again, so only those without anything left count, or else those of which the provider does not say what is left.
 function readLimits(headers: IncomingHttpHeaders, clockMs: number): number | null {
   const limits = Object.entries(headers).flatMap(([name, value]) => {
     const ours = /^(x-ratelimit)-reset(-[\w-]{1,40})?$|^(anthropic-ratelimit-[\w-]{1,40})-reset$/.exec(name);
@@ -114,10 +114,11 @@ function readLimits(headers: IncomingHttpHeaders, clockMs: number): number | nul
     const remaining = headers[openai ? `${openai}-remaining${limit}` : `${anthropic}-remaining`];
     const ms =
       readDuration(value) ?? readEpoch(value, clockMs) ?? readNumber(value, units.s) ?? readDate(value, clockMs);
-    return ms === null ? [] : [{ ms, isEmpty: remaining === '0' }];
+    return ms === null ? [] : [{ ms, remaining }];
   });
-  const empty = limits.filter(({ isEmpty }) => isEmpty);
-  const times = (empty.length > 0 ? empty : limits).map(({ ms }) => ms);
+  const timesOf = (left: '0' | undefined) => limits.flatMap(({ ms, remaining }) => (remaining === left ? [ms] : []));
+  const empty = timesOf('0');
+  const times = empty.length > 0 ? empty : timesOf(undefined);
   return times.length === 0 ? null : Math.max(...times);
 }
 

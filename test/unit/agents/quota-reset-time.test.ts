@@ -58,6 +58,8 @@ it.for([
   { 'x-ratelimit-reset-requests': '1h'.repeat(5_000) },
   { 'x-ratelimit-reset-requests': '-1s' },
   { 'anthropic-ratelimit-requests-reset': 'tomorrow' },
+  // This is not the limit that was reached.
+  { 'x-ratelimit-remaining-tokens': '5', 'x-ratelimit-reset-tokens': '6ms', 'x-ratelimit-remaining-requests': '0' },
   { 'anthropic-ratelimit-requests-reset': '1999-01-01T00:00:00Z' },
 ])('takes no time from the hostile headers %#', (headers) => {
   expect(read(headers)).toEqual({ resetMs: null });

@@ -164,6 +164,8 @@ export type AgentUpdate =
       readonly long?: LongOutput;
       readonly diffs: readonly ToolDiff[];
       readonly draftId?: string;
+      /** True if it failed after a user had stopped the turn. */
+      readonly isCancelled?: true;
     }
   | {
       readonly type: 'plan';

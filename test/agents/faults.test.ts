@@ -233,13 +233,38 @@ it('also stops processes that the agent started in a separate session', async ()
   expect(processStart(pid)).toBeNull();
 });
 
+it('kills a command that outlives its stopped turn, and none of its helpers', async () => {
+  const call = { toolCallId: 'c', title: 'Build', kind: 'execute' };
+  const report = (sessionUpdate: string, status: string) => ({ update: { sessionUpdate, ...call, status } });
+  const { agent, messages, next, updates } = await launchOpened({
+    'session/prompt': [
+      { spawn: 'helper' },
+      { spawn: 'escaped' },
+      { write: [report('tool_call', 'in_progress')] },
+      { wait: 'cancel' },
+      { write: [report('tool_call_update', 'failed'), { result: { stopReason: 'cancelled' } }] },
+    ],
+  });
+  const turn = agent.prompt(text('go'));
+  await next('toolCall');
+  const [helper, command] = messages().map(Number);
+  await agent.stopTurn();
+  await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
+  expect(processStart(command as number)).toBeNull();
+  expect(processStart(helper as number)).not.toBeNull();
+  expect(updates.at(-1)).toMatchObject({ status: 'failed', isCancelled: true });
+});
+
+const escaping = 'cd / && env -i setsid sleep 1000';
 it.each([
-  { what: 'its child processes', words: 'cd / && env -i setsid sleep 1000; exit' },
+  { what: 'its child processes', how: 'stop', words: `${escaping}; exit` },
   {
     what: 'a detached process in its workspace without its environment',
+    how: 'stop',
     words: 'env -i setsid sleep 1000 & exit',
   },
-])('also stops $what', async ({ words }) => {
+  { what: 'its child processes when it is killed', how: 'kill', words: `(${escaping}) & (${escaping}); exit` },
+] as const)('also stops $what', async ({ how, words }) => {
   const program = `const { spawn } = require('node:child_process');
     require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       const { id, method } = JSON.parse(line);
@@ -255,6 +280,6 @@ it.each([
   const inside = findInDirectories([workspaceDir], '0').filter(({ pid }) => pid !== agentPid);
   const started = [...inside, ...descendantsOf(agentPid)];
   expect(started.length).toBeGreaterThan(0);
-  await agent.stop();
+  await agent[how]();
   for (const { pid } of started) expect(processStart(pid)).toBeNull();
 });

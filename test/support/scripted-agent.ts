@@ -19,8 +19,8 @@ type Step =
   | { ask: { method: string; params: unknown } }
   | { wait: 'cancel' }
   | { sleepMs: number }
-  /** Starts a child in a separate session, and reports its process id. */
-  | { spawn: 'escaped' }
+  /** Starts a child, `escaped` in a separate session, and reports its process id. */
+  | { spawn: 'escaped' | 'helper' }
   | { exit: number }
   | { stderr: string };
 
@@ -70,7 +70,7 @@ async function play(message: Message): Promise<void> {
     else if ('exit' in step) process.exit(step.exit);
     else if ('wait' in step) await new Promise<void>((resolve) => cancels.add(resolve));
     else if ('sleepMs' in step) await new Promise((resolve) => setTimeout(resolve, step.sleepMs));
-    else if ('spawn' in step) await spawnEscaped();
+    else if ('spawn' in step) await spawnChild(step.spawn === 'escaped');
     else await ask(step.ask);
   }
 }
@@ -89,9 +89,9 @@ function say(text: string): void {
 }
 
 // A child in a separate session, like agents' shells: signals to the process group do not reach it.
-async function spawnEscaped(): Promise<void> {
+async function spawnChild(detached: boolean): Promise<void> {
   const { spawn } = await import('node:child_process');
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { detached: true, stdio: 'inherit' });
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], { detached, stdio: 'inherit' });
   child.unref();
   say(String(child.pid));
 }

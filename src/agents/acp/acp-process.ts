@@ -20,8 +20,15 @@ import type { AgentOffer } from '../options/agent-option.ts';
 import type { AgentPaths } from '../sandbox/settings.ts';
 import type { Child } from './child.ts';
 import { isTextChunk, toContent, toServer } from './content.ts';
-import { type AgentSelf, type FailedMethods, openSession, type ResumeMethod } from './open-session.ts';
-import { createPauses, type Pauses } from './pauses.ts';
+import { killLeftCommands } from './left-commands.ts';
+import {
+  type AgentSelf,
+  type FailedMethods,
+  openSession,
+  type ResumeMethod,
+  type StartTimeouts,
+} from './open-session.ts';
+import { createPauses, type Pauses, type PauseTimes } from './pauses.ts';
 import { watchProviderLimit } from './provider-limit.ts';
 import { createQuestions, type Questions } from './questions.ts';
 import { untilReplayed } from './quiet.ts';
@@ -33,25 +40,8 @@ import { oneLine } from './text-limits.ts';
 import { isEcho } from './titles.ts';
 import { progressMs } from './tool-calls.ts';
 import { weightOf } from './tool-output.ts';
-import { createUpdateAssembler, hasUsage, readUsage, type UpdateAssembler } from './updates.ts';
+import { asCancelled, createUpdateAssembler, hasUsage, readUsage, type UpdateAssembler } from './updates.ts';
 import { startWatchdog } from './watchdog.ts';
-
-/** The limits of each step between `initialize` and the first turn (docs/agents.md#timeouts). */
-export interface StartTimeouts {
-  readonly authenticateMs: number;
-  /** For new, load and resume: agents replay histories and start their own servers. */
-  readonly openMs: number;
-  /** For an option of the user. */
-  readonly optionMs: number;
-}
-
-/** The times after which the text of an open block is reported, so that a crash loses no more. */
-export interface PauseTimes {
-  /** After the last output. */
-  readonly quietMs: number;
-  /** During continuous output. */
-  readonly longMs: number;
-}
 
 /** The timeout of requests whose result does not matter (close). */
 const closeTimeoutMs = 2_000;
@@ -84,6 +74,7 @@ export class AcpProcess implements AgentProcess {
   #undelivered = 0;
   #progress: NodeJS.Timeout | undefined;
   #lastSignAt = 0;
+  #promptedMs = 0;
   #stopped: Promise<void> | null = null;
   #turnStop: Promise<void> | null = null;
   #isKilled = false;
@@ -149,9 +140,11 @@ export class AcpProcess implements AgentProcess {
     // While a session is loaded, no session is open: its history is replayed, and the log has it already. After a load
     // was abandoned, a late update belongs to another session.
     if (sessionId !== this.#sessionId || this.#isKilled) return;
+    // Tool calls and usage count regardless of an open question.
     if (this.#isMuted && isTextChunk(update)) return;
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#promptBlocks);
-    this.#deliver(this.#assembler.take(update).filter(isNews));
+    const news = this.#assembler.take(update).filter(isNews);
+    this.#deliver(this.#turnStop === null ? news : news.map(asCancelled));
     if (this.#assembler.isBlockOpen()) this.#pauses.recordText();
     if (this.#assembler.hasDeferredProgress()) this.#scheduleProgress();
   }
@@ -225,6 +218,7 @@ export class AcpProcess implements AgentProcess {
     this.#deliver(this.#assembler.flush());
     this.#lastSignAt = performance.now();
     this.#lastMessage = '';
+    this.#promptedMs = this.#lastSignAt;
     const { inactivityMs, maxTurnMs } = this.#launch.profile;
     const isWaiting = () => this.isWaiting();
     const watchdog = startWatchdog({ inactivityMs, maxTurnMs, lastSign: () => this.#lastSign(), isWaiting });
@@ -301,7 +295,10 @@ export class AcpProcess implements AgentProcess {
   }
 
   async #stopTurn(): Promise<void> {
-    if (await this.#cancelTurn(this.#launch.profile.stopGraces.interruptMs)) return;
+    const { interruptMs } = this.#launch.profile.stopGraces;
+    const deadlineMs = performance.now() + interruptMs;
+    const stopped = { promptedMs: this.#promptedMs, commandSinceMs: this.#assembler.commandSince(), deadlineMs };
+    if (await this.#cancelTurn(interruptMs)) return killLeftCommands(this.#child, stopped);
     this.#isKilled = true;
     this.#endKilledTurn();
     void this.kill();

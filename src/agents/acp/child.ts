@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { AgentCrash, type AgentLaunch, type AgentUpdate } from '../agent.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
-import type { ProcessExit, SandboxProcess } from '../sandbox/driver.ts';
+import type { Period, ProcessExit, SandboxProcess } from '../sandbox/driver.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { createPace } from './pace.ts';
 import { storable } from './text-limits.ts';
@@ -30,6 +30,8 @@ export interface Child {
   mask(text: string): string;
   /** Kills it at once. {@link Child.stop} is still necessary. */
   kill(): void;
+  /** See {@link SandboxProcess.killCommands}. */
+  killCommands(startedIn: Period): Promise<void>;
   /** Stops it and everything that it started, within the graces of its profile. Never rejects. */
   stop(): Promise<void>;
 }
@@ -105,6 +107,7 @@ function supervise(
     killReason: () => killReason,
     mask,
     kill: () => process.kill(),
+    killCommands: async (startedIn) => process.killCommands?.(startedIn),
     stop,
   };
 }

@@ -20,6 +20,15 @@ export interface AgentSelf {
  */
 export type FailedMethods = Set<string>;
 
+/** The limits of each step between `initialize` and the first turn (docs/agents.md#timeouts). */
+export interface StartTimeouts {
+  readonly authenticateMs: number;
+  /** For new, load and resume: agents replay histories and start their own servers. */
+  readonly openMs: number;
+  /** For an option of the user. */
+  readonly optionMs: number;
+}
+
 /** Options of {@link openSession}. */
 export interface Opening {
   readonly requests: Requests;

@@ -1,3 +1,11 @@
+/** The times after which the text of an open block is reported, so that a crash loses no more. */
+export interface PauseTimes {
+  /** After the last output. */
+  readonly quietMs: number;
+  /** During continuous output. */
+  readonly longMs: number;
+}
+
 /** Detects pauses of a stream, so that its text so far can be shown. */
 export interface Pauses {
   /** Called when text arrives. */

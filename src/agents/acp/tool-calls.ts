@@ -62,6 +62,8 @@ export interface ToolCalls {
    */
   endTurn(): ToolCall[];
   isAnyRunning(): boolean;
+  /** The time at which the oldest command that has not ended was first reported; null if there is none. */
+  commandSince(): number | null;
   /** The title of a call of this turn or an earlier one; null if unknown. */
   titleOf(toolCallId: string): string | null;
 }
@@ -76,6 +78,7 @@ interface Call {
   shown: ToolOutput;
   /** True if its output is its raw output, which a later one replaces. */
   isRaw: boolean;
+  readonly firstAt: number;
   reportedAt: number;
   isDeferred: boolean;
 }
@@ -146,7 +149,8 @@ export function createToolCalls(now: () => number, drafts: DraftSink | null): To
       const isDeferred = isSame ? before.isDeferred : isEarly;
       const reportedAt = isSame || isEarly ? before.reportedAt : now();
       const result = isSame || isEarly ? null : reported({ call, draftId, shown });
-      keep(id, { call, draftId, printed, shown, isRaw, reportedAt, isDeferred });
+      const firstAt = before?.firstAt ?? now();
+      keep(id, { call, draftId, printed, shown, isRaw, firstAt, reportedAt, isDeferred });
       return result;
     },
     hasDeferredProgress: () => [...calls.values()].some(({ isDeferred }) => isDeferred),
@@ -168,6 +172,8 @@ export function createToolCalls(now: () => number, drafts: DraftSink | null): To
     },
     titleOf: (id) => names.get(id)?.title ?? null,
     isAnyRunning: () => [...calls.values()].some(({ call }) => call.status === 'in_progress'),
+    commandSince: () =>
+      [...calls.values()].find(({ call }) => call.toolKind === 'execute' && !hasEnded(call))?.firstAt ?? null,
   };
 }
 

@@ -34,6 +34,8 @@ export interface UpdateAssembler {
   isBlockOpen(): boolean;
   /** Returns true if a tool call of this turn is in progress. */
   isToolRunning(): boolean;
+  /** The time at which the oldest command that has not ended was first reported, by the clock; null if there is none. */
+  commandSince(): number | null;
   /** The title of a tool call of this turn or an earlier one; null if unknown. */
   titleOf(toolCallId: string): string | null;
 }
@@ -105,6 +107,7 @@ export function createUpdateAssembler(
     endTurn: () => [...endBlock(), ...tools.endTurn()],
     isBlockOpen: () => block !== null && block.text !== '',
     isToolRunning: () => tools.isAnyRunning(),
+    commandSince: () => tools.commandSince(),
     titleOf: (toolCallId) => tools.titleOf(toolCallId),
     take(update) {
       switch (update.sessionUpdate) {
@@ -204,4 +207,9 @@ export function readUsage(raw: unknown): Usage {
 export function hasUsage(usage: Usage): boolean {
   const { type: _type, source: _source, ...amounts } = usage;
   return Object.values(amounts).some((amount) => amount !== null);
+}
+
+/** Marks the failure of a tool call after its turn was stopped. */
+export function asCancelled(update: AgentUpdate): AgentUpdate {
+  return update.type === 'toolCall' && update.status === 'failed' ? { ...update, isCancelled: true } : update;
 }

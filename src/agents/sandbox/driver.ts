@@ -131,6 +131,12 @@ export interface StopGraces {
   readonly termMs: number;
 }
 
+/** A period in milliseconds of `performance.now()`. */
+export interface Period {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 /** A process in a sandbox, with its descendants. */
 export interface SandboxProcess {
   readonly stdin: Writable;
@@ -140,6 +146,11 @@ export interface SandboxProcess {
   readonly exited: Promise<ProcessExit>;
   /** Sends SIGKILL at once. {@link SandboxProcess.stop} is still necessary. */
   kill(): void;
+  /**
+   * Kills the commands that the process started in a period and that still run: its descendants in a process group that
+   * is not older. Other descendants are its own helpers. Never rejects. A driver that cannot find them omits it.
+   */
+  killCommands?(startedIn: Period): Promise<void>;
   /**
    * Ends stdin, then sends SIGTERM, then SIGKILL; kills all descendants, destroys the streams, and releases what
    * belongs to the process. Also necessary for a process that has ended. Never rejects.

@@ -2,10 +2,16 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { constants } from 'node:os';
 import { PassThrough } from 'node:stream';
 import { within } from '../../../common/within.ts';
-import type { ProcessExit, SandboxProcess } from '../driver.ts';
+import type { Period, ProcessExit, SandboxProcess } from '../driver.ts';
 import type { AgentPaths } from '../settings.ts';
 import type { LocalMachine } from './local-machine.ts';
-import { descendantsOf, findInDirectories, killProcesses } from './orphan-processes.ts';
+import {
+  commandsOf,
+  descendantsOf,
+  findInDirectories,
+  killProcesses,
+  type ProcessIdentity,
+} from './orphan-processes.ts';
 import { childrenOf, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 import { runMark, runStopCommand, workerMark } from './process-spool.ts';
 import type { SandboxCommand } from './sandbox-command.ts';
@@ -48,9 +54,10 @@ export async function startLocalProcess(machine: LocalMachine, start: LocalStart
     command.isWrapped || startedAt === null
       ? []
       : findInDirectories([directories.workspace, directories.home], startedAt);
+  // Parent relations are visible only while all processes still run: they are read before each signal.
+  const descendants: ProcessIdentity[] = [];
   const stop: SandboxProcess['stop'] = async ({ stdinMs, termMs }) => {
-    // Read first: parent relations are visible only while all processes still run.
-    const descendants = findDescendants();
+    descendants.push(...findDescendants());
     child.stdin.end();
     if (!(await within(exited, stdinMs))) {
       descendants.push(...findDescendants());
@@ -78,7 +85,12 @@ export async function startLocalProcess(machine: LocalMachine, start: LocalStart
     await stop({ stdinMs: 0, termMs: 0 });
     throw error;
   }
-  return { pid, stdin: child.stdin, stdout, stderr, exited, kill: () => void signalProcess(-pid, 'SIGKILL'), stop };
+  const kill = () => {
+    descendants.push(...findDescendants());
+    signalProcess(-pid, 'SIGKILL');
+  };
+  const killCommands = (startedIn: Period) => killProcesses(commandsOf(pid, startedIn));
+  return { pid, stdin: child.stdin, stdout, stderr, exited, kill, killCommands, stop };
 }
 
 async function spawned(

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Period } from '../driver.ts';
 import { processStart, signalProcess } from './process-identity.ts';
 
 /** A process, distinguishable from a later one with the same id. */
@@ -11,13 +13,35 @@ export interface ProcessIdentity {
 
 interface TableRow extends ProcessIdentity {
   readonly parent: number;
+  readonly group: number;
   readonly hasTerminal: boolean;
 }
 
 /** All descendants of a process, including those in other groups and sessions. Linux only; elsewhere empty. */
 export function descendantsOf(pid: number): ProcessIdentity[] {
+  return descendantsIn(readTable(), pid);
+}
+
+/** The kernel's unit of start times. */
+const tickMs = 10;
+
+/**
+ * The descendants of a process that started in a period, except those in a process group whose leader is older. A shell
+ * tool starts each command in a group of its own, to be able to kill it. Linux only; elsewhere empty.
+ */
+export function commandsOf(pid: number, { fromMs, untilMs }: Period): ProcessIdentity[] {
+  const table = readTable();
+  const bootMs = performance.now() - uptime() * 1_000;
+  const startOf = ({ startedAt }: ProcessIdentity) => bootMs + Number(startedAt) * tickMs;
+  const old = new Set(table.filter((row) => startOf(row) < fromMs).map((row) => row.pid));
+  return descendantsIn(table, pid).filter(
+    (row) => !old.has(row.pid) && !old.has(row.group) && startOf(row) <= untilMs + tickMs,
+  );
+}
+
+function descendantsIn(table: readonly TableRow[], pid: number): TableRow[] {
   const children = new Map<number, TableRow[]>();
-  for (const row of readTable()) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
+  for (const row of table) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
   const found: TableRow[] = [];
   const open = [pid];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -64,9 +88,10 @@ function readTable(): TableRow[] {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
       // From the third field on: the second, the command, may contain spaces and parentheses.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      const [parent, terminal, startedAt] = [fields[1], fields[4], fields[19]];
+      const [parent, group, terminal, startedAt] = [fields[1], fields[2], fields[4], fields[19]];
       if (startedAt === undefined || fields[0] === 'Z') return [];
-      return [{ pid: Number(name), parent: Number(parent), hasTerminal: terminal !== '0', startedAt }];
+      const hasTerminal = terminal !== '0';
+      return [{ pid: Number(name), parent: Number(parent), group: Number(group), hasTerminal, startedAt }];
     } catch {
       return [];
     }

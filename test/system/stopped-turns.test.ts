@@ -128,13 +128,16 @@ it('keeps the text so far, closes open tool calls as cancelled, and continues wi
   expect(await turnsOf(id)).toEqual([...stoppedTurn(1), ...stoppedTurn(2)]);
 });
 
-it('tells the agent that its turn was stopped', async () => {
-  const id = await startWorking('sleep 600');
+it('tells the agent that its turn was stopped, and repeats it', async () => {
+  const id = await startWorking('say so far\nlist\nsleep 600');
+  await untilReported(id);
   await interrupt(id);
   await waitUntilWaiting(test, id);
   await send(id, 'prompt');
   await waitUntilEnded(test, id);
-  expect((await readMessages(test, id)).at(-1)).toMatch(/The user stopped your previous turn[\s\S]*\[user\]\nprompt$/);
+  const received = (await readMessages(test, id)).at(-1);
+  expect(received).toContain('User: say so far\nlist\nsleep 600\nYou: so far\n[tool]');
+  expect(received).toMatch(/Your workspace is[\s\S]*The user stopped your previous turn[\s\S]*\[user\]\nprompt$/);
 });
 
 it.each([

@@ -1,10 +1,11 @@
 import * as acp from '@agentclientprotocol/sdk';
 import type { AgentLaunch, AgentProcess, Agents } from '../agent.ts';
 import type { SandboxDrivers } from '../sandbox/drivers.ts';
-import { AcpProcess, type PauseTimes, type StartTimeouts } from './acp-process.ts';
+import { AcpProcess } from './acp-process.ts';
 import { type Child, cannotStart, startChild } from './child.ts';
 import { createMessageStream } from './messages.ts';
-import type { FailedMethods } from './open-session.ts';
+import type { FailedMethods, StartTimeouts } from './open-session.ts';
+import type { PauseTimes } from './pauses.ts';
 
 /** Options of {@link createAgents}. */
 export interface AgentsOptions {
@@ -61,12 +62,18 @@ async function launchAgent(
   };
   const child = await startChild(launch, (usage) => launch.onUpdate(usage));
   const process = new AcpProcess(launch, child, timeouts, failedMethods);
+  // The worker has no process to stop yet.
+  const abort = () => child.kill();
+  launch.revoked?.addEventListener('abort', abort);
+  if (launch.revoked?.aborted) abort();
   try {
     await process.start(connect(child, process), clientInfo, clientCapabilities);
     return process;
   } catch (error) {
     await process.stop();
     throw error;
+  } finally {
+    launch.revoked?.removeEventListener('abort', abort);
   }
 }
 

@@ -4,8 +4,17 @@ import type { Context } from '../../context.ts';
 const digestLength = 12_000;
 /** Maximum length of one message in it: the middle of a longer one is cut. */
 const messageLength = 2_000;
+/** The same in the digest of a single turn. */
+const turnMessageLength = 8_000;
 /** Number of entries of the log that are read, newest first. */
 const maxEntries = 400;
+
+/** The part of a log for a digest: the entries from `fromSeq` until before `beforeSeq` (null: all), without `exceptSeqs`. */
+interface LogPart {
+  readonly fromSeq: number;
+  readonly beforeSeq: number | null;
+  readonly exceptSeqs: readonly number[];
+}
 
 interface DigestRow {
   readonly messageType: string | null;
@@ -18,11 +27,14 @@ interface DigestRow {
 const entries = `
   select e.message_type as "messageType", coalesce(c.body, e.body) as body, e.data->>'title' as title, e.data->>'status' as status
     from log_entry e left join message_change c on c.session_id = e.session_id and c.seq = e.seq
-   where e.session_id = $1 and c.is_withdrawn is not true and e.seq < coalesce($2::int, 2147483647) and (e.message_type is not null or e.kind = 'TOOL_CALL')
+   where e.session_id = $1 and c.is_withdrawn is not true and e.seq < coalesce($2::int, 2147483647) and e.seq >= $3::int
+     and e.seq <> all($4::int[]) and (e.message_type is not null or e.kind = 'TOOL_CALL')
      and (e.kind <> 'TOOL_CALL' or not exists (select 1 from log_entry later
             where later.session_id = e.session_id and later.kind = 'TOOL_CALL' and later.seq > e.seq
               and later.data->>'toolCallId' = e.data->>'toolCallId' and later.seq < coalesce($2::int, 2147483647)))
    order by e.seq desc limit ${maxEntries}`;
+
+const firstMessageOfTurn = 'select turn_seqs[1] as "fromSeq" from run where session_id = $1';
 
 /**
  * Summarizes a session for an agent that cannot resume its own memory of it: the last messages and the titles of tool
@@ -34,11 +46,34 @@ export async function transcriptDigest(
   sessionId: string,
   beforeSeq: number | null = null,
 ): Promise<string> {
-  const rows = await context.store.query<DigestRow>(entries, [sessionId, beforeSeq]);
+  return digestOf(context, sessionId, { fromSeq: 0, beforeSeq, exceptSeqs: [] }, messageLength);
+}
+
+/**
+ * Summarizes the last turn of a session in the same way, for an agent that may have dropped it when it was stopped.
+ * `exceptSeqs`: the messages of the next turn. Empty if there was no turn.
+ */
+export async function lastTurnDigest(
+  context: Pick<Context, 'store'>,
+  sessionId: string,
+  exceptSeqs: readonly number[],
+): Promise<string> {
+  const [run] = await context.store.query<{ fromSeq: number | null }>(firstMessageOfTurn, [sessionId]);
+  if (run?.fromSeq == null) return '';
+  return digestOf(context, sessionId, { fromSeq: run.fromSeq, beforeSeq: null, exceptSeqs }, turnMessageLength);
+}
+
+async function digestOf(
+  context: Pick<Context, 'store'>,
+  sessionId: string,
+  { fromSeq, beforeSeq, exceptSeqs }: LogPart,
+  maxMessageLength: number,
+): Promise<string> {
+  const rows = await context.store.query<DigestRow>(entries, [sessionId, beforeSeq, fromSeq, exceptSeqs]);
   const lines: string[] = [];
   let left = digestLength;
   for (const row of rows) {
-    const line = lineOf(row);
+    const line = lineOf(row, maxMessageLength);
     left -= line.length + 1;
     if (left < 0) break;
     lines.push(line);
@@ -47,9 +82,9 @@ export async function transcriptDigest(
   return lines.reverse().join('\n');
 }
 
-function lineOf({ messageType, body, title, status }: DigestRow): string {
+function lineOf({ messageType, body, title, status }: DigestRow, maxMessageLength: number): string {
   if (messageType === null) return `[tool] ${shorten(title ?? '', 200)}: ${status ?? 'unknown'}`;
-  return `${messageType === 'agent_message' ? 'You' : 'User'}: ${shorten(body ?? '', messageLength)}`;
+  return `${messageType === 'agent_message' ? 'You' : 'User'}: ${shorten(body ?? '', maxMessageLength)}`;
 }
 
 function shorten(text: string, maxLength: number): string {

@@ -1,7 +1,7 @@
 import type { PromptBlock } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { assembleTurn } from '../prompts/assemble-turn.ts';
-import { transcriptDigest } from '../prompts/transcript-digest.ts';
+import { lastTurnDigest, transcriptDigest } from '../prompts/transcript-digest.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
 import type { InboxMessage } from './turns.ts';
@@ -12,7 +12,7 @@ export interface PromptInput {
   readonly messages: readonly InboxMessage[];
   /** The turn was sent before, and its end was never written. */
   readonly isInterrupted: boolean;
-  /** The agent's own session is new. */
+  /** The agent's own session is new, or only its first turn has run, and was stopped. */
   readonly isFirst: boolean;
   /** The agent has no memory of the session's earlier turns, because it could not be restored. */
   readonly isForgetful: boolean;
@@ -36,7 +36,12 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
   const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
   const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';
-  const texts = [digest, input.isAfterStop ? stoppedText : '', input.isInterrupted ? interruptedText : ''];
+  const stopped = input.isAfterStop ? stoppedText : '';
+  const texts = [
+    digest || (await stoppedTurnOf(leasedRun, input)),
+    stopped,
+    input.isInterrupted ? interruptedText : '',
+  ];
   const prefaces = texts.filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
   return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];
@@ -51,6 +56,14 @@ async function digestOf({ context, run }: LeasedRun, beforeSeq: number | null): 
       ? 'Your workspace is empty: it stayed on another machine.'
       : 'Your workspace is as you left it.';
   return `You have worked on this before, in a session of yours that could not be taken up again. ${workspaceText} What happened so far:\n\n${digest}`;
+}
+
+// Agents drop parts of a turn that is stopped: Gemini CLI all of it, Codex and a killed agent the text of an open block.
+async function stoppedTurnOf({ context, run }: LeasedRun, input: PromptInput): Promise<string> {
+  if (!input.isAfterStop || input.isInterrupted) return '';
+  const seqs = input.messages.map(({ seq }) => seq);
+  const digest = await lastTurnDigest(context, run.sessionId, seqs);
+  return digest === '' ? '' : `This happened in your previous turn, in case you no longer know it:\n\n${digest}`;
 }
 
 function preface(text: string): PromptBlock {

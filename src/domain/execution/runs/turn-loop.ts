@@ -75,7 +75,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
     isInterrupted = false;
-    isFirst = false;
+    // An agent may have dropped a turn that was stopped, with the instructions in it.
+    isFirst = isFirst && result.isStopped;
     isForgetful = false;
     isAfter = result.isStopped;
     isWarm = true;
@@ -114,9 +115,13 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   await commands.settled();
   if (leasedRun.isOver) return null;
   const { organizationId } = plan;
-  await collectOutputs(context, run, { organizationId, workspace: sandbox.files, mask });
+  const collect = () => collectOutputs(context, run, { organizationId, workspace: sandbox.files, mask });
+  // A user who stops a turn does not wait for its files.
+  const isStopped = end.isKilled === true || commands.isStopped();
+  if (!isStopped) await collect();
   const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
   const result = await endTurn(context, run, end.stopReason, entries, change);
+  if (isStopped) await collect();
   // The next message starts the agent again.
   return end.isKilled ? null : result;
 }

@@ -14,7 +14,7 @@ export interface Dialect {
   readonly readKey: (headers: Headers, url: URL) => string | null;
   readonly isStreamed: (body: any, path: string) => boolean;
   readonly parse: (body: any, path: string) => Conversation;
-  /** The events of a streamed response; `event` if the API names them. */
+  /** The events of a streamed response; `event` if the API names them. Each of {@link piecesOf} the text is one event. */
   readonly stream: (reply: Reply, tokens: Tokens, model: string) => readonly { event?: string; data: unknown }[];
   readonly complete: (reply: Reply, tokens: Tokens, model: string) => unknown;
 }
@@ -27,7 +27,7 @@ const textOf = (content: unknown): string =>
     ? content
     : ((content ?? []) as { text?: string }[]).map(({ text }) => text ?? '').join('\n');
 /** Splits a text into chunks like a model that streams; a chunk may end inside a word. */
-const piecesOf = (text: string) => text.match(/[\s\S]{1,7}/g) ?? [];
+export const piecesOf = (text: string) => text.match(/[\s\S]{1,7}/g) ?? [];
 
 const chatChunk = (model: string, rest: object) => ({
   id: 'c1',
@@ -216,8 +216,8 @@ const anthropic: Dialect = {
       const results = parts.filter(({ type }: any) => type === 'tool_result');
       const text = textOf(parts.filter(({ type }: any) => type === 'text'));
       const answers = results.map((part: any): Turn => ({ role: 'tool', text: textOf(part.content) }));
-      // Text that an agent adds to the results of its tools is not the user's.
-      return results.length > 0 ? answers : [{ role, text }];
+      // Text that an agent adds to the results of its tools is not the user's. After a stop, the user's next message follows them.
+      return results.length > 0 && !/^do: /m.test(text) ? answers : [...answers, { role, text }];
     }),
     tools: (body.tools ?? []).map((tool: any) => ({ name: tool.name, schema: tool.input_schema ?? {} })),
     answerSchema: body.output_format?.schema ?? null,

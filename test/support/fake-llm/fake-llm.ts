@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Dialect, dialects, type Tokens } from './dialects.ts';
+import { type Dialect, dialects, piecesOf, type Tokens } from './dialects.ts';
 import { type Limit, refusalOf } from './limits.ts';
 import { type Conversation, replyTo } from './script.ts';
 
@@ -19,7 +19,7 @@ export interface FakeLlm {
   /** The URL without a path. */
   readonly url: string;
   readonly calls: readonly LlmCall[];
-  /** Resolves once an answer waits under this name. */
+  /** Resolves once an answer waits under this name, before or in the middle of its text. */
   waitForHold(name: string): Promise<void>;
   /** Releases all answers under this name, including later ones. */
   release(name: string): void;
@@ -97,21 +97,28 @@ async function answer(
     return send(response, 429, refusal, headers);
   }
   const reply = replyTo(conversation);
-  if (reply.hold !== null) {
-    holds.of(reply.hold).reached.resolve();
-    await holds.of(reply.hold).released.promise;
-  }
+  if (reply.hold !== null) await holds.wait(reply.hold);
   const tokens = { input: tokensOf(JSON.stringify(body)), output: tokensOf(JSON.stringify(reply)) };
   record(200, tokens);
   if (!dialect.isStreamed(body, url.pathname))
     return send(response, 200, dialect.complete(reply, tokens, conversation.model));
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const { event, data } of dialect.stream(reply, tokens, conversation.model)) {
+  const events = dialect.stream(reply, tokens, conversation.model);
+  const pauseAt = reply.pause === null ? -1 : middleOf(reply.text, events);
+  for (const [n, { event, data }] of events.entries()) {
+    if (n === pauseAt && reply.pause !== null) await holds.wait(reply.pause);
     const text = typeof data === 'string' ? data : JSON.stringify(data);
     response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`);
     if (reply.paceMs > 0) await wait(reply.paceMs);
   }
   response.end();
+}
+
+// Each piece of the text is one event.
+function middleOf(text: string, events: ReturnType<Dialect['stream']>): number {
+  const pieces = piecesOf(text);
+  const first = events.findIndex(({ data }) => JSON.stringify(data).includes(JSON.stringify(pieces[0])));
+  return first + Math.ceil(pieces.length / 2);
 }
 
 const tokensOf = (text: string) => Math.ceil(text.length / 4);
@@ -127,11 +134,16 @@ function send(
 
 function createHolds() {
   const holds = new Map<string, { reached: Signal; released: Signal }>();
+  const of = (name: string) => {
+    const hold = holds.get(name) ?? { reached: createSignal(), released: createSignal() };
+    holds.set(name, hold);
+    return hold;
+  };
   return {
-    of(name: string) {
-      const hold = holds.get(name) ?? { reached: createSignal(), released: createSignal() };
-      holds.set(name, hold);
-      return hold;
+    of,
+    wait(name: string): Promise<void> {
+      of(name).reached.resolve();
+      return of(name).released.promise;
     },
   };
 }

@@ -36,6 +36,8 @@ export interface Reply {
   readonly hold: string | null;
   /** Time in ms between two events of a streamed answer. */
   readonly paceMs: number;
+  /** The name under which a streamed answer waits after the first half of its text. */
+  readonly pause: string | null;
 }
 
 /** The agents' names for common tools. */
@@ -48,10 +50,10 @@ const toolNames = {
  * Returns the model's answer. The model runs the lines `do: …` at the end of the user's last message, in sequence; the number
  * of tool results after that message shows how many are done. So it needs no memory, and continues after an agent was killed:
  * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (the end of a name is enough),
- * `do: hold NAME`, `do: pace MS` (the time between two parts of the answer).
+ * `do: hold NAME`, `do: pause NAME`, `do: pace MS` (the time between two parts of the answer).
  */
 export function replyTo(conversation: Conversation): Reply {
-  const nothing = { text: '', call: null, hold: null, paceMs: 0 };
+  const nothing = { text: '', call: null, hold: null, pause: null, paceMs: 0 };
   if (conversation.answerSchema) return { ...nothing, text: JSON.stringify(fill(conversation.answerSchema, {})) };
   // Additional requests, for a title or a summary, offer no tools.
   if (conversation.tools.length === 0) return { ...nothing, text: 'A title of the fake model' };
@@ -61,8 +63,8 @@ export function replyTo(conversation: Conversation): Reply {
   const answers = steps.reduce<Answer[]>(collect, [emptyAnswer()]);
   const answer = answers[done];
   if (!answer || steps.length === 0) return { ...nothing, text: 'There is nothing left to do.' };
-  const { hold, paceMs } = answer;
-  return { text: answer.say.join('\n'), call: callOf(answer, conversation.tools), hold, paceMs };
+  const { hold, pause, paceMs } = answer;
+  return { text: answer.say.join('\n'), call: callOf(answer, conversation.tools), hold, pause, paceMs };
 }
 
 // Only the lines at the end: earlier ones (a digest, an interrupted message) are done or come again.
@@ -78,17 +80,19 @@ function stepsOf(text: string): RegExpMatchArray[] {
 interface Answer {
   say: string[];
   hold: string | null;
+  pause: string | null;
   paceMs: number;
   act: { verb: string; rest: string } | null;
 }
 
-const emptyAnswer = (): Answer => ({ say: [], hold: null, paceMs: 0, act: null });
+const emptyAnswer = (): Answer => ({ say: [], hold: null, pause: null, paceMs: 0, act: null });
 
 // A tool call ends an answer; text after the last call is the last answer.
 function collect(answers: Answer[], [, verb = '', rest = '']: RegExpMatchArray): Answer[] {
   const answer = answers.at(-1) as Answer;
   if (verb === 'say') answer.say.push(rest);
   else if (verb === 'hold') answer.hold = rest;
+  else if (verb === 'pause') answer.pause = rest;
   else if (verb === 'pace') answer.paceMs = Number(rest);
   else {
     answer.act = { verb, rest };

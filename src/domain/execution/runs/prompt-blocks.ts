@@ -4,7 +4,7 @@ import { assembleTurn } from '../prompts/assemble-turn.ts';
 import { lastTurnDigest, transcriptDigest } from '../prompts/transcript-digest.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
-import type { InboxMessage } from './turns.ts';
+import type { InboxMessage, StopNote } from './turns.ts';
 
 /** The input of a run's turn. */
 export interface PromptInput {
@@ -17,7 +17,7 @@ export interface PromptInput {
   /** The agent has no memory of the session's earlier turns, because it could not be restored. */
   readonly isForgetful: boolean;
   /** A user stopped the turn before this one, or suspended the session in it. */
-  readonly isAfterStop: boolean;
+  readonly stopNote: StopNote;
   readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
@@ -36,7 +36,7 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
   const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
   const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';
-  const stopped = input.isAfterStop ? stoppedText : '';
+  const stopped = input.stopNote ? stoppedText : '';
   const texts = [
     digest || (await stoppedTurnOf(leasedRun, input)),
     stopped,
@@ -60,7 +60,7 @@ async function digestOf({ context, run }: LeasedRun, beforeSeq: number | null): 
 
 // Agents drop parts of a turn that is stopped: Gemini CLI all of it, Codex and a killed agent the text of an open block.
 async function stoppedTurnOf({ context, run }: LeasedRun, input: PromptInput): Promise<string> {
-  if (!input.isAfterStop || input.isInterrupted) return '';
+  if (input.stopNote !== 'repeat') return '';
   const seqs = input.messages.map(({ seq }) => seq);
   const digest = await lastTurnDigest(context, run.sessionId, seqs);
   return digest === '' ? '' : `This happened in your previous turn, in case you no longer know it:\n\n${digest}`;

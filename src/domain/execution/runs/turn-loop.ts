@@ -18,8 +18,8 @@ import type { Recorder } from './recorder.ts';
 import {
   closeInterrupted,
   endTurn,
-  isAfterStop,
   readInbox,
+  readStopNote,
   readTurnMessages,
   startTurn,
   type TurnResult,
@@ -48,7 +48,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
   let isForgetful = isFirst && run.agentSessionId !== null;
-  let isAfter = await isAfterStop(context, run.sessionId, isInterrupted);
+  let stopNote = await readStopNote(context, run.sessionId, isInterrupted);
   let isWarm = false;
   while (!leasedRun.isOver) {
     leasedRun.listen();
@@ -59,18 +59,18 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
       if (!(await leasedRun.idle(profile.warmTtlMs))) return;
       continue;
     }
-    if (isWarm && isAfter) isAfter = await isAfterStop(context, run.sessionId, isInterrupted);
+    if (isWarm && stopNote) stopNote = await readStopNote(context, run.sessionId, isInterrupted);
     // A claim has checked the limits; a message to a warm agent comes without a claim.
     if (isWarm && (await isOverLimit(context, run.sessionId))) return;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
-    const flags = { isInterrupted, isFirst, isForgetful, isAfterStop: isAfter };
+    const flags = { isInterrupted, isFirst, isForgetful, stopNote };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
     await setGitIdentity(leasedRun, sandbox, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
-    const turn = await startTurn(context, run, { messages: inbox, isAfterStop: isAfter });
+    const turn = await startTurn(context, run, { messages: inbox, isAfterStop: stopNote !== null });
     if (turn === null) continue;
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
@@ -78,7 +78,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     // An agent may have dropped a turn that was stopped, with the instructions in it.
     isFirst = isFirst && result.isStopped;
     isForgetful = false;
-    isAfter = result.isStopped;
+    stopNote = result.isStopped ? 'repeat' : null;
     isWarm = true;
   }
 }

@@ -91,22 +91,29 @@ const lastTurnOrRetry = `
    order by seq desc limit 1`;
 
 /**
- * Tells whether a user stopped the turn before the next one, or suspended the session in it. An interrupted turn
- * (`isInterrupted`) is the next one itself, and was started before.
+ * The note about the turn before the next one: `repeat` if a user stopped it, `note` if the user suspended the session in
+ * it; null: neither. A repeated note says what happened in the turn.
  */
-export async function isAfterStop(context: Context, sessionId: string, isInterrupted: boolean): Promise<boolean> {
+export type StopNote = 'repeat' | 'note' | null;
+
+/**
+ * Reads the note about the last turn. An interrupted turn (`isInterrupted`) is the next one itself, and was started
+ * before.
+ */
+export async function readStopNote(context: Context, sessionId: string, isInterrupted: boolean): Promise<StopNote> {
   const [last] = await context.store.query<{
     data: { stopReason?: string; isStopped?: boolean; isAfterStop?: boolean };
   }>(lastTurnOrRetry, [sessionId]);
-  if (isInterrupted) return last?.data.isAfterStop === true;
-  return last?.data.stopReason === 'suspended' || last?.data.isStopped === true;
+  if (isInterrupted) return last?.data.isAfterStop === true ? 'note' : null;
+  if (last?.data.isStopped === true) return 'repeat';
+  return last?.data.stopReason === 'suspended' ? 'note' : null;
 }
 
 /** A turn that is about to be sent. */
 export interface TurnStart {
   /** The new messages of the user. Empty for an interrupted turn, which keeps the messages that it had. */
   readonly messages: readonly InboxMessage[];
-  /** See {@link isAfterStop}. */
+  /** True if it begins with a {@link StopNote}. */
   readonly isAfterStop: boolean;
 }
 

@@ -46,12 +46,29 @@ const modelAgent = `
   });
 `;
 
-/** Returns the profile of the agent behind the gateway to a fake model at `url`, or without a gateway. */
+/** A fake model, and a file with its key. */
+interface Provider {
+  readonly url: string;
+  readonly keyFile: string;
+}
+
+/** Returns the members of a profile with a gateway to a fake model. */
+export const gatewayTo = ({ url, keyFile }: Provider): object => ({
+  provider: {
+    variables: ['MODEL_KEY'],
+    'key_file': keyFile,
+    gateway: true,
+    api: 'openai',
+    'base_url': url,
+    'gateway_env': { MODEL_URL: '{url}', MODEL_TOKEN: '{key}' },
+  },
+});
+
+/** Returns the profile of the agent behind a gateway. */
 export function modelAgentProfile(
   id: string,
   limit: 'retry' | 'end' | 'exit',
-  { url, keyFile }: { readonly url: string; readonly keyFile: string },
-  settings: object = {},
+  provider: Provider,
 ): Record<string, unknown> {
   return {
     id,
@@ -59,16 +76,8 @@ export function modelAgentProfile(
     sandbox: 'none',
     mcp: false,
     env: { LIMIT: limit },
-    provider: {
-      variables: ['MODEL_KEY'],
-      key_file: keyFile,
-      gateway: true,
-      api: 'openai',
-      base_url: url,
-      gateway_env: { MODEL_URL: '{url}', MODEL_TOKEN: '{key}' },
-    },
+    ...gatewayTo(provider),
     retry_delays_ms: [],
     warm_ttl_ms: 0,
-    ...settings,
   };
 }

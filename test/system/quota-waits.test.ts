@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
-import { messageChunk, scriptedProfile } from '../support/live.ts';
-import { modelAgentProfile } from '../support/model-agent.ts';
+import { endTurn, messageChunk, scriptedProfile } from '../support/live.ts';
+import { gatewayTo, modelAgentProfile } from '../support/model-agent.ts';
 import { runMutation } from '../support/people.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { waitForSession, waitUntilEnded } from '../support/session-waits.ts';
@@ -30,6 +30,18 @@ const gemini = {
   },
 };
 
+const codexPlan = {
+  error: {
+    code: -32_603,
+    message: 'Internal error',
+    data: {
+      message: 'You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), or try again later.',
+      codexErrorInfo: 'usageLimitExceeded',
+    },
+  },
+};
+const codexText = 'exceeded retry limit, last status: 429 Too Many Requests';
+
 let llm: FakeLlm;
 let test: TestApp;
 /** The process with the worker: on the embedded database the same. */
@@ -48,6 +60,10 @@ beforeAll(async () => {
     modelAgentProfile('exiting', 'exit', provider),
     scriptedProfile('claude-text', { 'session/prompt': [{ write: [messageChunk(claudeText), claude] }] }),
     scriptedProfile('gemini-text', { 'session/prompt': [{ write: [gemini] }] }),
+    scriptedProfile('codex-plan', { 'session/prompt': [{ write: [codexPlan] }] }),
+    scriptedProfile('codex-text', { 'session/prompt': [{ write: [messageChunk(`${codexText}\n\n`)] }, endTurn] }),
+    scriptedProfile('quoting', { 'session/prompt': [{ write: [messageChunk(`It says: ${codexText}`)] }, endTurn] }),
+    scriptedProfile('inventing', { 'session/prompt': [{ write: [gemini] }] }, gatewayTo(provider)),
   );
   // One slot: a session that waits must not hold it.
   settings = { agentsConfig, maxConcurrentSessions: 1, affinityMs: 0 };
@@ -146,6 +162,8 @@ it.for(['retrying', 'ending', 'exiting'])('waits until the reset and continues b
 it.for([
   ['claude-text', 60_000, [claudeText]],
   ['gemini-text', 3_600_000, []],
+  ['codex-plan', 60_000, []],
+  ['codex-text', 60_000, [`${codexText}\n\n`]],
 ] as const)('waits by the error of an agent without a gateway: %s', async ([agent, waitMs, texts]) => {
   const id = await createSession(test, { agent });
   await untilWaiting(id);
@@ -155,6 +173,18 @@ it.for([
   expect(fromNow).toBeLessThanOrEqual(waitMs);
   expect(await textsOf(id)).toEqual(texts);
   await runMutation(test, 'terminateSession', 'session { id }', { sessionId: id });
+});
+
+it('does not wait because a message quotes the words of an agent', async () => {
+  const id = await createSession(test, { agent: 'quoting' });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT' });
+});
+
+it('does not wait for a limit that the gateway has not seen', async () => {
+  const id = await createSession(test, { agent: 'inventing' });
+  expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
+  const { events } = await read(id);
+  expect(events.find(({ kind }: any) => kind === 'ERROR')).toMatchObject({ failure: 'AGENT_FAILED' });
 });
 
 const act = (field: string, sessionId: string, more: object = {}) =>

@@ -1,10 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { call, graphql } from '../support/app.ts';
+import { builtProgram } from '../support/programs.ts';
 import { bootstrapToken, type ServerProcess, startRefused, startServer } from '../support/server.ts';
-import { makeServerEnv, serverSecretKey } from '../support/server-env.ts';
-import { waitUntilEnded } from '../support/session-waits.ts';
+import { makeDirectory, makeServerEnv, serverSecretKey } from '../support/server-env.ts';
+import { waitForSession, waitUntilEnded } from '../support/session-waits.ts';
 import { createFirstSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -54,6 +57,37 @@ it('delivers every message once and in order to a client that reconnects 50 time
   expect(connections).toBeGreaterThanOrEqual(50);
   expect(data.session.messages.pageInfo.hasNextPage).toBe(false);
   expect(received).toEqual(stored);
+  expect(await server.stop()).toBe(0);
+}, 120_000);
+
+it('continues a session that waits for its provider, once, although the server was killed in the wait', async () => {
+  const clock = join(makeDirectory(), 'offset');
+  writeFileSync(clock, '0');
+  const movable = { NODE_OPTIONS: `--import ${pathToFileURL(builtProgram('moved-clock')).href}`, MOVED_CLOCK: clock };
+  const env = { ...(await makeServerEnv()), ...movable };
+  let server = await startServer(env);
+  const id = await create(server, 'refuse 429 Please retry in 3600s.');
+  await waitForSession(target(server), id, ({ statusDetail }) => statusDetail === 'WAITING_FOR_QUOTA');
+  const read = async () => {
+    const fields = 'waitsUntil events(first: 50, kinds: [TURN, NOTICE]) { nodes { ... on TurnEvent { phase } } }';
+    const { data } = await graphql(server, bootstrapToken, `query($id: ID!) { session(id: $id) { ${fields} } }`, {
+      id,
+    });
+    return data.session;
+  };
+  const before = await read();
+  expect(before.waitsUntil).not.toBeNull();
+  await server.kill();
+  server = await startServer(env);
+  expect(await read()).toEqual(before);
+  // Written atomically, because the server may read it at any moment.
+  writeFileSync(`${clock}.new`, '3600000');
+  renameSync(`${clock}.new`, clock);
+  // The agent refuses again.
+  while ((await read()).events.nodes.length < 2 * before.events.nodes.length) await setImmediate();
+  const after = await read();
+  expect(Date.parse(after.waitsUntil)).toBeGreaterThan(Date.parse(before.waitsUntil));
+  expect(after.events.nodes).toEqual([...before.events.nodes, ...before.events.nodes]);
   expect(await server.stop()).toBe(0);
 }, 120_000);
 

@@ -4,9 +4,7 @@
  * - `watch`: the sessions that a process watches. Its key says what happens with them.
  * - `presence`: the viewers of a session. Its key is the session's id.
  */
-export const broadcastChannels = ['draft', 'watch', 'presence'] as const;
-/** See {@link broadcastChannels}. */
-export type BroadcastChannel = (typeof broadcastChannels)[number];
+export type BroadcastChannel = 'draft' | 'watch' | 'presence';
 
 /** Receives the messages of a channel. */
 export type BroadcastListener = (payload: string, key: string) => void;

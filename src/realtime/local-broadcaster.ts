@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { BroadcastChannel, Broadcaster, BroadcastListener } from './broadcaster.ts';
+import type { Broadcaster, BroadcastListener } from './broadcaster.ts';
 
 /** NOTIFY takes fewer than 8,000 bytes, and an encrypted message is a third longer. */
 export const maxMessageBytes = 5_500;
 
 /** A broadcaster within this process. A broadcaster over processes uses it for the messages that arrive. */
 export interface LocalBroadcaster extends Broadcaster {
-  /** Returns whether a message has a listener. */
-  hasListener(channel: BroadcastChannel, key: string): boolean;
+  /** Calls the listeners of a message that is written as its channel, its key and its payload, with spaces between them. */
+  deliver(message: string): void;
   /** Calls the listeners of {@link Broadcaster.onGap}. */
   notifyGap(): void;
 }
@@ -49,7 +49,17 @@ export function createLocalBroadcaster(onError: (error: unknown) => void): Local
       gapListeners.add(listener);
       return () => gapListeners.delete(listener);
     },
-    hasListener: (channel, key) => listeners.has(channel) || listeners.has(`${channel} ${key}`),
+    deliver(message) {
+      const channelEnd = message.indexOf(' ');
+      const keyEnd = message.indexOf(' ', channelEnd + 1);
+      if (channelEnd < 0 || keyEnd < 0) return;
+      const ofKey = listeners.get(message.slice(0, keyEnd));
+      const ofChannel = listeners.get(message.slice(0, channelEnd));
+      if (ofKey === undefined && ofChannel === undefined) return;
+      const [key, payload] = [message.slice(channelEnd + 1, keyEnd), message.slice(keyEnd + 1)];
+      call(ofKey, payload, key);
+      call(ofChannel, payload, key);
+    },
     notifyGap() {
       for (const listener of [...gapListeners]) listener();
     },

@@ -1,4 +1,4 @@
-import { type BroadcastChannel, type Broadcaster, broadcastChannels } from './broadcaster.ts';
+import type { BroadcastChannel, Broadcaster } from './broadcaster.ts';
 import { createLocalBroadcaster, maxMessageBytes } from './local-broadcaster.ts';
 import { createMessageCipher } from './message-cipher.ts';
 import { createPostgresListener } from './postgres-listener.ts';
@@ -46,22 +46,11 @@ export function createPostgresBroadcaster(options: PostgresBroadcasterOptions): 
       const sender = payload.slice(0, Math.max(0, space));
       if (sender === '' || sender === local.processId) return;
       const text = cipher.open(sender, payload.slice(space + 1));
-      if (text !== null) deliver(text);
+      if (text !== null) for (const message of text.split('\n')) local.deliver(message);
     },
     onListening: () => local.notifyGap(),
     onError,
   });
-
-  /** Calls the listeners of the messages of a batch. A message without a listener is not parsed. */
-  const deliver = (text: string) => {
-    for (const line of text.split('\n')) {
-      const [channelEnd, keyEnd] = [line.indexOf(' '), line.indexOf(' ', line.indexOf(' ') + 1)];
-      const channel = broadcastChannels.find((each) => each === line.slice(0, channelEnd));
-      if (channel === undefined || keyEnd < 0) continue;
-      const key = line.slice(channelEnd + 1, keyEnd);
-      if (local.hasListener(channel, key)) local.publish(channel, key, line.slice(keyEnd + 1));
-    }
-  };
 
   const takeBatch = (): string[] => {
     const payloads: string[] = [];

@@ -30,28 +30,56 @@ export interface Selections extends Compilation {
 
 /** The `info` argument of a resolver. */
 export function infoOf(
-  { schema, operation, fragments }: Compilation,
-  { name, nodes, returnType, parentType }: FieldInfo,
+  compilation: Compilation,
+  field: FieldInfo,
   run: Run,
   position: ResponsePosition,
   key: string | number,
 ): GraphQLResolveInfo {
-  return {
-    fieldName: name,
-    fieldNodes: nodes,
-    returnType,
-    parentType,
-    get path() {
-      let path: GraphQLResolveInfo['path'] | undefined;
-      for (const step of pathOf(position, key)) path = { prev: path, key: step, typename: undefined };
-      return path as GraphQLResolveInfo['path'];
-    },
-    schema,
-    get fragments() {
-      return Object.fromEntries(fragments);
-    },
-    rootValue: run.rootValue,
-    operation,
-    variableValues: run.variables as Record<string, unknown>,
-  };
+  return new ResolveInfo(compilation, field, run, position, key);
+}
+
+/** A class, because an object literal with getters defines them again for each object. */
+class ResolveInfo implements GraphQLResolveInfo {
+  readonly fieldName: string;
+  readonly fieldNodes: GraphQLResolveInfo['fieldNodes'];
+  readonly returnType: GraphQLResolveInfo['returnType'];
+  readonly parentType: GraphQLResolveInfo['parentType'];
+  readonly schema: GraphQLSchema;
+  readonly rootValue: unknown;
+  readonly operation: OperationDefinitionNode;
+  readonly variableValues: Record<string, unknown>;
+  readonly #fragments: Compilation['fragments'];
+  readonly #position: ResponsePosition;
+  readonly #key: string | number;
+
+  constructor(
+    { schema, operation, fragments }: Compilation,
+    { name, nodes, returnType, parentType }: FieldInfo,
+    run: Run,
+    position: ResponsePosition,
+    key: string | number,
+  ) {
+    this.fieldName = name;
+    this.fieldNodes = nodes;
+    this.returnType = returnType;
+    this.parentType = parentType;
+    this.schema = schema;
+    this.rootValue = run.rootValue;
+    this.operation = operation;
+    this.variableValues = run.variables as Record<string, unknown>;
+    this.#fragments = fragments;
+    this.#position = position;
+    this.#key = key;
+  }
+
+  get path(): GraphQLResolveInfo['path'] {
+    let path: GraphQLResolveInfo['path'] | undefined;
+    for (const step of pathOf(this.#position, this.#key)) path = { prev: path, key: step, typename: undefined };
+    return path as GraphQLResolveInfo['path'];
+  }
+
+  get fragments(): GraphQLResolveInfo['fragments'] {
+    return Object.fromEntries(this.#fragments);
+  }
 }

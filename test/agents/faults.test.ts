@@ -242,7 +242,7 @@ it('kills a command that outlives its stopped turn, and none of its helpers', as
       { spawn: 'escaped' },
       { write: [report('tool_call', 'in_progress')] },
       { wait: 'cancel' },
-      { write: [report('tool_call_update', 'failed'), { result: { stopReason: 'cancelled' } }] },
+      { write: [{ result: { stopReason: 'cancelled' } }, report('tool_call_update', 'failed')] },
     ],
   });
   const turn = agent.prompt(text('go'));
@@ -252,7 +252,7 @@ it('kills a command that outlives its stopped turn, and none of its helpers', as
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
   expect(processStart(command as number)).toBeNull();
   expect(processStart(helper as number)).not.toBeNull();
-  expect(updates.at(-1)).toMatchObject({ status: 'failed', isCancelled: true });
+  await expect.poll(() => updates.at(-1)).toMatchObject({ status: 'failed', isCancelled: true });
 });
 
 const escaping = 'cd / && env -i setsid sleep 1000';

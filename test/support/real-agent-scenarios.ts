@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, graphql, startApp, type TestApp } from './app.ts';
 import { type FakeLlm, type LlmCall, startFakeLlm } from './fake-llm/fake-llm.ts';
 import { runMutation } from './people.ts';
+import { askingProfile, stopEverywhere } from './real-agent-stops.ts';
 import { processesOf, type RealAgent, writeRealProfiles } from './real-agents.ts';
 import { whyNoSandbox } from './sandbox.ts';
 import { readEvents, waitForSession, waitUntilEnded } from './session-waits.ts';
@@ -42,6 +43,7 @@ export function describeRealAgent(agent: RealAgent): void {
         { ...direct, id: 'no-sandbox', sandbox: 'none' },
         { ...agent.behindGateway(llm.url, keyFile), id: 'bubblewrap-without-a-network', sandbox: gateway },
         { ...agent.profile(llm.url, 'another-key-c4n4ry'), id: 'refused', sandbox: 'none' },
+        { id: askingProfile, env: { ...direct.env, ...agent.askingEnv }, permission: 'ask', sandbox: 'none' },
       ]);
       test = await startApp({ roles: ['api', 'worker'], agentsConfig });
     });
@@ -181,6 +183,10 @@ export function describeRealAgent(agent: RealAgent): void {
       await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'WAITING_FOR_USER');
       expect(await messagesOf(id)).toContain('devin_message: Which colour?');
     });
+
+    it('stops in a text, a question and a command that ignores SIGTERM, and continues', { timeout: patienceMs }, () =>
+      stopEverywhere({ test, llm, agent }),
+    );
 
     it('says at once that the provider refused the key', { timeout: patienceMs }, async () => {
       const id = await createSession(test, { prompt: 'do: say Never.', agent: 'refused' });

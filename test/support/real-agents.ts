@@ -12,8 +12,12 @@ export interface RealAgent {
   readonly showsOutput: boolean;
   /** True if it reports its changes to files; Codex changes them with commands here. */
   readonly showsDiffs: boolean;
+  /** Returns the line of a prompt with which its model runs a command that needs a permission. */
+  askingLine(command: string): string;
+  /** Additional variables with which it asks for permissions. */
+  readonly askingEnv?: Readonly<Record<string, string>>;
   /** Additional members of its profile in AGENTS_CONFIG, for a model at `url` that accepts `apiKey`. */
-  profile(url: string, apiKey: string): object;
+  profile(url: string, apiKey: string): { readonly env: Readonly<Record<string, string>> };
   /** The same members with a gateway to the model, which reads the key from a file. */
   behindGateway(url: string, keyFile: string): object;
 }
@@ -60,6 +64,7 @@ export function findOpencode(): RealAgent {
     program: program === null ? null : [program, 'acp'],
     showsOutput: true,
     showsDiffs: true,
+    askingLine: (command) => `do: shell ${command}`,
     profile: (url, apiKey) => ({ env: opencodeEnv(`${url}/v1`, apiKey) }),
     behindGateway: (url, keyFile) => ({
       provider: {
@@ -80,6 +85,7 @@ export function findGemini(): RealAgent {
     program: program === null ? null : [process.execPath, program, '--acp', '--skip-trust', '-m', 'gemini-2.5-flash'],
     showsOutput: false,
     showsDiffs: true,
+    askingLine: (command) => `do: shell ${command}`,
     profile: (url, apiKey) => ({ env: { GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: url } }),
     behindGateway: (url, keyFile) => ({ provider: { key_file: keyFile, base_url: url } }),
   };
@@ -100,6 +106,9 @@ export function findCodex(): RealAgent {
     program: findOptional('CODEX_PROGRAM'),
     showsOutput: true,
     showsDiffs: false,
+    askingLine: (cmd) =>
+      `do: tool exec_command ${JSON.stringify({ cmd, 'sandbox_permissions': 'require_escalated', justification: 'A test.' })}`,
+    askingEnv: { INITIAL_AGENT_MODE: 'read-only' },
     profile: (url, apiKey) => ({ env: { CODEX_API_KEY: apiKey, CODEX_CONFIG: settings(`${url}/v1`) } }),
     behindGateway: (url, keyFile) => ({
       provider: {
@@ -118,6 +127,7 @@ export function findClaude(): RealAgent {
     program: findOptional('CLAUDE_PROGRAM'),
     showsOutput: true,
     showsDiffs: true,
+    askingLine: (command) => `do: shell ${command}`,
     profile: (url, apiKey) => ({ env: { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: url } }),
     behindGateway: (url, keyFile) => ({ provider: { key_file: keyFile, base_url: url } }),
   };

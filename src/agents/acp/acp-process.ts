@@ -144,7 +144,8 @@ export class AcpProcess implements AgentProcess {
     if (this.#isMuted && isTextChunk(update)) return;
     const isNews = (each: AgentUpdate) => each.type !== 'title' || !isEcho(each.title, this.#promptBlocks);
     const news = this.#assembler.take(update).filter(isNews);
-    this.#deliver(this.#turnStop === null ? news : news.map(asCancelled));
+    // Codex reports the end of a command after that of its stopped turn.
+    this.#deliver(this.#turnStop !== null || this.#isMuted ? news.map(asCancelled) : news);
     if (this.#assembler.isBlockOpen()) this.#pauses.recordText();
     if (this.#assembler.hasDeferredProgress()) this.#scheduleProgress();
   }

@@ -25,7 +25,7 @@ const patienceMs = 300_000;
 export const askingProfile = 'asking';
 
 const stubborn = `trap '' TERM; touch stubborn; while :; do sleep 600; done`;
-const said = 'Grüße: a text that the user stops before its end. '.repeat(5).trim();
+const wholeText = 'Grüße: a text that the user stops before its end. '.repeat(5).trim();
 
 const send = async ({ test }: StopSetup, sessionId: string, body: string) => {
   const sent = await runMutation(test, 'sendMessage', 'message { seq }', { sessionId, body });
@@ -57,16 +57,17 @@ async function stop({ test }: StopSetup, sessionId: string, turn: number): Promi
 export async function stopEverywhere(setup: StopSetup): Promise<void> {
   const { test, agent } = setup;
   const first = `Greet everybody, please, ${agent.id}.`;
-  const prompt = `${first}\ndo: say ${said}\ndo: pause ${agent.id}`;
+  const prompt = `${first}\ndo: say ${wholeText}\ndo: pause ${agent.id}`;
   const id = await createSession(test, { prompt, agent: askingProfile });
-  const isHalfShown = ({ drafts }: LiveView) => [...drafts.values()].some(({ text }) => text.length > said.length / 2);
+  const isHalfShown = ({ drafts }: LiveView) =>
+    [...drafts.values()].some(({ text }) => text.length > wholeText.length / 2);
   const following = followLive(test, test.adminToken, id);
   const { drafts } = await showUntil(new LiveView(), following, isHalfShown);
   const shown = [...drafts.values()].at(-1)?.text as string;
   following.stop();
   await stop(setup, id, 1);
   const text = (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '') as string;
-  expect(said.slice(0, text.length)).toBe(text);
+  expect(wholeText.slice(0, text.length)).toBe(text);
   expect(text.startsWith(shown)).toBe(true);
 
   const path = (file: string) => join(test.dataDir, 'sessions', id, 'ws', file);

@@ -54,3 +54,17 @@ it('ignores malformed reports, and more clients than it keeps', () => {
   expect(presence.viewersOf('s').length).toBe(100);
   presence.stop();
 });
+
+it('keeps ten clients of a principal, so that one principal cannot hide the others', () => {
+  const { clock, presence } = started();
+  for (let n = 0; n < 300; n++) {
+    clock.now = n;
+    presence.report('s', { ...alice, ...tab(`tab${n}`, n === 0) });
+  }
+  presence.report('s', { ...bob, ...tab('1') });
+  expect(presence.viewersOf('s')).toEqual([
+    { ...alice, isTyping: false },
+    { ...bob, isTyping: false },
+  ]);
+  presence.stop();
+});

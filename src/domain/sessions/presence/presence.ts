@@ -8,6 +8,8 @@ export const presenceMs = 10_000;
 const sweepMs = 1_000;
 /** Maximum number of clients of a session, and of sessions, that a process knows; reports of more are ignored. */
 const maxClients = 100;
+/** Maximum number of clients of a principal in a session; the newest replaces the one that reported longest ago. */
+const maxOwnClients = 10;
 const maxSessions = 20_000;
 
 /** A principal that views a session, in one client or several. */
@@ -37,6 +39,13 @@ interface Client {
 
 const ownerKey = ({ userId, serviceUserId, serviceKeyId }: Owner) => `${userId}:${serviceUserId}:${serviceKeyId}`;
 
+/** Returns the key of the client that a new one replaces; null: its principal may have one more. */
+function replacedClient(clients: ReadonlyMap<string, Client>, message: PresenceMessage): string | null {
+  const own = [...clients].filter(([, client]) => ownerKey(client.message) === ownerKey(message));
+  if (own.length < maxOwnClients) return null;
+  return own.reduce((oldest, each) => (each[1].seenAt < oldest[1].seenAt ? each : oldest))[0];
+}
+
 /** Creates {@link Presence}. `now`: the monotonic clock in ms. */
 export function createPresence(broadcaster: Broadcaster, now: () => number = () => performance.now()): Presence {
   /** The clients of each session. The principal is part of a client's key, so that nobody reports for another one. */
@@ -60,7 +69,11 @@ export function createPresence(broadcaster: Broadcaster, now: () => number = () 
       notify(sessionId);
       return;
     }
-    if (before === undefined && (clients.size >= maxClients || sessions.size >= maxSessions)) return;
+    if (before === undefined) {
+      const replaced = replacedClient(clients, message);
+      if (replaced !== null) clients.delete(replaced);
+      else if (clients.size >= maxClients || sessions.size >= maxSessions) return;
+    }
     clients.set(key, { message, seenAt: now() });
     sessions.set(sessionId, clients);
     if (before?.message.isTyping !== message.isTyping) notify(sessionId);

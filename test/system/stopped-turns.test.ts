@@ -1,3 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
@@ -27,6 +30,10 @@ const soFar = messageChunk('The text so far');
 const graces = { cancel: 10_000, stdin: 10_000, term: 10_000, interrupt: 300 };
 const scripted = (id: string, ...prompt: Script[string]) =>
   scriptedProfile(id, { 'session/prompt': prompt }, { stop_graces_ms: graces, warm_ttl_ms: 60_000 });
+/** An agent that starts only while a file exists. */
+const switchFile = join(tmpdir(), `switchyard-starts-${process.pid}`);
+const startable = scriptedProfile('startable', { 'session/prompt': [endTurn] });
+const ifSwitched = ['/bin/sh', '-c', 'test -e "$0" && exec "$@"; exit 7', switchFile];
 
 // The API and the worker in two processes, or in one on the embedded database.
 let test: TestApp;
@@ -56,6 +63,7 @@ beforeAll(async () => {
       cancelled,
     ),
     scripted('crasher', { write: [soFar] }, { wait: 'cancel' }, { exit: 3 }),
+    { ...startable, command: [...ifSwitched, ...(startable.command as string[])] },
     scripted('finisher', { write: [soFar] }, { wait: 'cancel' }, endTurn),
   );
   const roles = testDatabase === 'postgres' ? (['api'] as const) : (['api', 'worker'] as const);
@@ -284,6 +292,31 @@ it('retries a turn that failed', async () => {
     { id },
   );
   expect(data.session.messages.nodes).toHaveLength(1);
+});
+
+it('retries a start that failed with the messages that wait, and not with those of a completed turn', async () => {
+  const isFailed = ({ status }: { status: string }) => status === 'ERROR';
+  const sent = async (id: string) => {
+    const sql = 'select turn_seqs from run where session_id = $1';
+    const [run] = await test.app.services.store.query<{ turn_seqs: number[] }>(sql, [id]);
+    return run?.turn_seqs;
+  };
+  const id = await createSession(test, { prompt: 'first', agent: 'startable' });
+  await waitForSession(test, id, isFailed);
+  writeFileSync(switchFile, '');
+  expect(await retry(id)).toMatchObject({ session: { status: 'RESUMING' }, userErrors: [] });
+  await waitUntilEnded(test, id);
+  const [first] = (await sent(id)) ?? [];
+  rmSync(switchFile);
+  await send(id, 'second');
+  await waitForSession(test, id, isFailed);
+  writeFileSync(switchFile, '');
+  expect(await retry(id)).toMatchObject({ session: { status: 'RESUMING' }, userErrors: [] });
+  await waitUntilEnded(test, id);
+  rmSync(switchFile);
+  expect(await turnsOf(id)).toEqual(['1 STARTED', '1 STOPPED END_TURN', '2 STARTED', '2 STOPPED END_TURN']);
+  expect(await sent(id)).toHaveLength(1);
+  expect(await sent(id)).not.toContain(first);
 });
 
 it('survives stops, messages and terminations at the same time', async () => {

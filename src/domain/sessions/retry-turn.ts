@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
-import { isUsers } from './inbox.ts';
+import { isUsers, waiting } from './inbox.ts';
 import { endQuotaWait, isWaitingForQuota } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { lockRunAndSession } from './suspend-session.ts';
@@ -17,12 +17,15 @@ interface LastTurn {
   readonly turn: number;
   readonly hasWork: boolean;
   readonly hasMessages: boolean;
+  /** True if messages wait for the next turn. */
+  readonly hasWaiting: boolean;
   /** Null: the end of the turn was not written, because the session failed. */
   readonly stopReason: string | null;
 }
 
 const lastTurn = `
   select r.turn_count as turn, r.is_turn_open or r.queued_at is not null as "hasWork", r.turn_seqs <> '{}' as "hasMessages",
+         exists (select 1 from log_entry e where e.session_id = r.session_id and ${waiting}) as "hasWaiting",
          (select e.data->>'stopReason' from log_entry e where e.session_id = r.session_id and e.kind = 'TURN'
            order by e.seq desc limit 1) as "stopReason"
     from run r where r.session_id = $1`;
@@ -36,10 +39,13 @@ const takeBack = `
               and (e.seq <= r.delivered_seq or e.seq = any(r.answered_seqs)) order by e.seq)
    where r.session_id = $1`;
 
+const queueWaiting = 'update run set queued_at = $2::timestamptz, crash_count = 0 where session_id = $1';
+
 /**
  * Sends the messages of the last turn again, as a new turn together with messages that wait, after the turn was stopped or
- * failed. A session that waits for a limit of its model's provider continues at once. Throws NOT_FOUND, FORBIDDEN,
- * IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has other work, takes no messages, or has completed its last turn. Needs the permissions of `sendMessage`.
+ * failed. If the session failed before a turn began, only the messages that wait are sent. A session that waits for a limit of its
+ * model's provider continues at once. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has
+ * other work, takes no messages, or has completed its last turn. Needs the permissions of `sendMessage`.
  */
 export async function retryTurn(context: Context, input: SessionTarget & CreateOptions): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
@@ -58,6 +64,9 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
   if (isWaitingForQuota(session)) return continueLocked(context, tx, session);
   const [last] = await tx.query<LastTurn>(lastTurn, [id]);
   if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waits for a worker.');
+  // The agent could not be started for the messages that wait.
+  const isBeforeTurn = session.status === 'error' && last.hasWaiting && (last.stopReason !== null || !last.hasMessages);
+  if (isBeforeTurn) return startLocked(context, tx, session);
   const isFailed = session.status === 'error' || (last.stopReason !== null && last.stopReason !== 'end_turn');
   if (!last.hasMessages || !isFailed) {
     throw new DomainError('INVALID_STATE', 'The last turn of the session was neither stopped nor did it fail.');
@@ -69,6 +78,14 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
   return changeSession(context, tx, session, change, [
     { kind: 'NOTICE', body, data: { retriedTurn: last.turn }, ...ownerOf(context.viewer) },
   ]);
+}
+
+async function startLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  await tx.query(queueWaiting, [session.id, context.now()]);
+  await recordRetry(context, tx, session);
+  const body = 'The agent is started again with the messages that wait.';
+  const change = { ...wakeChange(context, session), pendingQuestionId: null };
+  return changeSession(context, tx, session, change, [{ kind: 'NOTICE', body, ...ownerOf(context.viewer) }]);
 }
 
 // The open turn is still the last one, and its worker sends its messages again.

@@ -184,7 +184,7 @@ addMutation('interruptSession', {
 
 addMutation('retryTurn', {
   description:
-    'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. INVALID_STATE if the session is working, has completed its last turn, or takes no messages.',
+    'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. If the session failed before a turn began, only the queued messages are sent. INVALID_STATE if the session is working, has completed its last turn, or takes no messages.',
   needs: [managesSession],
   input: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),

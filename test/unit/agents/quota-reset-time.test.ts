@@ -132,6 +132,7 @@ it.for([
     429,
     3_600_000,
   ],
+  ['Internal error: Rate limit reached for m in organization org-1 on requests per min (RPM): Limit 3', -32_603, null],
   ['Internal error (You’ve hit your usage limit. Upgrade to Pro or try again later)', -32_603, null],
 ] as const)('reads the error %s', ([text, code, ms]) => {
   expect(readAgentRefusal(text, code, now)).toEqual({ resetMs: ms });

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { makeUser } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
+import { testDatabase } from '../support/test-store.ts';
 import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
@@ -49,4 +51,34 @@ it('shows the viewers of a session to each other, and to nobody else', async () 
   expect(other[0]?.extensions?.code).toBe(codeOf(refused));
   const named = await send(test.adminToken, { sessionId: id, clientId: '<b>\u202e' });
   expect(named.data.sendPresence.userErrors).toEqual([{ code: 'INVALID_INPUT', path: ['input', 'clientId'] }]);
+});
+
+it('reaches subscribers of other processes, until they may no longer see the session', async () => {
+  const other = testDatabase === 'postgres' ? await test.another() : test;
+  try {
+    const id = await createSession(test, { prompt: 'Wait' });
+    const { userId, v3Token } = await makeUser(test, test.organizationId);
+    const presence = follow<any>(connect(other.url, v3Token), watch, { id });
+    expect((await presence.take(1))[0].data.sessionPresence).toEqual([]);
+    await send(test.adminToken, { sessionId: id, clientId: 'tab-1', isTyping: true });
+    expect((await presence.take(1))[0].data.sessionPresence).toMatchObject([{ isTyping: true }]);
+    // A client id belongs to its principal, in every process.
+    await graphql(other, v3Token, report, { input: { sessionId: id, clientId: 'tab-1', hasLeft: true } });
+    await graphql(other, v3Token, report, { input: { sessionId: id, clientId: 'tab-2' } });
+    expect((await presence.take(1))[0].data.sessionPresence).toMatchObject([{ isTyping: true }, { isTyping: false }]);
+    const member = { principal: { userId }, scope: { organizationId: test.organizationId } };
+    expect(await runMutation(test, 'unassignRole', 'user { userId }', member)).toMatchObject({ userErrors: [] });
+    await expect
+      .poll(() =>
+        graphql(other, v3Token, report, { input: { sessionId: id, clientId: 'x' } }).then(
+          ({ data }) => data.sendPresence?.session ?? null,
+        ),
+      )
+      .toBeNull();
+    await send(test.adminToken, { sessionId: id, clientId: 'tab-1', isTyping: false });
+    expect(await presence.ended).toBe('complete');
+    await expect(presence.take(1)).rejects.toThrow('ended');
+  } finally {
+    if (other !== test) await other.close();
+  }
 });

@@ -2,6 +2,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { agentOptions_option$key } from '../__generated__/agentOptions_option.graphql.ts';
 import { Select } from '../ui/field.tsx';
 import { visible } from '../ui/visible.ts';
+import { optionLabel, switchLabels } from './option-label.ts';
 
 interface OptionSelectProps {
   readonly option: agentOptions_option$key;
@@ -35,10 +36,9 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
     reference,
   );
   const { currentValue, isLocked, values } = option;
-  const labelOf = (wanted: string) =>
-    visible(values.find((each) => each.value === wanted)?.name ?? (switchLabels[wanted] || wanted));
+  const labelOf = (wanted: string) => visible(optionLabel(wanted, values));
   const known = new Set(values.map((each) => each.value));
-  const all = values.length === 0 && currentValue in switchLabels ? Object.keys(switchLabels) : [...known];
+  const all = values.length === 0 && switchLabels.has(currentValue) ? [...switchLabels.keys()] : [...known];
   const shown = value !== null && !all.includes(value) ? [value, ...all] : all;
   const hint = isLocked
     ? 'The configuration of the agent sets this.'
@@ -64,5 +64,3 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
     </Select>
   );
 }
-
-const switchLabels: Readonly<Record<string, string>> = { true: 'On', false: 'Off' };

@@ -1,0 +1,13 @@
+/** Names of the values of a switch. */
+export const switchLabels: ReadonlyMap<string, string> = new Map([
+  ['true', 'On'],
+  ['false', 'Off'],
+]);
+
+/** Returns the name of a value of an option. The agent defines the values: one may have any text. */
+export function optionLabel(
+  value: string,
+  values: readonly { readonly value: string; readonly name: string }[],
+): string {
+  return values.find((each) => each.value === value)?.name ?? switchLabels.get(value) ?? value;
+}

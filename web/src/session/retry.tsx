@@ -1,21 +1,24 @@
 import { Button } from '../ui/button.tsx';
+import { canRetry } from './can-retry.ts';
 import type { Entry } from './entry.ts';
 import { useRetry } from './use-retry.ts';
 
 interface RetryProps {
   readonly sessionId: string;
+  /** Status of the session. */
+  readonly status: string;
   readonly entries: readonly Entry[];
 }
 
 /** A button that sends the messages of the last turn again, if that turn was stopped or failed. */
-export function Retry({ sessionId, entries }: RetryProps) {
+export function Retry({ sessionId, status, entries }: RetryProps) {
   const [retry, isBusy] = useRetry(sessionId);
-  const last = entries.findLast(({ __typename }) => __typename === 'TurnEvent');
-  const mayRetry = last?.__typename === 'TurnEvent' && last.phase === 'STOPPED' && last.stopReason !== 'END_TURN';
-  if (!mayRetry) return null;
+  if (!canRetry(entries, status)) return null;
+  // A retry may fail before its turn starts: the next one is another request.
+  const occasion = String(entries.at(-1)?.seq);
   return (
     <p className="retry">
-      <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(String(last.seq))}>
+      <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(occasion)}>
         Retry
       </Button>
       <span>Sends the messages of the last turn again.</span>

@@ -195,7 +195,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
           {mayChange && !isWorking && refusalOf(endReason, isArchived) === null && (
-            <Retry sessionId={sessionId} entries={transcript.entries} />
+            <Retry sessionId={sessionId} status={status} entries={transcript.entries} />
           )}
           <QueuedMessages id={id} entries={transcript.entries} mayChange={mayChange && !isArchived} />
           <Composer

@@ -48,7 +48,9 @@ it.each([1, 7, 30, 16_383, 16_384, 16_385, 32_760])(
   },
 );
 
-it('stores the same text as a mask of the whole, with secrets in any place and in several encodings', async () => {
+it('masks secrets in any place and in several encodings, and no other text than a mask of the whole', async () => {
+  const mask = createMask([secret]);
+  const visible = (text: string) => text.replaceAll('*', '').length;
   const encodings = [
     secret,
     Buffer.from(secret).toString('base64'),
@@ -65,7 +67,11 @@ it('stores the same text as a mask of the whole, with secrets in any place and i
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
       const text = pieces.join('');
-      expect((await stored(text)).text).toBe(createMask([secret])(text, true));
+      const { text: result } = await stored(text);
+      expect(mask(result)).toBe(result);
+      // Encoded text that follows later may make the mask of the whole hide more beside the borders of the text.
+      expect(visible(result)).toBeGreaterThanOrEqual(visible(mask(text, true)));
+      expect(visible(result)).toBeLessThanOrEqual(visible(mask(text)));
     }),
     runs(30),
   );

@@ -225,7 +225,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       await queued.getByText(text).waitFor();
     }
     await queued.getByRole('button', { name: 'Withdraw' }).last().click();
-    await page.getByText('Withdrawn').waitFor();
+    await page.getByText('Withdrawn', { exact: true }).waitFor();
+    // The list is read again after the entry of the log.
+    await queued.getByRole('button', { name: 'Withdraw' }).nth(1).waitFor({ state: 'detached' });
     await queued.getByRole('button', { name: 'Edit' }).click();
     await queued.getByRole('textbox').press('Escape');
     await queued.getByRole('button', { name: 'Edit' }).click();

@@ -26,6 +26,8 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
   });
 
   const messages = (page: Page, text: string) => page.getByRole('article').filter({ hasText: text });
+  /** Resolves when a session is watched live. A draft without a worker, which would repeat it, reaches nobody before. */
+  const untilWatched = () => expect.poll(() => test.app.watches.live.count()).toBeGreaterThan(0);
   /** The distance of a message from the top of the window. */
   const topOf = async (page: Page, text: string) => Math.round((await messages(page, text).boundingBox())?.y ?? -1);
 
@@ -40,6 +42,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await page.getByText('npm test').waitFor();
     const terminal = page.getByRole('region', { name: 'Output of npm test' });
     const of = { kind: 'tool_output', toolCallId: 'c1' } as const;
+    await untilWatched();
     write(idOf('a'), 'start\n\u001b[32mok\u001b[0m 10%\r', of);
     await terminal.getByText('ok').waitFor();
     const hostile = [
@@ -100,6 +103,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await page.getByText('is typing…').waitFor();
     // Another client keeps the session watched while the page is not connected.
     const other = followLive(test, test.adminToken, id);
+    await untilWatched();
 
     write(idOf('1'), '## First\n\nSee **the [manual](https://exam');
     const first = messages(page, 'First');

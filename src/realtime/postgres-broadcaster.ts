@@ -79,7 +79,7 @@ export function createPostgresBroadcaster(options: PostgresBroadcasterOptions): 
       .catch((error: unknown) => onError(error, 'Messages could not be sent to other processes.'))
       .finally(() => {
         sending = null;
-        if (waiting.length > 0 && timer === null) flush();
+        if (waiting.length > 0 && timer === null && !isStopped) flush();
       });
     timer = setTimeout(flush, flushMs).unref();
   };

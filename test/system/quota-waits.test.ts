@@ -30,6 +30,12 @@ const gemini = {
   },
 };
 
+/** A tool call, which the agent reports before each limit that it invents. */
+const work = {
+  update: { sessionUpdate: 'tool_call', toolCallId: 'tool', title: 'Work', kind: 'other', status: 'completed' },
+};
+const soon = { error: { code: 429, message: 'You exceeded your current quota. Please retry in 1s.' } };
+
 const codexPlan = {
   error: {
     code: -32_603,
@@ -60,6 +66,7 @@ beforeAll(async () => {
     modelAgentProfile('exiting', 'exit', provider),
     scriptedProfile('claude-text', { 'session/prompt': [{ write: [messageChunk(claudeText), claude] }] }),
     scriptedProfile('gemini-text', { 'session/prompt': [{ write: [gemini] }] }),
+    scriptedProfile('working', { 'session/prompt': [{ write: [work, soon] }] }),
     scriptedProfile('codex-plan', { 'session/prompt': [{ write: [codexPlan] }] }),
     scriptedProfile('codex-text', { 'session/prompt': [{ write: [messageChunk(`${codexText}\n\n`)] }, endTurn] }),
     scriptedProfile('quoting', { 'session/prompt': [{ write: [messageChunk(`It says: ${codexText}`)] }, endTurn] }),
@@ -305,6 +312,25 @@ it('fails after 24 hours', async () => {
   llm.setLimit(null);
   await send(id, 'Again');
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'EXIT' });
+});
+
+it('waits longer each time if the agent only calls a tool in between, and starts over after a minute of work', async () => {
+  const id = await createSession(test, { agent: 'working' });
+  const now = () => test.app.services.now().getTime();
+  const nextWait = async (count: number) => {
+    while ((await noticesOf(id)).filter((text: string) => text.includes('has reached its limit')).length < count)
+      await setImmediate();
+    return Date.parse((await read(id)).waitsUntil) - now();
+  };
+  expect(await nextWait(1)).toBe(5_000);
+  clock.advance(5_000);
+  poll();
+  expect(await nextWait(2)).toBe(60_000);
+  // As if the agent had worked for a minute after the wait.
+  clock.advance(120_000);
+  poll();
+  expect(await nextWait(3)).toBe(5_000);
+  await runMutation(test, 'terminateSession', 'session { id }', { sessionId: id });
 });
 
 // The last test: it replaces the worker.

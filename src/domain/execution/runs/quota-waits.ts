@@ -15,7 +15,10 @@ const minMs = 5 * secondMs;
 /** The time after which a session no longer waits. */
 const maxSeriesMs = 24 * 3_600_000;
 
-/** Waits in a row, between which the agent did nothing. */
+/** The time that an agent must have worked after a wait so that the next wait is a first one again. */
+const minProgressMs = 60 * secondMs;
+
+/** Waits in a row, between which the agent made no progress. */
 export interface QuotaSeries {
   /** The start of the first wait; null: none. */
   readonly quotaSince: Date | null;
@@ -46,10 +49,14 @@ export function nextWait(
   };
 }
 
-// An agent that has called a tool since its turn was sent has got on.
+// The agent has called a tool in its turn, and has worked for a minute since the last wait: with tool calls alone, an agent that
+// invents limits would be started again every few seconds.
 const hasProgress = `
   select 1 from log_entry e where e.session_id = $1 and e.kind = 'TOOL_CALL'
-     and e.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0) limit 1`;
+     and e.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0)
+     and $2::timestamptz >= (select (n.data->>'until')::timestamptz from log_entry n
+       where n.session_id = $1 and n.kind = 'NOTICE' and n.data->>'code' = 'provider_limit'
+       order by n.seq desc limit 1) limit 1`;
 
 /** The outcome of {@link recordQuotaWait}; `over`: the session has waited for too long. */
 export type QuotaOutcome = 'recorded' | 'over';
@@ -68,8 +75,9 @@ export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal
     // Its user has stopped the session before its turn began.
     if (row.queuedAt === null && !row.isTurnOpen) return 'recorded';
     const session = await lockSession(tx, run.sessionId, run.generation);
-    const gotOn = (await tx.query(hasProgress, [run.sessionId])).length > 0;
     const now = context.now();
+    const latestEnd = new Date(now.getTime() - minProgressMs);
+    const gotOn = row.quotaWaits > 0 && (await tx.query(hasProgress, [run.sessionId, latestEnd])).length > 0;
     const wait = nextWait(refusal, gotOn ? { quotaSince: null, quotaWaits: 0 } : row, now);
     if (wait === null) return 'over';
     // Its answer continues a session with a question.
@@ -83,7 +91,7 @@ export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal
     const notice: NewEntry = {
       kind: 'NOTICE',
       body: `The model’s provider has reached its limit. The session continues ${when}.`,
-      data: { code: 'provider_limit' },
+      data: { code: 'provider_limit', until: until.toISOString() },
     };
     const waiting = {
       status: 'running',

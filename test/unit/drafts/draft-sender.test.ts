@@ -177,6 +177,26 @@ it('replaces the output of a tool that reports other output, and does not follow
   ]);
 });
 
+it('follows a bounded amount of output of all running tools together', () => {
+  const { sender, grow, watch, messages } = openSender();
+  watch();
+  const output = (n: number, length: number) =>
+    grow(n, 'x'.repeat(length), { kind: 'tool_output', toolCallId: `call-${n}` });
+  for (let n = 1; n <= 4; n++) output(n, 1_500_000);
+  vi.advanceTimersByTime(4_000);
+  const followed = () => [
+    ...new Set(messages.splice(0).flatMap(({ text, draftId }) => (text === '' ? [] : [draftId]))),
+  ];
+  expect(followed()).toEqual([id(1), id(2)]);
+  expect(sender.completeOutput(id(3), true)).toBe(false);
+  // The end of an output makes room.
+  sender.completeOutput(id(1), true);
+  messages.splice(0);
+  output(4, 1_600_000);
+  vi.advanceTimersByTime(4_000);
+  expect(followed()).toContain(id(4));
+});
+
 it('sends a bounded part of a flood at a time, and the end of it', () => {
   const { grow, taken, watch, messages } = openSender();
   watch();

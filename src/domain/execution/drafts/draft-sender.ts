@@ -19,6 +19,8 @@ const maxCharactersAtOnce = 16_384;
 const maxOpen = 48;
 /** Longer output of a tool is not followed to its end: agents repeat all of it with each new line. */
 const maxOutputCharacters = 2_000_000;
+/** Maximum number of characters of the open outputs together: an agent may run many tools at once. Others are not followed. */
+const maxOpenOutputCharacters = 4_000_000;
 
 /** Sends the drafts of one run to those who watch its session. */
 export interface DraftSender {
@@ -143,6 +145,11 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
     const unsent = [...open.values()].find((draft) => !draft.wasSent && draft.kind !== 'tool_output');
     return unsent !== undefined && open.delete(unsent.id);
   };
+  const roomFor = (output: OpenDraft) => {
+    let room = maxOpenOutputCharacters;
+    for (const each of open.values()) if (each.kind === 'tool_output' && each !== output) room -= each.raw.length;
+    return room;
+  };
   const discardAll = () => {
     for (const draft of open.values()) if (draft.wasSent && isWatched) publish(draft, draft.discardPart(), true);
     open.clear();
@@ -158,6 +165,7 @@ export function createDraftSender(options: DraftSenderOptions): DraftSender {
     grow(growth) {
       const draft = draftOf(growth);
       if (draft === null || growth.text.length > maxOutputCharacters) return;
+      if (draft.kind === 'tool_output' && growth.text.length > roomFor(draft)) return;
       draft.raw = growth.text;
       schedule();
     },

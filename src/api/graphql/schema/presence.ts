@@ -73,7 +73,7 @@ builder.subscriptionFields((t) => ({
       'Sends the principals that have a session open, then all of them again after each change. Changes close together may arrive as one.',
     args: { sessionId: t.arg.id({ required: true, description: sessionIdDescription }) },
     subscribe: (_root, { sessionId }, { domain, watches }) =>
-      watchPresence(ofAnySession(domain, 'view'), watches.presence, sessionId),
+      watchPresence(ofAnySession(domain, 'view'), watches, sessionId),
     resolve: (viewers, _args, context) => {
       renewLoaders(context);
       return [...(viewers as readonly SessionViewer[])];

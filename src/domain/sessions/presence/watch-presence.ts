@@ -1,8 +1,9 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
+import type { Watches } from '../../subscriptions/watches.ts';
 import { getSession } from '../find-session.ts';
-import type { Presence, SessionViewer } from './presence.ts';
+import type { SessionViewer } from './presence.ts';
 
 /** Minimum time in ms between two lists for one subscriber. */
 const minGapMs = 200;
@@ -13,7 +14,7 @@ const minGapMs = 200;
  */
 export async function watchPresence(
   context: Context,
-  presence: Presence,
+  { presence, settled }: Pick<Watches, 'presence' | 'settled'>,
   sessionId: string,
 ): Promise<AsyncIterableIterator<readonly SessionViewer[]>> {
   const { id, organizationId } = await getSession(context, sessionId);
@@ -41,6 +42,8 @@ export async function watchPresence(
         wake = resolve;
       });
     }
+    // A role that has just been lost is applied first.
+    if (!isOver) await settled();
     if (!isOver && !mayView()) end();
     if (isOver) return { done: true, value: undefined };
     hasChanged = false;

@@ -1,5 +1,5 @@
 // npx tsx bench/live-console.ts [KB]: opens a session in this machine's browser and streams a text of this size (60) to it, in
-// parts of 64 characters. Prints the main thread's time for each of the last parts, divided into script, styles and layout: of a
+// parts of 64 characters. Prints the main thread's CPU time for each of the last parts, divided into script, styles and layout: of a
 // message, a thought, and the output of a tool. Build the console first.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,6 @@ import { readConfig } from '../src/config/config.ts';
 import { writeDraftMessage } from '../src/domain/sessions/live/draft-message.ts';
 import { appendEntries } from '../src/domain/sessions/log.ts';
 import { chromium } from '../test/support/browser.ts';
-import { median } from './support/compare.ts';
 
 const length = Number(process.argv[2] ?? 60) * 1_000;
 /** Only the rows whose name contains this. */
@@ -57,8 +56,6 @@ async function durations(session: CDPSession): Promise<Record<string, number>> {
   const { metrics } = await session.send('Performance.getMetrics');
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value * 1_000]));
 }
-
-const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
 
 const browser = await driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
 try {
@@ -123,31 +120,21 @@ try {
     );
     // The first measurements of the row.
     for (let n = 0; n < 10; n++) await frames();
+    // As many parts as in two seconds, 50 ms apart; slow text is shown less often.
     const costs = async (act: () => void) => {
-      const all: Record<string, number>[] = [];
+      const before = await durations(devtools);
       for (let n = 0; n < measured; n++) {
-        const before = await durations(devtools);
         act();
-        // As a part comes every 50 ms; a slow text may be shown later.
         await new Promise((resolve) => setTimeout(resolve, 50));
-        await frames();
-        const after = await durations(devtools);
-        const took = (key: string) => (after[key] ?? 0) - (before[key] ?? 0);
-        all.push(Object.fromEntries(Object.entries(names).map(([key, label]) => [label, took(key)])));
       }
-      return all;
+      await frames();
+      const after = await durations(devtools);
+      return (key: string) => ((after[key] ?? 0) - (before[key] ?? 0)) / measured;
     };
-    // The frames themselves, and the measurement.
     const idle = await costs(() => undefined);
     const busy = await costs(() => write(offset + partLength));
-    const of = (label: string, how: (values: number[]) => number) => {
-      const [without, withPart] = [idle, busy].map((each) => how(each.map((cost) => cost[label] ?? 0)));
-      return ((withPart ?? 0) - (without ?? 0)).toFixed(1).padStart(6);
-    };
-    const parts = ['script', 'styles', 'layout'].map((label) => `${label} ${of(label, median)}`).join(', ');
-    console.log(
-      `${kind.padEnd(12)} ${name.padEnd(15)} median ${of('all', median)} ms (${parts}), mean ${of('all', mean)} ms`,
-    );
+    const figures = Object.entries(names).map(([key, label]) => `${label} ${(busy(key) - idle(key)).toFixed(1)}`);
+    console.log(`${kind.padEnd(12)} ${name.padEnd(15)} ${figures.join(', ')} ms for each part`);
   }
   for (const { name, text } of texts) {
     for (const kind of ['message', 'thought', 'tool_output'] as const) {

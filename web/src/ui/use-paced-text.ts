@@ -1,9 +1,10 @@
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'react';
+import { flushSync } from 'react-dom';
 
-/** Share of the time that showing a growing text may take: one part in this many. */
+/** Share of the time that showing a growing text may take: one part in this many, beside the part itself. */
 const parts = 8;
-/** The time in ms that it may take at once: one slow frame does not delay the text. */
-const burstMs = 100;
+/** Of the costs of this many frames, the lowest counts: on a busy machine, most frames seem to cost more than they do. */
+const rememberedCosts = 4;
 /** Maximum time in ms between two frames with new text. */
 const maxGapMs = 1_000;
 
@@ -13,7 +14,7 @@ const maxGapMs = 1_000;
  */
 export function usePacedText(text: string, isOpen: boolean): string {
   const [, renderAgain] = useReducer((count: number) => count + 1, 0);
-  const shown = useRef({ text, dueAt: 0, debtMs: 0, spentAt: 0 });
+  const shown = useRef({ text, dueAt: 0, costs: [] as readonly number[] });
   const startedAt = performance.now();
   const isDue = !isOpen || startedAt >= shown.current.dueAt || !text.startsWith(shown.current.text);
   const next = isDue ? text : shown.current.text;
@@ -26,19 +27,17 @@ export function usePacedText(text: string, isOpen: boolean): string {
     afterFrame(() => {
       const { current } = shown;
       const now = performance.now();
-      const debtMs = Math.max(0, current.debtMs - (now - current.spentAt) / parts) + now - startedAt;
-      current.debtMs = Math.min(debtMs, burstMs + maxGapMs / parts);
-      current.spentAt = now;
-      current.dueAt = now + Math.max(0, current.debtMs - burstMs) * parts;
+      current.costs = [...current.costs.slice(1 - rememberedCosts), now - startedAt];
+      current.dueAt = now + Math.min(maxGapMs, Math.min(...current.costs) * parts);
     });
   });
   useEffect(() => {
     if (next === text) return;
     let frame = 0;
-    // In a frame, as new parts are rendered, so that all of its cost is measured.
+    // Within a frame, as new parts are rendered: its layout and painting follow before `afterFrame`.
     const timer = window.setTimeout(
       () => {
-        frame = requestAnimationFrame(renderAgain);
+        frame = requestAnimationFrame(() => flushSync(renderAgain));
       },
       Math.max(0, shown.current.dueAt - performance.now()),
     );

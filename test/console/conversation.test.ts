@@ -40,7 +40,8 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await (await chosen).setFiles([{ name: 'the note.txt', mimeType: 'text/plain', buffer: Buffer.from('trains') }]);
     await page.getByLabel('Message to the agent').fill('Look at this');
     await page.getByRole('button', { name: 'Send' }).click();
-    const message = page.getByRole('article').filter({ hasText: 'Look at this' });
+    // The session has not started: the transcript shows its prompt, and the message waits.
+    const message = page.getByRole('region', { name: 'Queued messages' }).getByRole('listitem');
     const file = message.getByRole('link', { name: 'the note.txt' });
     await file.waitFor();
     expect(await message.textContent()).not.toContain('ATTACHMENT');

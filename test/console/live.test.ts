@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeUser } from '../rest/rest-app.ts';
@@ -70,13 +71,15 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     expect(await terminal.textContent()).toBe(text);
     expect(await terminal.evaluate((box) => box.scrollTop)).toBe(0);
     // The link works after its URL has expired.
-    const link = page.getByRole('link', { name: 'Whole output' });
+    const link = page.getByRole('link', { name: 'Download whole output' });
     await link.evaluate((element: HTMLAnchorElement) => {
       element.href = element.href.replace(/expires=\d+/, 'expires=1');
     });
-    const opened = page.context().waitForEvent('page');
+    const downloading = page.waitForEvent('download');
     await link.click();
-    await (await opened).getByText('The whole output').waitFor();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('output.txt');
+    expect(await readFile(await download.path(), 'utf8')).toBe('The whole output');
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

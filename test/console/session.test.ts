@@ -146,7 +146,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
-    await page.getByText('It reads your message').waitFor();
+    await page.getByText('The agent reads your message after this turn.').waitFor();
     await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
@@ -165,20 +165,22 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const { page } = window;
     const wait = /^Waiting for the provider’s limit until (\w+ \d+, )?\d\d:\d\d/;
-    await page.getByRole('status').getByText(wait).waitFor();
+    const limit = /^The model’s provider has reached its limit. The session continues (at|on \w+ \d+,) \d\d:\d\d\.$/;
+    const banner = page.getByRole('status').getByText(limit);
+    await banner.waitFor();
     await page.getByText('Provider limit', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-waiting-for-quota');
     await page.getByRole('button', { name: 'Continue now' }).click();
     await page.getByText('The session continues without waiting for the limit').waitFor();
     // The agent refuses again.
-    await page.getByRole('status').getByText(wait).waitFor();
+    await banner.waitFor();
     await page.getByRole('link', { name: 'All sessions' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Limited' }).getByText(wait).waitFor();
     await page.getByRole('link', { name: 'Limited' }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Waiting for you', { exact: true }).waitFor();
-    expect(await page.getByText(wait).count()).toBe(0);
+    expect(await banner.count()).toBe(0);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -224,6 +226,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       await field.press('Enter');
       await queued.getByText(text).waitFor();
     }
+    await page.getByText('Enter queues · Ctrl+Enter stops the agent and sends · Esc stops').waitFor();
+    expect(await page.getByRole('article').filter({ hasText: 'Later.' }).count()).toBe(0);
+    const height = (await field.boundingBox())?.y;
     await queued.getByRole('button', { name: 'Withdraw' }).last().click();
     await page.getByText('Withdrawn', { exact: true }).waitFor();
     // The list is read again after the entry of the log.
@@ -240,11 +245,23 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByLabel('When to send').selectOption('Stop and send now');
     await field.press('Enter');
     await page.getByRole('article').filter({ hasText: 'Agent' }).getByText('Now this.').waitFor();
+    // The agent has received it: the transcript shows it, once, where the turn started.
+    await page.getByRole('article').filter({ hasText: 'Edited.' }).first().waitFor();
+    expect(await queued.count()).toBe(0);
+    await field.fill('say Held.');
+    await page.getByLabel('When to send').selectOption('After this turn');
+    await field.press('Enter');
+    await queued.getByText('say Held.').waitFor();
     await field.fill('A text that stays');
     await page.keyboard.press('Escape');
     await page.getByText('The turn was stopped by Administrator.').last().waitFor();
     await stop.waitFor({ state: 'detached' });
     expect(await field.inputValue()).toBe('A text that stays');
+    expect(await field.getAttribute('placeholder')).toBe('Send a message to continue');
+    expect((await field.boundingBox())?.y).toBe(height);
+    await queued.getByText('Waits for your next message').waitFor();
+    await page.getByText('Sends the messages of the last turn again, and those that wait.').waitFor();
+    await window.pictures('session-held');
     await page.getByRole('button', { name: 'Retry' }).click();
     await stop.waitFor();
     expect(window.consoleErrors).toEqual([]);

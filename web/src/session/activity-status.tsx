@@ -27,7 +27,7 @@ function activityText({ status, statusDetail, isArchived, entries }: ActivitySta
   if (status === 'CLAIMED') return 'The agent is starting.';
   if (status === 'RESUMING') return 'The agent is resuming.';
   if (status !== 'RUNNING' || statusDetail?.startsWith('WAITING_FOR_') === true) return null;
-  return hasWaiting(entries) ? 'The agent is working. It reads your message after this turn.' : 'The agent is working.';
+  return hasWaiting(entries) ? 'The agent reads your message after this turn.' : 'The agent is working.';
 }
 
 /** Returns true if a message other than an answer arrived after the current turn started. */

@@ -43,7 +43,7 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
   const hint = isLocked
     ? 'The configuration of the agent sets this.'
     : isPending
-      ? 'Not applied yet.'
+      ? 'Applies when the agent next starts a turn.'
       : option.description;
   return (
     <Select

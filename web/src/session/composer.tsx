@@ -16,6 +16,8 @@ interface ComposerProps {
   readonly questionId: string | null;
   /** True if the session has work that can be stopped. */
   readonly isWorking: boolean;
+  /** True in a turn that does not wait for an answer or a limit: a message may wait for its end, or stop it. */
+  readonly isInTurn: boolean;
   /** Called when the user types. */
   readonly onType: () => void;
 }
@@ -31,18 +33,26 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
 }
 
 const modeLabels: Readonly<Record<MessageMode | '', string>> = {
-  '': 'Default timing',
+  '': 'As the agent is configured',
   QUEUE: 'After this turn',
   INTERRUPT: 'Stop and send now',
 };
+
+/** Returns what Enter does, in words for the hint below the field. */
+function enterDoes({ isWorking, isInTurn, questionId }: ComposerProps, mode: MessageMode | ''): string {
+  if (isInTurn && mode !== '') return mode === 'QUEUE' ? 'queues' : 'stops the agent and sends';
+  return isWorking && !isInTurn && questionId !== null ? 'answers' : 'sends';
+}
 
 /**
  * Enter sends, Ctrl-Enter stops the turn and sends, Shift-Enter inserts a line; files may be dropped, pasted or chosen. Unsent text is stored for the
  * session, files are not.
  */
-function Open({ sessionId, organizationId, placeholder, questionId, isWorking, onType }: ComposerProps) {
+function Open(props: ComposerProps) {
+  const { sessionId, organizationId, placeholder, questionId, isWorking, isInTurn, onType } = props;
   const { stop, isStopping } = useStop(sessionId, isWorking);
-  const [mode, setMode] = useState<MessageMode | ''>('');
+  const [chosen, setMode] = useState<MessageMode | ''>('');
+  const mode = isInTurn ? chosen : '';
   const [text, setText] = useState(() => findDraft<string>(sessionId) ?? '');
   const { send, isBusy, lost } = useSend(sessionId, `${sessionId}:sending`);
   const uploads = useUploads(organizationId);
@@ -128,8 +138,8 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking, o
         isBusy={isBusy}
         disabled={text.trim() === '' || !uploads.areSent}
       />
-      {isWorking && (
-        <p className="when">
+      <p className="when">
+        {isInTurn && (
           <select
             aria-label="When to send"
             value={mode}
@@ -141,11 +151,28 @@ function Open({ sessionId, organizationId, placeholder, questionId, isWorking, o
               </option>
             ))}
           </select>
-          <span>
-            <kbd>Ctrl Enter</kbd> sends now, <kbd>Esc</kbd> stops
-          </span>
-        </p>
-      )}
+        )}
+        <span>
+          <kbd>Enter</kbd> {enterDoes(props, mode)}
+          {isWorking && mode !== 'INTERRUPT' && (
+            <>
+              {' · '}
+              <kbd>Ctrl+Enter</kbd> stops the agent and sends
+            </>
+          )}
+          {isWorking ? (
+            <>
+              {' · '}
+              <kbd>Esc</kbd> stops
+            </>
+          ) : (
+            <>
+              {' · '}
+              <kbd>Shift+Enter</kbd> starts a line
+            </>
+          )}
+        </span>
+      </p>
     </form>
   );
 }

@@ -1,5 +1,5 @@
 import './queued-messages.css';
-import { type KeyboardEvent, useCallback, useEffect, useState } from 'react';
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { queuedMessagesQuery, queuedMessagesQuery$data } from '../__generated__/queuedMessagesQuery.graphql.ts';
 import type { queuedMessagesUpdateMutation } from '../__generated__/queuedMessagesUpdateMutation.graphql.ts';
@@ -7,13 +7,17 @@ import type { queuedMessagesWithdrawMutation } from '../__generated__/queuedMess
 import { useMutation } from '../relay/use-mutation.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Button } from '../ui/button.tsx';
+import { Files, splitFiles } from './attachments.tsx';
 import type { Entry } from './entry.ts';
+import { withoutShown } from './held-messages.ts';
+import type { Transcript } from './use-transcript.ts';
 
 const query = graphql`
   query queuedMessagesQuery($id: ID!) {
     session(id: $id) {
       queuedMessages {
         id
+        seq
         body
         editedBody
         author {
@@ -35,16 +39,15 @@ function lastChangeOf(entries: readonly Entry[]): number {
   return entries.findLast(isChange)?.seq ?? 0;
 }
 
-interface QueuedMessagesProps {
-  /** Global ID of the session. */
-  readonly id: string;
-  readonly entries: readonly Entry[];
-  /** True if the viewer may edit and withdraw them. */
-  readonly mayChange: boolean;
+/** The messages of a session that wait for the agent and are not in its transcript. */
+interface Queue {
+  readonly messages: readonly Queued[];
+  /** Reads them again. */
+  readonly read: () => void;
 }
 
-/** The messages that wait for the agent, above the field for the next one. */
-export function QueuedMessages({ id, entries, mayChange }: QueuedMessagesProps) {
+/** Reads the {@link Queue} of a session (`id`: its global ID) again after each change in its log. */
+export function useQueued(id: string, { entries, isLoaded }: Pick<Transcript, 'entries' | 'isLoaded'>): Queue {
   const environment = useRelayEnvironment();
   const [messages, setMessages] = useState<readonly Queued[]>([]);
   const read = useCallback(
@@ -62,25 +65,40 @@ export function QueuedMessages({ id, entries, mayChange }: QueuedMessagesProps) 
     const reading = read();
     return () => reading.unsubscribe();
   }, [read, lastChange]);
+  const shown = useMemo(() => (isLoaded ? withoutShown(messages, entries) : []), [messages, entries, isLoaded]);
+  return { messages: shown, read };
+}
+
+interface QueuedMessagesProps extends Queue {
+  /** True if the viewer may edit and withdraw them. */
+  readonly mayChange: boolean;
+  /** True if the agent does not work: they wait for a message that continues the session. */
+  readonly areHeld: boolean;
+}
+
+/** The messages that wait for the agent, above the field for the next one. */
+export function QueuedMessages({ messages, read, ...rights }: QueuedMessagesProps) {
   if (messages.length === 0) return null;
   return (
     <section className="queued" aria-label="Queued messages">
       <ul>
         {messages.map((message) => (
-          <QueuedMessage key={message.id} message={message} mayChange={mayChange} onChanged={read} />
+          <QueuedMessage key={message.id} message={message} {...rights} onChanged={read} />
         ))}
       </ul>
     </section>
   );
 }
 
-interface QueuedMessageProps extends Pick<QueuedMessagesProps, 'mayChange'> {
+interface QueuedMessageProps extends Pick<QueuedMessagesProps, 'mayChange' | 'areHeld'> {
   readonly message: Queued;
   readonly onChanged: () => void;
 }
 
-function QueuedMessage({ message: { id, body, editedBody, author }, mayChange, onChanged }: QueuedMessageProps) {
+function QueuedMessage({ message, mayChange, areHeld, onChanged }: QueuedMessageProps) {
+  const { id, body, editedBody, author } = message;
   const text = editedBody ?? body;
+  const shown = splitFiles(text);
   const [draft, setDraft] = useState<string | null>(null);
   const [update, isUpdating] = useMutation<queuedMessagesUpdateMutation>(graphql`
     mutation queuedMessagesUpdateMutation($input: UpdateQueuedMessageInput!) {
@@ -117,15 +135,18 @@ function QueuedMessage({ message: { id, body, editedBody, author }, mayChange, o
   };
   return (
     <li>
-      <span className="tag">Queued</span>
+      <span className="tag">{areHeld ? 'Waits for your next message' : 'Queued'}</span>
       {draft === null ? (
-        <p title={text}>{text}</p>
+        <div className="text">
+          <p title={shown.text}>{shown.text}</p>
+          <Files addresses={shown.files} />
+        </div>
       ) : (
         <textarea
           aria-label="Queued message"
           // biome-ignore lint/a11y/noAutofocus: the user asked to edit it.
           autoFocus
-          rows={2}
+          rows={Math.min(8, Math.max(2, draft.split('\n').length))}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
           onKeyDown={press}

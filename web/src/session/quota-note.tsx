@@ -2,7 +2,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { quotaNote_session$key } from '../__generated__/quotaNote_session.graphql.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { quotaText } from '../ui/status.ts';
+import { quotaEnd } from '../ui/status.ts';
 import { useRetry } from './use-retry.ts';
 
 interface QuotaNoteProps {
@@ -24,12 +24,14 @@ export function QuotaNote({ session: reference, mayChange }: QuotaNoteProps) {
     reference,
   );
   const [retry, isBusy] = useRetry(sessionId);
-  const text = quotaText(status);
-  if (text === null) return null;
+  const end = quotaEnd(status);
+  if (end === null) return null;
   return (
     <div className="banner">
       <Icon name="warning" />
-      <span role="status">{text}.</span>
+      <span role="status">
+        The model’s provider has reached its limit. The session continues {end.isToday ? 'at' : 'on'} {end.text}.
+      </span>
       {mayChange && (
         <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(status.waitsUntil ?? '')}>
           Continue now

@@ -8,10 +8,12 @@ interface RetryProps {
   /** Status of the session. */
   readonly status: string;
   readonly entries: readonly Entry[];
+  /** True if messages wait, which the agent receives too. */
+  readonly hasQueued: boolean;
 }
 
 /** A button that sends the messages of the last turn again, if that turn was stopped or failed. */
-export function Retry({ sessionId, status, entries }: RetryProps) {
+export function Retry({ sessionId, status, entries, hasQueued }: RetryProps) {
   const [retry, isBusy] = useRetry(sessionId);
   if (!canRetry(entries, status)) return null;
   // A retry may fail before its turn starts: the next one is another request.
@@ -21,7 +23,7 @@ export function Retry({ sessionId, status, entries }: RetryProps) {
       <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(occasion)}>
         Retry
       </Button>
-      <span>Sends the messages of the last turn again.</span>
+      <span>Sends the messages of the last turn again{hasQueued && ', and those that wait'}.</span>
     </p>
   );
 }

@@ -145,7 +145,7 @@ export function SessionButtons({
         </Button>
       )}
       {!isOver && (
-        <Button size="small" icon="stop" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
+        <Button size="small" icon="power" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
           Terminate
         </Button>
       )}

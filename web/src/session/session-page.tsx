@@ -17,7 +17,7 @@ import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
-import { QueuedMessages } from './queued-messages.tsx';
+import { QueuedMessages, useQueued } from './queued-messages.tsx';
 import { QuotaNote } from './quota-note.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
@@ -123,6 +123,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
   useTitle(title);
   const environment = useRelayEnvironment();
   const transcript = useTranscript(id);
+  const queue = useQueued(id, transcript);
   const variables = useMemo(() => ({ id }), [id]);
   const presence = usePresence(id);
   const refetch = useCallback(
@@ -195,17 +196,24 @@ function LoadedSession({ session }: { readonly session: Session }) {
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
           {mayChange && !isWorking && refusalOf(endReason, isArchived) === null && (
-            <Retry sessionId={sessionId} status={status} entries={transcript.entries} />
+            <Retry
+              {...{ sessionId, status }}
+              entries={transcript.entries}
+              hasQueued={queue.messages.length > 0}
+            />
           )}
-          <QueuedMessages id={id} entries={transcript.entries} mayChange={mayChange && !isArchived} />
+          <FilesContext value={session.attachments.nodes}>
+            <QueuedMessages {...queue} mayChange={mayChange && !isArchived} areHeld={!isWorking} />
+          </FilesContext>
           <Composer
             onType={presence.typed}
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
             refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}
-            placeholder={placeholderOf(status, statusDetail)}
+            placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
             isWorking={isWorking}
+            isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
           />
         </section>
         <aside aria-label="Details">
@@ -226,8 +234,8 @@ function refusalOf(endReason: string | null | undefined, isArchived: boolean): s
   return isArchived ? 'This session is archived. Unarchive it to send messages.' : null;
 }
 
-function placeholderOf(status: string, statusDetail: string | null | undefined): string {
-  if (statusDetail === 'WAITING_FOR_USER') return 'Answer the agent';
+function placeholderOf(status: string, statusDetail: string | null | undefined, hasQuestion: boolean): string {
+  if (statusDetail === 'WAITING_FOR_USER') return hasQuestion ? 'Answer the agent' : 'Send a message to continue';
   if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Send a message to stop the turn';
   if (statusDetail === 'WAITING_FOR_QUOTA') return 'Send a message to continue now';
   if (status === 'SUSPENDED') return 'Send a message to resume the session';

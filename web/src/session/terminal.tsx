@@ -37,12 +37,12 @@ export function Terminal({ lines, title, isCut }: TerminalProps) {
     <div className="terminal-box">
       {shown.length < lines.length && (
         <Button size="small" onClick={() => setAll(true)}>
-          Show all {lines.length.toLocaleString('en')} lines
+          Show {isCut ? 'the last' : 'all'} {lines.length.toLocaleString('en')} lines
         </Button>
       )}
       {isCut && shown.length === lines.length && <p className="hint">The beginning of the output is not shown.</p>}
       <section
-        className="terminal"
+        className={isAll ? 'terminal tall' : 'terminal'}
         ref={box}
         onScroll={scrolled}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.

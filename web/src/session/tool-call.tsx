@@ -72,7 +72,9 @@ export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
             // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
             <Change title={diff.path} change={diff} key={index} />
           ))}
-          {(output || isLive) && <Output title={title} draft={draft} output={output ?? null} />}
+          {(output || isLive) && (
+            <Output title={title} draft={draft} output={output ?? null} isPart={entry.outputFile != null} />
+          )}
           {entry.outputFile && <WholeOutput bytes={entry.outputBytes ?? null} file={entry.outputFile} />}
         </div>
       )}
@@ -80,15 +82,20 @@ export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
   );
 }
 
-type OutputProps = Pick<ToolCallProps, 'draft'> & { readonly title: string; readonly output: string | null };
+type OutputProps = Pick<ToolCallProps, 'draft'> & {
+  readonly title: string;
+  readonly output: string | null;
+  readonly isPart: boolean;
+};
 
-function Output({ title, draft, output }: OutputProps) {
-  return <Terminal {...useOutput(draft, output)} title={title} />;
+function Output({ title, draft, output, isPart }: OutputProps) {
+  return <Terminal {...useOutput(draft, output, isPart)} title={title} />;
 }
 
 const fileQuery = graphql`
   query toolCallFileQuery($id: ID!) {
     attachment(id: $id) {
+      name
       url
     }
   }
@@ -99,26 +106,33 @@ interface WholeOutputProps {
   readonly file: NonNullable<Call['outputFile']>;
 }
 
-/** The file with all of the output. Its signed URL expires after an hour, so a click opens a new one. */
+/** The file with all of the output. Its signed URL expires after an hour, so a click downloads from a new one. */
 function WholeOutput({ bytes, file: { attachmentId, url } }: WholeOutputProps) {
   const environment = useRelayEnvironment();
-  const open = async (event: MouseEvent) => {
+  const download = async (event: MouseEvent) => {
     event.preventDefault();
     const options = { fetchPolicy: 'network-only' } as const;
     const found = await fetchQuery<toolCallFileQuery>(environment, fileQuery, { id: attachmentId }, options)
       .toPromise()
       .catch(() => undefined);
     const address = safeAddress(found?.attachment?.url ?? url);
-    if (address !== undefined) window.open(address, '_blank', 'noopener,noreferrer');
+    if (address !== undefined) downloadFile(address, found?.attachment?.name ?? '');
   };
   return (
     <p className="hint">
-      <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer" onClick={(event) => void open(event)}>
-        Whole output
+      <a href={safeAddress(url)} download="" onClick={(event) => void download(event)}>
+        Download whole output
       </a>
       {bytes !== null && ` (${sizeOfFile(bytes)})`}
     </p>
   );
+}
+
+// The header of a text file says `inline`. In a new tab, because `download` does not apply to another host.
+function downloadFile(address: string, name: string) {
+  const link = document.createElement('a');
+  Object.assign(link, { href: address, download: name, target: '_blank', rel: 'noopener noreferrer' });
+  link.click();
 }
 
 function Size({ diffs }: { readonly diffs: Call['diffs'] }) {

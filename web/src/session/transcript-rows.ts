@@ -1,5 +1,6 @@
 import { nameOf } from '../ui/actor.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
+import { HeldMessages } from './held-messages.ts';
 import type { Draft } from './open-drafts.ts';
 
 /** A row of the transcript: one entry, or several entries combined. */
@@ -35,6 +36,8 @@ export type Row =
       readonly state: 'last' | 'answered' | 'passed';
     }
   | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
+
+type MessageRow = Extract<Row, { type: 'message' }> & { readonly entry: EntryOf<'SessionMessage'> };
 
 /** The style of a transcript row. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
@@ -94,13 +97,14 @@ interface Status {
 
 /**
  * Converts part of a log to rows. The entries of one tool call become one row at its start with its latest state;
- * consecutive thoughts become one row. A row that was a draft keeps its key.
+ * consecutive thoughts become one row. A row that was a draft keeps its key. Messages that wait for the agent are left out.
  */
 export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   const rows: Row[] = [];
   const tools = new Map<string, number>();
   let question: number | null = null;
   let status: Status = { status: null, endReason: null, isArchived: false };
+  const held = new HeldMessages<MessageRow>(entries);
   for (const entry of entries) {
     const key = entry.id;
     if (entry.__typename === 'ToolCallEvent') {
@@ -120,11 +124,14 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
       // question.
       else if (isQuestion(rows.at(-1), entry.body)) continue;
-      rows.push({ key: entry.draftId ?? key, type: 'message', entry, draft: null });
+      const row = { key: entry.draftId ?? key, type: 'message', entry, draft: null } as const;
+      if (!held.take(row)) rows.push(row);
       continue;
     }
     if (entry.__typename === 'MessageChangedEvent') {
+      changeMessage(held.rows, entry);
       changeMessage(rows, entry);
+      rows.push(...held.release(entry));
       continue;
     }
     if (entry.__typename === 'ThoughtEvent') {
@@ -144,7 +151,9 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
+    rows.push(...held.release(entry));
   }
+  rows.push(...held.rest());
   return rows;
 }
 

@@ -23,9 +23,10 @@ interface Output {
 
 /**
  * Applies the output of a tool call to a screen: what is new of a draft, or the output of the entry. The screen of a
- * complete draft stays when the entry follows, which may have less of it.
+ * complete draft stays when the entry follows, which may have less of it. `isPart`: the output of the entry is only the
+ * end of the output.
  */
-export function useOutput(draft: Draft | null, output: string | null): Output {
+export function useOutput(draft: Draft | null, output: string | null, isPart: boolean): Output {
   const fed = useRef<Fed | null>(null);
   if (draft !== null) {
     const source = `${draft.draftId} ${draft.revision}`;
@@ -44,7 +45,7 @@ export function useOutput(draft: Draft | null, output: string | null): Output {
   } else if (fed.current === null || !(fed.current.isComplete || fed.current.source === `text ${output}`)) {
     const screen = new TerminalScreen();
     screen.write(output ?? '');
-    fed.current = { screen, source: `text ${output}`, isComplete: false, isCut: false, end: 0, lines: screen.lines() };
+    fed.current = { screen, source: `text ${output}`, isComplete: false, isCut: isPart, end: 0, lines: screen.lines() };
   }
   const { lines, isCut, screen } = fed.current;
   // The line after the last line break is not there yet.

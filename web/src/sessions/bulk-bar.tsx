@@ -200,7 +200,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
       >
         {putLabel}
       </Button>
-      <Button size="small" icon="stop" tone="danger" onClick={() => setOpenDialog('terminate')}>
+      <Button size="small" icon="power" tone="danger" onClick={() => setOpenDialog('terminate')}>
         Terminate
       </Button>
       {openDialog === 'terminate' && (

@@ -8,7 +8,7 @@ import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { writeNumber } from '../ui/number.ts';
-import { quotaText } from '../ui/status.ts';
+import { quotaEnd } from '../ui/status.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 
@@ -46,7 +46,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
       session,
     );
   const shownTitle = plainTitle(title);
-  const waitText = quotaText(status);
+  const limitEnd = quotaEnd(status);
   const isShift = useRef(false);
   return (
     <li className={isSelected ? 'selected' : undefined}>
@@ -75,7 +75,7 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
               <span className="for-readers"> pull requests</span>
             </span>
           )}
-          {waitText !== null && <span>{waitText}</span>}
+          {limitEnd !== null && <span>Waiting for the provider’s limit until {limitEnd.text}</span>}
           {isArchived && <span className="tag">archived</span>}
           {tags.slice(0, 5).map((tag) => (
             <span className="tag" key={tag}>

@@ -55,11 +55,18 @@ interface Wait {
 
 const time = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
 
-/** The wait of a session for a limit of its model's provider, in the time zone of the browser; null: it does not wait. */
-export function quotaText({ statusDetail, waitsUntil }: Wait): string | null {
+/** The time until which a session waits for a limit of its model's provider. */
+interface QuotaEnd {
+  /** In the time zone of the browser; with the day, if it is not today. */
+  readonly text: string;
+  readonly isToday: boolean;
+}
+
+/** Returns the end of the session's wait for its model's provider; null: it does not wait. */
+export function quotaEnd({ statusDetail, waitsUntil }: Wait): QuotaEnd | null {
   if (statusDetail !== 'WAITING_FOR_QUOTA' || !waitsUntil) return null;
   const until = new Date(waitsUntil);
   const isToday = until.toDateString() === new Date().toDateString();
   const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
-  return `Waiting for the provider’s limit until ${new Intl.DateTimeFormat('en', { ...day, ...time }).format(until)}`;
+  return { text: new Intl.DateTimeFormat('en', { ...day, ...time }).format(until), isToday };
 }

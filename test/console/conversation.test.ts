@@ -41,7 +41,8 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.getByLabel('Message to the agent').fill('Look at this');
     await page.getByRole('button', { name: 'Send' }).click();
     // The session has not started: the transcript shows its prompt, and the message waits.
-    const message = page.getByRole('region', { name: 'Queued messages' }).getByRole('listitem');
+    const queued = page.getByRole('region', { name: 'Queued messages' });
+    const message = queued.getByRole('listitem').filter({ hasText: 'Look at this' });
     const file = message.getByRole('link', { name: 'the note.txt' });
     await file.waitFor();
     expect(await message.textContent()).not.toContain('ATTACHMENT');

@@ -11,6 +11,13 @@ const isForTurn = (entry: Entry): entry is EntryOf<'SessionMessage'> =>
   entry.answer == null &&
   entry.delivery != null;
 
+/** Returns whether a turn is open after the entry; null: the entry does not say it. */
+function turnAfter(entry: Entry): boolean | null {
+  if (entry.__typename === 'TurnEvent') return entry.phase === 'STARTED';
+  // The end of a turn in which the session failed is not in the log.
+  return entry.__typename === 'StatusEvent' && (entry.status === 'ERROR' || entry.status === 'EXIT') ? false : null;
+}
+
 /**
  * Holds the messages that wait for the agent until the turn starts that they belong to, so that the transcript shows them
  * where the agent received them. The first message between two turns is not held: it starts the next one.
@@ -42,12 +49,13 @@ export class HeldMessages<R extends MessageRow> {
   /** Returns the messages that are no longer held after an entry, oldest first. */
   release(entry: Entry): readonly R[] {
     if (entry.__typename === 'MessageChangedEvent') return this.#remove(({ delivery }) => delivery === 'WITHDRAWN');
-    if (entry.__typename !== 'TurnEvent') return [];
+    const isOpen = turnAfter(entry);
+    if (isOpen === null) return [];
     const wasOpen = this.#isTurnOpen;
-    this.#isTurnOpen = entry.phase === 'STARTED';
+    this.#isTurnOpen = isOpen;
     this.#hasFirst = false;
     // A turn that starts twice was interrupted, and continues with its own messages.
-    return this.#isTurnOpen && wasOpen !== true ? this.#remove(() => true) : [];
+    return isOpen && wasOpen !== true ? this.#remove(() => true) : [];
   }
 
   /** Returns the messages that the agent has received according to their state, although the log shows no turn. */
@@ -69,10 +77,10 @@ export function withoutShown<T extends { readonly id: string; readonly seq: numb
   waiting: readonly T[],
   entries: readonly Entry[],
 ): readonly T[] {
-  const at = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
-  const turn = entries[at];
-  const isBetweenTurns = turn?.__typename === 'TurnEvent' ? turn.phase === 'STOPPED' : startsAtBeginning(entries);
-  if (!isBetweenTurns || (waiting[0]?.seq ?? 0) < (turn?.seq ?? 0)) return waiting;
+  const at = entries.findLastIndex((entry) => turnAfter(entry) !== null);
+  const last = entries[at];
+  const isTurnOpen = last === undefined ? !startsAtBeginning(entries) : turnAfter(last);
+  if (isTurnOpen || (waiting[0]?.seq ?? 0) < (last?.seq ?? 0)) return waiting;
   const first = entries.slice(at + 1).find(isForTurn);
   return waiting.filter(({ id }) => id !== first?.id);
 }

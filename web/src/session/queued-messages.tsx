@@ -72,8 +72,8 @@ export function useQueued(id: string, { entries, isLoaded }: Pick<Transcript, 'e
 interface QueuedMessagesProps extends Queue {
   /** True if the viewer may edit and withdraw them. */
   readonly mayChange: boolean;
-  /** True if the agent does not work: they wait for a message that continues the session. */
-  readonly areHeld: boolean;
+  /** The state of the messages. */
+  readonly label: string;
 }
 
 /** The messages that wait for the agent, above the field for the next one. */
@@ -90,12 +90,12 @@ export function QueuedMessages({ messages, read, ...rights }: QueuedMessagesProp
   );
 }
 
-interface QueuedMessageProps extends Pick<QueuedMessagesProps, 'mayChange' | 'areHeld'> {
+interface QueuedMessageProps extends Pick<QueuedMessagesProps, 'mayChange' | 'label'> {
   readonly message: Queued;
   readonly onChanged: () => void;
 }
 
-function QueuedMessage({ message, mayChange, areHeld, onChanged }: QueuedMessageProps) {
+function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessageProps) {
   const { id, body, editedBody, author } = message;
   const text = editedBody ?? body;
   const shown = splitFiles(text);
@@ -135,7 +135,7 @@ function QueuedMessage({ message, mayChange, areHeld, onChanged }: QueuedMessage
   };
   return (
     <li>
-      <span className="tag">{areHeld ? 'Waits for your next message' : 'Queued'}</span>
+      <span className="tag">{label}</span>
       {draft === null ? (
         <div className="text">
           <p title={shown.text}>{shown.text}</p>

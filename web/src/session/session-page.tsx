@@ -149,6 +149,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
   const [isOpen, setOpen] = useState(false);
   const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
   const choose = useChoose(sessionId);
+  const closed = refusalOf(endReason, isArchived);
   const stored = session.events.nodes[0]?.entries ?? null;
   const { isAllowed: mayChange, missingPermission } = session.viewerCanManage;
   const toggle = (
@@ -195,21 +196,21 @@ function LoadedSession({ session }: { readonly session: Session }) {
           </FilesContext>
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
-          {mayChange && !isWorking && refusalOf(endReason, isArchived) === null && (
-            <Retry
-              {...{ sessionId, status }}
-              entries={transcript.entries}
-              hasQueued={queue.messages.length > 0}
-            />
+          {mayChange && !isWorking && closed === null && (
+            <Retry {...{ sessionId, status }} entries={transcript.entries} hasQueued={queue.messages.length > 0} />
           )}
           <FilesContext value={session.attachments.nodes}>
-            <QueuedMessages {...queue} mayChange={mayChange && !isArchived} areHeld={!isWorking} />
+            <QueuedMessages
+              {...queue}
+              mayChange={mayChange && closed === null}
+              label={closed !== null ? 'Not delivered' : isWorking ? 'Queued' : 'Waits for your next message'}
+            />
           </FilesContext>
           <Composer
             onType={presence.typed}
             sessionId={sessionId}
             organizationId={session.organization.organizationId}
-            refusal={refusalOf(endReason, isArchived) ?? (mayChange ? null : readOnly(missingPermission))}
+            refusal={closed ?? (mayChange ? null : readOnly(missingPermission))}
             placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
             isWorking={isWorking}

@@ -80,6 +80,18 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     const download = await downloading;
     expect(download.suggestedFilename()).toBe('output.txt');
     expect(await readFile(await download.path(), 'utf8')).toBe('The whole output');
+    // Of a long output, the entry has the end only.
+    const end = { ...output, output: Array.from({ length: 450 }, (_, n) => `end ${n}\n`).join('') };
+    const long = { ...call, toolCallId: 'c2', title: 'npm run long', status: 'completed', ...end };
+    await appendToLog(test, id, { kind: 'TOOL_CALL', data: long });
+    await page.getByText('npm run long').click();
+    const box = page.getByRole('region', { name: 'Output of npm run long' });
+    await box.getByText('end 449').waitFor();
+    const heightOf = async () => (await box.boundingBox())?.height ?? 0;
+    const small = await heightOf();
+    await page.getByRole('button', { name: 'Show the last 450 lines' }).click();
+    await expect.poll(heightOf).toBeGreaterThan(small);
+    await page.getByText('The beginning of the output is not shown.').waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

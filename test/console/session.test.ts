@@ -237,7 +237,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await queued.getByRole('textbox').press('Escape');
     await queued.getByRole('button', { name: 'Edit' }).click();
     await queued.getByRole('textbox').fill('say Edited.');
-    await window.picture('session-queued');
+    await window.pictures('session-queued');
     await queued.getByRole('textbox').press('Enter');
     await queued.getByText('say Edited.').waitFor();
     expect(await seriousFindings(page)).toEqual([]);

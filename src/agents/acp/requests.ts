@@ -95,8 +95,11 @@ export function createRequests(
 
   const late = (method: string, timeoutMs: number, signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => {
-      const setBy = method === 'initialize' ? ', as "start_timeout_ms" of its profile says' : '';
-      const message = `The agent did not answer "${method}" within ${timeoutMs / 1_000} s${setBy}.`;
+      const limit = `within ${timeoutMs / 1_000} s`;
+      const message =
+        method === 'initialize'
+          ? `The agent did not start ${limit} (start_timeout_ms).`
+          : `The agent did not answer "${method}" ${limit}.`;
       const timer = setTimeout(() => reject(new AgentTimeout(child.mask(message), child.stderrTail())), timeoutMs);
       signal.addEventListener('abort', () => clearTimeout(timer));
     });

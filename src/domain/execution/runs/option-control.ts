@@ -119,13 +119,12 @@ export function createOptionControl(
     const reason = await set(current, choice);
     // The agent is being stopped: the next one gets the choice.
     if (leasedRun.isOver) return;
-    const quoted = (text: string) => JSON.stringify(oneLine(mask(text)));
-    const [option, value] = [quoted(choice.optionId), quoted(choice.value)];
+    const offer = maskOffer(current.offer(), mask);
+    const [option, value] = namesOf(offer, choice, mask);
     const body =
       reason === null
-        ? `The option ${option} is now ${value}.`
-        : `The option ${option} was not set to ${value}. ${mask(reason).slice(0, maxReasonLength)}`;
-    const offer = maskOffer(current.offer(), mask);
+        ? `${option} is now ${value}.`
+        : `${option} was not set to ${value}. ${mask(reason).slice(0, maxReasonLength)}`;
     const entries: NewEntry[] = reason === null && !isNew ? [] : [{ kind: 'NOTICE', body }];
     await change((stored) => withOffer(withOutcome(stored, choice, reason === null), offer), entries);
   };
@@ -168,6 +167,14 @@ export function createOptionControl(
       await storing;
     },
   };
+}
+
+/** Returns the names of an option and its value as a sentence begins with them; ids in quotes where the agent states no names. */
+function namesOf({ options }: AgentOffer, { optionId, value }: OptionChoice, mask: Mask): [string, string] {
+  const quoted = (text: string) => JSON.stringify(oneLine(mask(text)));
+  const option = options.find(({ id }) => id === optionId);
+  const chosen = option?.values.find((each) => each.value === value);
+  return [option?.name || `The option ${quoted(optionId)}`, chosen?.name || quoted(value)];
 }
 
 /** The options and values of an offer, without their current values. */

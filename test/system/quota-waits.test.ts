@@ -326,6 +326,9 @@ it('waits longer each time if the agent only calls a tool in between, and starts
   clock.advance(5_000);
   poll();
   expect(await nextWait(2)).toBe(60_000);
+  const [first, second] = await noticesOf(id);
+  expect(first).toMatch(/ UTC\.$/);
+  expect(second).toMatch(/ UTC\. It waits longer than the provider asks, because its last wait did not help\.$/);
   // As if the agent had worked for a minute after the wait.
   clock.advance(120_000);
   poll();

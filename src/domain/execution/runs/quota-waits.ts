@@ -88,9 +88,12 @@ export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal
       [run.sessionId, until, wait.quotaSince, wait.quotaWaits],
     );
     const when = isAsking ? 'once its question is answered' : `at ${spell(until)}`;
+    const statedUntilMs = refusal.resetMs === null ? Number.POSITIVE_INFINITY : now.getTime() + refusal.resetMs;
+    const isLonger = wait.quotaWaits > 1 && until.getTime() > statedUntilMs;
+    const reason = isLonger ? ' It waits longer than the provider asks, because its last wait did not help.' : '';
     const notice: NewEntry = {
       kind: 'NOTICE',
-      body: `The model’s provider has reached its limit. The session continues ${when}.`,
+      body: `The model’s provider has reached its limit. The session continues ${when}.${reason}`,
       data: { code: 'provider_limit', until: until.toISOString() },
     };
     const waiting = {

@@ -21,6 +21,13 @@ it('sends complete messages, split at tool calls, in the order of events', async
   ).toEqual([long, 'Write a/b.txt: in_progress', 'Write a/b.txt: completed', 'two']);
 });
 
+it('streams words as one message', async () => {
+  const { agent, messages } = await launchAgent();
+  await agent.open(null);
+  await agent.prompt(text('stream one  two three'));
+  expect(messages()).toEqual(['one  two three']);
+});
+
 it('works only in its workspace', async () => {
   const { agent, updates, workspaceDir } = await launchAgent();
   await agent.open(null);

@@ -13,6 +13,7 @@ type Command = (turn: DemoTurn, rest: string) => Promise<void>;
 /** The commands; a prompt has one per line. `docs/agents.md` lists them. */
 const commands: Record<string, Command> = {
   say: (turn, rest) => say(turn, rest),
+  stream: (turn, rest) => stream(turn, rest),
   write: async (turn, rest) => {
     const [path = '', ...words] = rest.split(' ');
     await writeInWorkspace(turn, path, words.join(' '));
@@ -116,6 +117,9 @@ function isCommand(line: string): boolean {
   return Object.hasOwn(commands, name) && (alone.includes(name) ? rest === '' : rest !== '');
 }
 
+/** Time in ms before each word of a streamed message. */
+const wordMs = 100;
+
 let blocks = 0;
 
 /** Streams a message in chunks, as models do; each call is a separate message. */
@@ -124,6 +128,15 @@ async function say(turn: DemoTurn, text: string): Promise<void> {
   for (const chunk of text.match(/[\s\S]{1,40}/g) ?? []) {
     turn.signal.throwIfAborted();
     await turn.update({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: chunk } });
+  }
+}
+
+/** Sends a message word by word, at the pace of a model. */
+async function stream(turn: DemoTurn, text: string): Promise<void> {
+  const messageId = `message-${process.pid}-${++blocks}`;
+  for (const word of text.match(/\S+\s*/g) ?? []) {
+    await wait(wordMs, undefined, { signal: turn.signal });
+    await turn.update({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: word } });
   }
 }
 

@@ -4,8 +4,8 @@ import type { DemoTools, DemoTurn } from './turn.ts';
 
 /**
  * Sends excessive output, bypassing the protocol's library, which would buffer it: `updates N`, `calls N` (of the
- * service's tools, without waiting for results), `line MB` (one message of that size), `output N` (a tool call that
- * resends its whole output with each of N lines, one every 20 ms).
+ * service's tools, without waiting for results), `line MB` (one message of that size), `output N` (a tool that
+ * prints N lines, one every 20 ms, and resends its whole output with each).
  */
 export async function flood(turn: DemoTurn, rest: string, say: DemoTools['say']): Promise<void> {
   const [what = '', amount = ''] = rest.split(' ');

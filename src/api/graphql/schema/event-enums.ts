@@ -22,7 +22,7 @@ export const sessionRequest = storedEnum(
 export const messageMode = storedEnum('MessageMode', 'The effect of a message that arrives while the agent works.', {
   queue: 'The message waits for the end of the turn, unless it answers an open question.',
   interrupt:
-    'The message cancels the turn and its open question, and starts the next turn. An agent that does not end its turn is killed and started again.',
+    'The message cancels the turn and its open question, and starts the next turn together with the messages that already wait, which come before it. An agent that does not end its turn is killed and started again.',
 });
 
 export const messageChange = storedEnum('MessageChange', 'The kind of a change to a message that was not delivered.', {

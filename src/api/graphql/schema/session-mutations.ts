@@ -174,7 +174,7 @@ addMutation('interruptSession', {
     session: {
       type: Session,
       description:
-        'Session after the request. It may still be working: the end of the turn follows in the log, usually within a second. Null if `userErrors` is not empty.',
+        'Session after the request. It may still show the old state, because the turn ends later, usually within a second: follow `sessionUpdated`. Null if `userErrors` is not empty.',
     },
   },
   act: async ({ sessionId }, { domain }, options) => ({
@@ -194,7 +194,7 @@ addMutation('retryTurn', {
     session: {
       type: Session,
       description:
-        'Session after the request. A suspended or failed session is being resumed. Null if `userErrors` is not empty.',
+        'Session after the request. It may still show the old state: follow `sessionUpdated`. Null if `userErrors` is not empty.',
     },
   },
   act: async ({ sessionId }, { domain }, options) => ({

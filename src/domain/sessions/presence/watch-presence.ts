@@ -1,9 +1,14 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { hasPermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
-import type { Watches } from '../../subscriptions/watches.ts';
 import { getSession } from '../find-session.ts';
-import type { SessionViewer } from './presence.ts';
+import type { Presence, SessionViewer } from './presence.ts';
+
+interface PresenceWatches {
+  readonly presence: Presence;
+  /** Waits until all known changes of keys and roles are applied; null when none is pending. */
+  settled(): Promise<void> | null;
+}
 
 /** Minimum time in ms between two lists for one subscriber. */
 const minGapMs = 200;
@@ -14,7 +19,7 @@ const minGapMs = 200;
  */
 export async function watchPresence(
   context: Context,
-  { presence, settled }: Pick<Watches, 'presence' | 'settled'>,
+  { presence, settled }: PresenceWatches,
   sessionId: string,
 ): Promise<AsyncIterableIterator<readonly SessionViewer[]>> {
   const { id, organizationId } = await getSession(context, sessionId);

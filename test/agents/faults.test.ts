@@ -253,7 +253,7 @@ it('kills a command that outlives its stopped turn, and none of its helpers', as
   const [helper, command] = messages().map(Number);
   await agent.stopTurn();
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });
-  expect(processStart(command as number)).toBeNull();
+  await expect.poll(() => processStart(command as number)).toBeNull();
   expect(processStart(helper as number)).not.toBeNull();
   await expect.poll(() => updates.at(-1)).toMatchObject({ status: 'failed', isCancelled: true });
 });

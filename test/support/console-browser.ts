@@ -11,7 +11,8 @@ import { type Halves, signIn } from './console.ts';
 const require = createRequire(import.meta.url);
 
 /** The reason why console tests cannot run in a browser here; null if they can. */
-export const missing = chromium === null ? 'There is no Chromium here (apt-get install chromium-headless-shell).' : null;
+export const missing =
+  chromium === null ? 'There is no Chromium here (apt-get install chromium-headless-shell).' : null;
 
 // biome-ignore lint/suspicious/noConsole: tests that are skipped must say what they need.
 if (missing !== null) console.warn(`Skipping the tests of the console in a browser. ${missing}`);

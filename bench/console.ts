@@ -5,10 +5,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium as driver } from 'playwright-core';
 import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config/config.ts';
 import { appendEntries } from '../src/domain/sessions/log.ts';
+import { chromium } from '../test/support/browser.ts';
+import { openConsole } from './support/console-page.ts';
 
 const entries = Number(process.argv[2] ?? 50_000);
 const live = Number(process.argv[3] ?? 20_000);
@@ -47,18 +49,12 @@ async function write(count: number, from: number): Promise<void> {
 }
 await write(entries, 0);
 
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
+const browser = await driver.launch({
+  executablePath: chromium as string,
   args: ['--no-sandbox', '--enable-precise-memory-info'],
 });
 try {
-  const page = await (await browser.newContext({ baseURL: url, viewport: { width: 1_280, height: 800 } })).newPage();
-  // tsx wraps functions with a helper of its own, also those that run in the page.
-  await page.addInitScript({ content: 'globalThis.__name = (named) => named;' });
-  await page.goto('/');
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  const page = await openConsole(browser, url, token);
   const heap = async () => {
     const session = await page.context().newCDPSession(page);
     await session.send('HeapProfiler.collectGarbage');

@@ -10,6 +10,7 @@ import { readConfig } from '../src/config/config.ts';
 import { writeDraftMessage } from '../src/domain/sessions/live/draft-message.ts';
 import { appendEntries } from '../src/domain/sessions/log.ts';
 import { chromium } from '../test/support/browser.ts';
+import { openConsole } from './support/console-page.ts';
 
 const length = Number(process.argv[2] ?? 60) * 1_000;
 /** Only the rows whose name contains this. */
@@ -59,13 +60,7 @@ async function durations(session: CDPSession): Promise<Record<string, number>> {
 
 const browser = await driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
 try {
-  const page = await (await browser.newContext({ baseURL: url, viewport: { width: 1_280, height: 800 } })).newPage();
-  // tsx wraps functions with a helper of its own, also those that run in the page.
-  await page.addInitScript({ content: 'globalThis.__name = (named) => named;' });
-  await page.goto('/');
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  const page = await openConsole(browser, url, token);
   const devtools = await page.context().newCDPSession(page);
   // The time that the thread ran, so that other programs do not count.
   await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });

@@ -11,6 +11,7 @@ import { startFakeLlm } from '../test/support/fake-llm/fake-llm.ts';
 import { findOpencode } from '../test/support/real-agents.ts';
 import type { TappedChunk } from './support/acp-tap.ts';
 import type { Bench, Server } from './support/bench.ts';
+import { openConsole } from './support/console-page.ts';
 import { askOnce, graphqlRequest } from './support/http.ts';
 import type { Row } from './support/measures.ts';
 
@@ -72,7 +73,7 @@ export async function measureOpencode(bench: Bench): Promise<Row[]> {
   const id = await createSession(first, warmUp.join('\n'));
   await untilMessages(first, id, 1);
 
-  const page = await openConsole(bench, first, `/sessions/${id}`);
+  const page = await openSession(bench, first, `/sessions/${id}`);
   const inPage = await watchPage(page);
   const inProcess = subscribe(bench, first.url, first.token, id);
   const inOther = subscribe(bench, other.url, first.token, id);
@@ -174,16 +175,10 @@ function subscribe(bench: Bench, url: string, token: string, id: string): { read
   return { seen };
 }
 
-async function openConsole(bench: Bench, server: Server, path: string): Promise<Page> {
+async function openSession(bench: Bench, server: Server, path: string): Promise<Page> {
   const browser = await driver.launch({ executablePath: chromium as string, args: ['--no-sandbox'] });
   bench.defer(() => browser.close());
-  const page = await (await browser.newContext({ baseURL: server.url })).newPage();
-  // tsx wraps functions with a helper of its own, also those that run in the page.
-  await page.addInitScript({ content: 'globalThis.__name = (named) => named;' });
-  await page.goto('/');
-  await page.getByLabel('Token').fill(server.token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.locator('#main').waitFor();
+  const page = await openConsole(browser, server.url, server.token);
   await page.goto(path);
   await page.getByText('Ready.', { exact: true }).waitFor();
   return page;

@@ -16,7 +16,7 @@ export function toServer({ name, command, args, env }: McpServer): object {
   return { name, command, args: [...args], env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
 }
 
-/** Tells if an update is text. Tool calls and usage count regardless of an open question. */
+/** Returns true for an update that carries text of a message or a thought. */
 export function isTextChunk({ sessionUpdate }: SessionUpdate): boolean {
   return sessionUpdate === 'agent_message_chunk' || sessionUpdate === 'agent_thought_chunk';
 }

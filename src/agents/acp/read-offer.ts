@@ -42,7 +42,7 @@ class Budget {
 /**
  * Reads the options of a response of `session/new`, `load`, `resume` or `set_config_option`, or of a
  * `config_option_update`: `configOptions`, and `modes` and `models` of older agents, unless `configOptions` has one of
- * that category. Agents are untrusted: options and values of another form are left out.
+ * that category. Agents are untrusted: malformed options and values are ignored.
  */
 export function readOffer(response: unknown): ReadOffer {
   const { configOptions, modes, models } = isObject(response) ? response : ({} as Raw);

@@ -27,8 +27,9 @@ type Collected = Record<string, string>;
 
 /**
  * Creates attachments of the files that the agent left in `.session/outputs/`; files that have not changed since are
- * not collected again. Call it after a turn has ended, before its end is written unless a user has stopped it. Throws FencedError if the run is
- * lost; any other error with a file becomes a notice in the log. Returns the number of attachments.
+ * not collected again. Call it after a turn, before its end is written, or after that if a user has stopped the turn.
+ * Throws FencedError if the run is lost; any other error with a file becomes a notice in the log. Returns the number of
+ * attachments.
  */
 export async function collectOutputs(
   context: Context,

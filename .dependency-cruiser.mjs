@@ -7,10 +7,12 @@ const mayImport = {
   jobs: ['domain'],
   // HTTP features that all APIs share; imports none of the APIs.
   http: [],
-  domain: ['auth', 'agents', 'realtime', 'store', 'threads'],
+  domain: ['auth', 'agents', 'providers', 'realtime', 'store', 'threads'],
   auth: ['store', 'realtime'],
   // Agents fill directories, and hostile agents require a deletion without other imports.
-  agents: ['threads', 'store/delete-tree.ts'],
+  agents: ['threads', 'providers', 'store/delete-tree.ts'],
+  // Model providers: their addresses and keys, and requests to them.
+  providers: [],
   realtime: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.
@@ -18,7 +20,7 @@ const mayImport = {
   // Commands for the operator: above everything else, like main.ts.
   cli: ['agents', 'assembly', 'auth', 'config', 'domain', 'http', 'realtime', 'store', 'main.ts', 'app.ts'],
   // Builds the parts of a process from the configuration.
-  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'http', 'jobs', 'realtime', 'store'],
+  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'http', 'jobs', 'providers', 'realtime', 'store'],
   // Worker threads with limits of time and memory: imports none of the programs that run in them.
   threads: [],
 };

@@ -11,6 +11,7 @@ export const organizationFields = fieldsOf('Organization', [
   'allowedTags',
   'defaultTag',
   'hasAutomations',
+  'defaultModels',
   'deletedAt',
 ]);
 

@@ -1,3 +1,4 @@
+import type { AskCredential } from './credential.ts';
 import type { AgentOffer } from './options/agent-option.ts';
 import type { Sandbox } from './sandbox/driver.ts';
 import type { AgentPaths, SandboxSettings } from './sandbox/settings.ts';
@@ -68,6 +69,8 @@ export interface ProviderSettings {
   readonly variables: readonly string[];
   /** The provider's key, if the service knows it and the gateway uses it. The agent never gets it; never log it. */
   readonly key: string | null;
+  /** Names the source of {@link ProviderSettings.key} inside a sentence, such as `the variable OPENAI_API_KEY of the service`. */
+  readonly keySource: string | null;
   /** The gateway's settings for the provider; null: the agent calls the provider itself, with the key in its `env`. */
   readonly gateway: ProviderGateway | null;
 }
@@ -271,6 +274,8 @@ export interface AgentLaunch {
   onTools?(tools: readonly { readonly name: string; readonly description: string }[]): void;
   /** Awaited before the next update is delivered; must not throw. */
   onUpdate(update: AgentUpdate): Promise<void>;
+  /** The credential for each call of the gateway. If missing: the key of the profile. */
+  readonly credential?: AskCredential;
   /**
    * Creates a function that masks these values in a text, in all encodings that programs use; with `isPiece`, also a
    * part of a value at the text's ends. If missing: only the exact values.

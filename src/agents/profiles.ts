@@ -67,6 +67,12 @@ async function withKeys(
   const { variables, api } = provider;
   const baseUrl = provider.base_url;
   const keys: Record<string, string> = {};
+  const sourceOf = (name: string) => {
+    if (provider.key_file !== null && name === variables[0]) return `the key_file of the agent "${id}"`;
+    return env[name] === undefined
+      ? `the variable ${name} of the service`
+      : `the variable ${name} of the agent "${id}"`;
+  };
   if (provider.key_file !== null && variables[0] !== undefined) {
     keys[variables[0]] = await readKey(id, resolve(directory, provider.key_file));
   }
@@ -75,11 +81,13 @@ async function withKeys(
     if (value !== undefined) keys[name] = value;
   }
   if (!wantsGateway({ provider, sandbox }) || api === null || baseUrl === null) {
-    return { env: { ...env, ...keys }, provider: { variables, key: null, gateway: null } };
+    return { env: { ...env, ...keys }, provider: { variables, key: null, keySource: null, gateway: null } };
   }
   const others = Object.fromEntries(Object.entries(env).filter(([name]) => !variables.includes(name)));
-  const key = variables.map((name) => keys[name]).find((value) => value !== undefined) ?? null;
-  return { env: others, provider: { variables, key, gateway: { api, baseUrl, env: provider.gateway_env } } };
+  const variable = variables.find((name) => keys[name] !== undefined);
+  const key = variable === undefined ? null : (keys[variable] ?? null);
+  const keySource = variable === undefined ? null : sourceOf(variable);
+  return { env: others, provider: { variables, key, keySource, gateway: { api, baseUrl, env: provider.gateway_env } } };
 }
 
 async function readKey(id: string, path: string): Promise<string> {

@@ -150,7 +150,7 @@ it('searches at most 64 KiB of an error, and one error at a time', async () => {
     }
     return mask(text, isPiece);
   };
-  const { auth, connect } = await openTestGateway(provider.url, { mask: watched });
+  const { auth, connect } = await openTestGateway(provider.url, { maskOf: () => watched });
   const agents = Array.from({ length: 8 }, () => connect());
   for (const agent of agents) agent.send(`POST /v1/responses HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`);
   await Promise.all(agents.map((agent) => agent.waitFor(/x\r\n0\r\n\r\n$/)));

@@ -13,7 +13,7 @@ const answerTo = async (
   { until = whole, line = 'POST /v1/responses HTTP/1.1' }: { until?: RegExp | 'close'; line?: string } = {},
 ) => {
   const provider = await startRawProvider(answer);
-  const opened = await openTestGateway(provider.url, { mask: createMask([providerKey]) });
+  const opened = await openTestGateway(provider.url, { maskOf: createMask });
   const agent = opened.connect();
   const isCall = line.startsWith('POST');
   agent.send(`${line}\r\n${opened.auth}${isCall ? 'Content-Length: 2\r\n' : ''}\r\n${isCall ? '{}' : ''}`);

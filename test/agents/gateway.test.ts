@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { AgentUpdate } from '../../src/agents/agent.ts';
 import { openGateway } from '../../src/agents/gateway/gateway.ts';
-import { behindGateway, type ProviderAnswer, providerKey, startProvider } from '../support/provider.ts';
+import { gatewayOf, type ProviderAnswer, providerKey, startProvider } from '../support/provider.ts';
 
-type Api = Parameters<typeof behindGateway>[1];
+type Api = Parameters<typeof gatewayOf>[1];
 
 const open = async (answer: ProviderAnswer, api: Api = 'openai', path = '') => {
   const provider = await startProvider(answer);
@@ -13,7 +13,7 @@ const open = async (answer: ProviderAnswer, api: Api = 'openai', path = '') => {
     counted = resolve;
   });
   const gateway = await openGateway({
-    provider: behindGateway(provider.url + path, api),
+    ...gatewayOf(provider.url + path, api),
     socketPath: null,
     onUsage: (usage) => {
       usages.push(usage);
@@ -262,7 +262,7 @@ it('counts the usage of a response that the agent did not wait for', async () =>
 
 it('reports an unreachable provider, and ends with the agent', async () => {
   const gateway = await openGateway({
-    provider: behindGateway('http://127.0.0.1:9'),
+    ...gatewayOf('http://127.0.0.1:9'),
     socketPath: null,
     onUsage: () => undefined,
   });

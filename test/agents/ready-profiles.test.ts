@@ -109,7 +109,7 @@ it('reports an unknown predefined profile once, and other problems in plain word
 it('reads a provider’s key from this process, and another variable only if named', async () => {
   const { get } = await load(['qwen', 'claude', { id: 'own', command: ['own'] }], withKey);
   expect(get('qwen').env.OPENAI_API_KEY).toBe(key);
-  expect(get('qwen').provider).toEqual({ variables: ['OPENAI_API_KEY'], key: null, gateway: null });
+  expect(get('qwen').provider).toMatchObject({ variables: ['OPENAI_API_KEY'], key: null, gateway: null });
   expect(Object.keys(get('claude').env)).not.toContain('OPENAI_API_KEY');
   expect(get('own').env).toEqual({});
 });

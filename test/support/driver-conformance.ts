@@ -9,7 +9,7 @@ import { openGateway } from '../../src/agents/gateway/gateway.ts';
 import { pipeCommand } from '../../src/agents/reporting/pipe.ts';
 import type { Sandbox, SandboxDriver, SandboxProcess } from '../../src/agents/sandbox/driver.ts';
 import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
-import { behindGateway, providerKey, startProvider } from './provider.ts';
+import { gatewayOf, providerKey, startProvider } from './provider.ts';
 import { streamService } from './stream-service.ts';
 
 /** A driver whose conformance is tested. */
@@ -286,7 +286,7 @@ export function testDriver(name: string, { settings, open }: TestedDriver): void
         protocol: 'http',
         listen: (socketPath) =>
           openGateway({
-            provider: behindGateway(provider.url),
+            ...gatewayOf(provider.url),
             socketPath,
             onUsage: (usage) => void usages.push(usage),
           }),

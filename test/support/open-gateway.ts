@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { AgentUpdate, ProviderGateway } from '../../src/agents/agent.ts';
 import { type Gateway, type GatewayOptions, openGateway } from '../../src/agents/gateway/gateway.ts';
-import { behindGateway } from './provider.ts';
+import { gatewayOf } from './provider.ts';
 import { connectRaw, type Wire } from './raw-http.ts';
 
 /** A gateway that closes at the end of its test. */
@@ -27,7 +27,7 @@ export async function openTestGateway(
     resolveUsage = resolve;
   });
   const gateway = await openGateway({
-    provider: behindGateway(url, api),
+    ...gatewayOf(url, api),
     socketPath: null,
     onUsage: (usage) => {
       usages.push(usage);

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { ProviderSettings } from '../../src/agents/agent.ts';
+import { profileCredential } from '../../src/agents/profiles/profile-credential.ts';
 
 /** The key of test providers. */
 export const providerKey = 'sk-c4n4ry-of-the-provider';
@@ -51,6 +52,14 @@ export function behindGateway(baseUrl: string, api: 'openai' | 'anthropic' | 'ge
   return {
     variables: ['MODEL_KEY'],
     key: providerKey,
+    keySource: 'the variable MODEL_KEY of the service',
     gateway: { api, baseUrl, env: { MODEL_URL: '{url}', MODEL_CONFIG: '{"url":"{url}","key":"{key}"}' } },
   } satisfies ProviderSettings;
+}
+
+/** Returns the options of a gateway to a provider, with its key. */
+export function gatewayOf(baseUrl: string, api: 'openai' | 'anthropic' | 'gemini' = 'openai') {
+  const { gateway, ...settings } = behindGateway(baseUrl, api);
+  const credential = profileCredential('test', { ...settings, gateway }, gateway);
+  return { api, credential: () => credential };
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { AgentLaunch, AgentUpdate } from '../agent.ts';
 import { type Gateway, openGateway } from '../gateway/gateway.ts';
+import { profileCredential } from '../profiles/profile-credential.ts';
 import type { Service } from '../sandbox/driver.ts';
 
 /** The gateway of one launch, and the agent's settings for it. */
@@ -20,12 +21,14 @@ export async function openAgentGateway(
 ): Promise<AgentGateway | null> {
   const { provider } = launch.profile;
   if (!provider?.gateway) return null;
-  const behind = { ...provider, gateway: provider.gateway };
-  const mask = provider.key === null ? undefined : launch.maskOf?.([provider.key]);
+  const { onTools, maskOf } = launch;
+  const { api } = provider.gateway;
+  const own = profileCredential(launch.profile.id, provider, provider.gateway);
+  const credential = launch.credential ?? (() => own);
   const service: Service<Gateway> = {
     name: 'llm',
     protocol: 'http',
-    listen: (socketPath) => openGateway({ provider: behind, socketPath, onUsage, onTools: launch.onTools, mask }),
+    listen: (socketPath) => openGateway({ api, credential, socketPath, onUsage, onTools, maskOf }),
   };
   const { address: url, listening: gateway } = await launch.sandbox.reach(service);
   const revoke = () => void gateway.close();

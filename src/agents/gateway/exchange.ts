@@ -1,36 +1,30 @@
-import {
-  type Agent as HttpAgent,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as requestHttp,
-  type ServerResponse,
-} from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import type { ProviderCredential } from '../credential.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
+import type { ConnectionAgents } from './connection-agents.ts';
 import { forwardedHeaders } from './forwarded-request.ts';
 import { type Framing, framingHeaders } from './framing.ts';
-import { createKeyFilter } from './key-filter.ts';
+import type { KeyMask } from './key-mask.ts';
 import { type ErrorMask, forwardError } from './provider-errors.ts';
 import { type CallUsage, providerApis } from './providers.ts';
 import { refuse } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
 import { createUsageReader, type UsageReader, unknownUsage } from './usage-reader.ts';
 
-/** Settings that all exchanges of one gateway share. */
-export interface Upstream {
+/** The parts of a gateway that all its exchanges share. */
+export interface GatewayParts {
   readonly api: ProviderGateway['api'];
-  /** The provider's key; null: it needs none. */
-  readonly key: string | null;
   /** Opens the connections to the provider, one for each exchange. */
-  readonly connections: HttpAgent;
+  readonly connections: ConnectionAgents;
   readonly maxBodyBytes: number;
-  /** Replaces the provider's key in a text. `isPiece`: the text may end in the middle of the key. */
-  mask(text: string, isPiece?: boolean): string;
-  /** Replaces the key in an error, one error at a time. */
+  /** Masks the keys of all exchanges so far. */
+  readonly keys: KeyMask;
+  /** Replaces the keys in an error, one error at a time. */
   readonly maskError: ErrorMask;
   /** Counts the work of all exchanges of the gateway. */
   readonly pace: Pace;
@@ -59,19 +53,22 @@ export interface Exchange {
 }
 
 /** Sends an accepted request to the provider over its own connection, and the response to the agent. */
-export function startExchange(upstream: Upstream, request: AcceptedRequest): Exchange {
+export function startExchange(parts: GatewayParts, credential: ProviderCredential, request: AcceptedRequest): Exchange {
   const { incoming, outgoing, target, framing, isCall } = request;
-  const { api, connections: agent, onUsage } = upstream;
+  const { api, connections, onUsage } = parts;
+  parts.keys.add(credential.key);
   let finish: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  if (isCall) void done.then(upstream.quota.started());
+  if (isCall) void done.then(parts.quota.started());
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-  const headers = headersFor(incoming, upstream, framingHeaders(method, framing));
-  const upstreamRequest = send(target, { method, headers, agent, insecureHTTPParser: false });
-  const body = createChunkCoalescer(upstream.pace);
+  const headers = headersFor(incoming, api, credential.key, framingHeaders(method, framing));
+  const lookup = credential.lookup === null ? {} : { lookup: credential.lookup };
+  const options = { method, headers, agent: connections.for(target), insecureHTTPParser: false, ...lookup };
+  const upstreamRequest = send(target, options);
+  const body = createChunkCoalescer(parts.pace);
   let response: IncomingMessage | null = null;
   let isCut = false;
   let isRefused = false;
@@ -113,7 +110,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
     response = received;
     // The close event reports it too.
     received.on('error', () => undefined);
-    const reader = forwardResponse(upstream, request, received);
+    const reader = forwardResponse(parts, request, received);
     received.once('close', () => {
       // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
       // first.
@@ -133,7 +130,7 @@ export function startExchange(upstream: Upstream, request: AcceptedRequest): Exc
   let sentBytes = 0;
   incoming.on('data', (chunk: Buffer) => {
     sentBytes += chunk.length;
-    if (sentBytes > upstream.maxBodyBytes && !upstreamRequest.destroyed) fail(413, tooLarge(upstream.maxBodyBytes));
+    if (sentBytes > parts.maxBodyBytes && !upstreamRequest.destroyed) fail(413, tooLarge(parts.maxBodyBytes));
   });
   incoming.pipe(body).pipe(upstreamRequest);
   return { done, cut };
@@ -146,18 +143,19 @@ export function tooLarge(maxBytes: number): string {
 
 // Returns the reader of the response's usage; null for an error response, which used nothing.
 function forwardResponse(
-  upstream: Upstream,
+  parts: GatewayParts,
   { target, outgoing, isCall }: AcceptedRequest,
   response: IncomingMessage,
 ): UsageReader | null {
-  const { api, key, mask, pace, quota } = upstream;
+  const { api, keys, pace, quota, maskError } = parts;
+  const { mask } = keys;
   const status = response.statusCode ?? 0;
   if (status >= 400 && status < 600) {
     const onText = (text: string | null) => {
       const refusal = readRefusal({ status, headers: response.headers, text }, Date.now());
       if (isCall && refusal !== null) quota.refused(refusal);
     };
-    void forwardError(upstream, response, outgoing, { status, onText });
+    void forwardError({ api, mask, maskError }, response, outgoing, { status, onText });
     return null;
   }
   if (status < 200 || status >= 300) {
@@ -186,9 +184,7 @@ function forwardResponse(
     readingMs = 0;
     return ms;
   };
-  const joined = response.pipe(createChunkCoalescer(pace, takeReadingMs));
-  if (key === null || key === '') joined.pipe(outgoing);
-  else joined.pipe(createKeyFilter(key)).pipe(outgoing);
+  keys.filter(response.pipe(createChunkCoalescer(pace, takeReadingMs))).pipe(outgoing);
   return reader;
 }
 
@@ -209,7 +205,8 @@ function usageOf(call: CallUsage) {
 
 function headersFor(
   incoming: IncomingMessage,
-  { api, key }: Upstream,
+  api: ProviderGateway['api'],
+  key: string | null,
   framing: OutgoingHttpHeaders,
 ): OutgoingHttpHeaders {
   return {

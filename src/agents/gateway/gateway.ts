@@ -1,17 +1,19 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { createServer, Agent as HttpAgent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { parseUrl } from '../../common/parse-url.ts';
 import { createPace } from '../acp/pace.ts';
-import type { AgentUpdate, ProviderSettings } from '../agent.ts';
+import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import { type AskCredential, type CredentialRefusal, isRefusal, type ProviderCredential } from '../credential.ts';
 import { createQuotaMonitor, type QuotaMonitor } from '../quota/quota-monitor.ts';
+import { createConnectionAgents } from './connection-agents.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { type Exchange, startExchange, tooLarge, type Upstream } from './exchange.ts';
+import { type Exchange, type GatewayParts, startExchange, tooLarge } from './exchange.ts';
 import { forwardedQuery } from './forwarded-request.ts';
 import { framingOf } from './framing.ts';
+import { createKeyMask, type MaskOf } from './key-mask.ts';
 import { createErrorMask } from './provider-errors.ts';
 import { keysOf, kindOfRequest } from './providers.ts';
 import { closeAfter, refuse } from './refusals.ts';
@@ -45,15 +47,17 @@ export interface GatewayLimits {
 
 /** Options of {@link openGateway}. */
 export interface GatewayOptions {
-  readonly provider: ProviderSettings & { readonly gateway: NonNullable<ProviderSettings['gateway']> };
+  readonly api: ProviderGateway['api'];
+  /** Called for each request that is passed on. */
+  readonly credential: AskCredential;
   /** The unix socket to listen on; null: a free loopback port. */
   readonly socketPath: string | null;
   /** Called at the end of each model call. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
   /** Called for each model call with the tools that it offers. If missing, tools are not read. */
   readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
-  /** Replaces the provider's key in a text, in all encodings. If missing: only the exact key. */
-  readonly mask?: Upstream['mask'] | undefined;
+  /** Creates masks of the provider's keys, in all encodings. If missing: only the exact keys are masked. */
+  readonly maskOf?: MaskOf | undefined;
   /** Overrides of the default limits. */
   readonly limits?: Partial<GatewayLimits> | undefined;
 }
@@ -130,21 +134,16 @@ interface Handler {
   close(): Promise<void>;
 }
 
-function createHandler({ provider, onUsage, onTools, ...options }: GatewayOptions): Handler {
+function createHandler({ api, credential: ask, onUsage, onTools, ...options }: GatewayOptions): Handler {
   const key = `sk-switchyard-${randomBytes(24).toString('hex')}`;
   const limits = { ...defaultLimits, ...options.limits };
-  const { api, baseUrl } = provider.gateway;
-  // One connection for each exchange: however a provider interprets a request, nothing follows it.
-  const connections = /^https:/i.test(baseUrl)
-    ? new HttpsAgent({ keepAlive: false })
-    : new HttpAgent({ keepAlive: false });
-  const mask = createMask(provider.key, options.mask);
+  const connections = createConnectionAgents();
+  const keys = createKeyMask(options.maskOf);
   const pace = createPace();
-  const maskError = createErrorMask(mask, pace);
+  const maskError = createErrorMask(keys.mask, pace);
   const { maxBodyBytes } = limits;
   const quota = createQuotaMonitor();
-  const shared = { api, key: provider.key, connections, maxBodyBytes, quota };
-  const upstream: Upstream = { ...shared, mask, maskError, pace, onUsage };
+  const parts: GatewayParts = { api, connections, maxBodyBytes, keys, maskError, pace, quota, onUsage };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
   const exchanges = new Map<Exchange, Duplex>();
   let isClosed = false;
@@ -180,12 +179,21 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       return refuse(outgoing, api, 429, sentence);
     }
     if (expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
-    const target = new URL(baseUrl + requestUrl.pathname + forwardedQuery(requestUrl.searchParams));
     const isCall = kind === 'call';
-    const exchange = startExchange(upstream, { incoming, outgoing, target, framing, isCall });
+    const start = (found: ProviderCredential | CredentialRefusal) => {
+      if (isRefusal(found)) {
+        refuse(outgoing, api, 403, found.message);
+        return null;
+      }
+      if (isCall) tools?.read(incoming);
+      const target = targetOf(found.baseUrl, requestUrl);
+      return startExchange(parts, found, { incoming, outgoing, target, framing, isCall });
+    };
+    const found = ask();
+    const exchange = found instanceof Promise ? startLater(found, start, outgoing, api) : start(found);
+    if (exchange === null) return;
     exchanges.set(exchange, incoming.socket);
     void exchange.done.then(() => exchanges.delete(exchange));
-    if (isCall) tools?.read(incoming);
   };
 
   return {
@@ -203,7 +211,7 @@ function createHandler({ provider, onUsage, onTools, ...options }: GatewayOption
       } catch {
         // A header or a target that Node refuses to send: an error here would end the worker.
         if (outgoing.headersSent) outgoing.destroy();
-        else refuse(outgoing, api, 400, 'The request cannot be passed on.');
+        else refuse(outgoing, api, 400, cannotPassOn);
       }
       if (outgoing.getHeader('connection') === 'close') clients.stop(incoming.socket);
     },
@@ -225,12 +233,44 @@ function urlOf(target: string): URL | null {
   return target.startsWith('/') ? parseUrl(`http://gateway${target}`) : null;
 }
 
-const blot = '********';
-
-function createMask(key: string | null, mask: Upstream['mask'] = (text) => text): Upstream['mask'] {
-  if (key === null || key === '') return (text) => text;
-  return (text, isPiece) => mask(text.replaceAll(key, blot), isPiece);
+// The base URL may have a path, but nothing after it that would swallow the path of the call.
+function targetOf(baseUrl: string, { pathname, searchParams }: URL): URL {
+  const target = new URL(baseUrl);
+  target.hash = '';
+  target.search = forwardedQuery(searchParams);
+  target.pathname = target.pathname.replace(/\/+$/, '') + pathname;
+  return target;
 }
+
+// The request is not read before the credential is known. A cut meanwhile ends it.
+function startLater(
+  credential: Promise<ProviderCredential | CredentialRefusal>,
+  start: (found: ProviderCredential | CredentialRefusal) => Exchange | null,
+  outgoing: ServerResponse,
+  api: ProviderGateway['api'],
+): Exchange {
+  let exchange: Exchange | null = null;
+  let isCut = false;
+  const run = async () => {
+    const found = await credential;
+    if (isCut || outgoing.destroyed) return;
+    try {
+      exchange = start(found);
+    } catch {
+      refuse(outgoing, api, 400, cannotPassOn);
+    }
+    await exchange?.done;
+  };
+  return {
+    done: run().catch(() => void outgoing.destroy()),
+    cut() {
+      isCut = true;
+      exchange?.cut();
+    },
+  };
+}
+
+const cannotPassOn = 'The request cannot be passed on.';
 
 function isSame(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];

@@ -1,0 +1,51 @@
+import type { LookupFunction } from 'node:net';
+
+/** The providers of models that keys are stored for; `compatible`: any server with OpenAI's API. */
+export const modelProviders = ['openai', 'anthropic', 'google', 'openrouter', 'compatible'] as const;
+/** See {@link modelProviders}. */
+export type ModelProvider = (typeof modelProviders)[number];
+
+/** Prices of a model in US dollars for a million tokens. */
+export interface TokenPrices {
+  readonly inputUsd: number;
+  /** Null: cached tokens cost as much as others. */
+  readonly cachedUsd: number | null;
+  readonly outputUsd: number;
+}
+
+/** The key for one call of a provider. Never log it, and never give it to an agent. */
+export interface ProviderCredential {
+  /** The id of the stored key; null: it comes from the configuration of the service. */
+  readonly keyId: string | null;
+  /** Names the key inside a sentence: `the key "Team" of the organization`. Contains no secret. */
+  readonly label: string;
+  readonly provider: ModelProvider;
+  /** Null: the server needs none. */
+  readonly key: string | null;
+  /** Without a trailing slash. The path of a call to the gateway is appended to it. */
+  readonly baseUrl: string;
+  /** Resolves the host to allowed addresses only; null: any address is allowed. */
+  readonly lookup: LookupFunction | null;
+  /** The owner's own prices; null: those of the provider. */
+  readonly prices: TokenPrices | null;
+  /** True if the key has a budget, so that a call is refused if its price is unknown. */
+  readonly hasBudget: boolean;
+}
+
+/** The reason for which a call cannot be paid for, as a sentence that names the key and the remedy. */
+export interface CredentialRefusal {
+  /** `BUDGET_REACHED` suspends the session, any other ends its turn. */
+  readonly refused: 'KEY_MISSING' | 'KEY_CHANGED' | 'BUDGET_REACHED' | 'UNAVAILABLE';
+  readonly message: string;
+}
+
+/** Returns the credential for the next call. A promise must not reject. */
+export type AskCredential = () =>
+  | ProviderCredential
+  | CredentialRefusal
+  | Promise<ProviderCredential | CredentialRefusal>;
+
+/** Tells if there is no credential. */
+export function isRefusal(found: ProviderCredential | CredentialRefusal): found is CredentialRefusal {
+  return 'refused' in found;
+}

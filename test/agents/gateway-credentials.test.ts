@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest';
+import type { CredentialRefusal, ProviderCredential } from '../../src/agents/credential.ts';
+import { createMask } from '../../src/domain/execution/runs/masking.ts';
+import { openTestGateway } from '../support/open-gateway.ts';
+import { startProvider } from '../support/provider.ts';
+
+const answer = { body: JSON.stringify({ usage: { prompt_tokens: 5, completion_tokens: 2 } }) };
+const [oldKey, newKey] = ['sk-c4n4ry-before', 'sk-c4n4ry-after'];
+
+const credentialOf = (baseUrl: string, key: string | null): ProviderCredential => ({
+  keyId: 'key-1',
+  label: 'the key "Team" of the organization',
+  provider: 'compatible',
+  key,
+  baseUrl,
+  lookup: null,
+  prices: null,
+  hasBudget: false,
+});
+
+async function openWith(ask: () => Promise<ProviderCredential | CredentialRefusal>) {
+  const opened = await openTestGateway('http://127.0.0.1:9', { credential: ask, maskOf: createMask });
+  const { port, key } = opened.gateway;
+  const call = (path = '/chat/completions') =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method: 'POST',
+      body: '{"model":"m"}',
+      headers: { authorization: `Bearer ${key}` },
+    });
+  return { ...opened, call };
+}
+
+it('uses the key and the address of the moment for each call', async () => {
+  const [first, second] = [await startProvider(answer), await startProvider(answer)];
+  const credentials = [credentialOf(first.url, oldKey), credentialOf(`${second.url}/base/`, newKey)];
+  const { call } = await openWith(async () => credentials.shift() as ProviderCredential);
+  await (await call()).text();
+  await (await call()).text();
+  expect(first.seen).toMatchObject([{ url: '/chat/completions', headers: { authorization: `Bearer ${oldKey}` } }]);
+  expect(second.seen).toMatchObject([
+    { url: '/base/chat/completions', headers: { authorization: `Bearer ${newKey}` } },
+  ]);
+});
+
+it('refuses a call for which there is no key, with the reason', async () => {
+  const { call, usages } = await openWith(async () => ({ refused: 'KEY_MISSING', message: 'The key was deleted.' }));
+  const refused = await call();
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({ error: { message: 'The key was deleted.' } });
+  expect(usages).toEqual([]);
+});
+
+it('masks the old and the new key after a rotation, also in other encodings of an error', async () => {
+  const base64 = Buffer.from(oldKey).toString('base64url');
+  const good = await startProvider({ body: ['{"text":"', oldKey.slice(0, 7), oldKey.slice(7), ` ${newKey}"}`] });
+  const bad = await startProvider({ status: 400, body: JSON.stringify({ error: { message: `${base64} ${newKey}` } }) });
+  const credentials = [credentialOf(good.url, oldKey), credentialOf(good.url, newKey), credentialOf(bad.url, newKey)];
+  const { call } = await openWith(async () => credentials.shift() as ProviderCredential);
+  await (await call()).text();
+  expect(await (await call()).text()).toBe(`{"text":"${'*'.repeat(16)} ${'*'.repeat(15)}"}`);
+  expect(await (await call()).json()).toEqual({ error: { message: '******** ********' } });
+});
+
+it('sends nothing if the agent has left before the key is known', async () => {
+  const provider = await startProvider(answer);
+  let resolveAsked: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    resolveAsked = resolve;
+  });
+  let found: (credential: ProviderCredential) => void = () => undefined;
+  const credential = new Promise<ProviderCredential>((resolve) => {
+    found = resolve;
+  });
+  const { gateway, call } = await openWith(() => {
+    resolveAsked();
+    return credential;
+  });
+  const refused = expect(call()).rejects.toThrow();
+  await asked;
+  const closed = gateway.close();
+  found(credentialOf(provider.url, oldKey));
+  await Promise.all([closed, refused]);
+  expect(provider.seen).toEqual([]);
+});
+
+it.each([
+  '/chat/completions?key=1',
+  '/v1/../../chat/completions',
+  '//evil.example/chat/completions',
+  '/chat%2fcompletions',
+  'http://evil.example/chat/completions',
+])('sends the key to its own server only, for the target %s', async (target) => {
+  const provider = await startProvider(answer);
+  const odd = credentialOf(`http://u:p@${new URL(provider.url).host}/base?a=b#c`, oldKey);
+  const { connect, auth } = await openTestGateway('http://127.0.0.1:9', { credential: async () => odd });
+  const wire = connect();
+  wire.send(`POST ${target} HTTP/1.1\r\n${auth}X-Forwarded-Host: evil.example\r\nContent-Length: 2\r\n\r\n{}`);
+  await wire.waitFor(/^HTTP/);
+  for (const { url, headers } of provider.seen) {
+    expect(url).toMatch(/^\/base\/chat\/completions$/);
+    expect(headers).toMatchObject({ host: new URL(provider.url).host, authorization: `Bearer ${oldKey}` });
+  }
+});

@@ -1,9 +1,5 @@
 import type { LookupFunction } from 'node:net';
-
-/** The providers of models that keys are stored for; `compatible`: any server with OpenAI's API. */
-export const modelProviders = ['openai', 'anthropic', 'google', 'openrouter', 'compatible'] as const;
-/** See {@link modelProviders}. */
-export type ModelProvider = (typeof modelProviders)[number];
+import type { ModelProvider } from '../providers/model-providers.ts';
 
 /** Prices of a model in US dollars for a million tokens. */
 export interface TokenPrices {

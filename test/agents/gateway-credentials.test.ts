@@ -63,20 +63,20 @@ it('masks the old and the new key after a rotation, also in other encodings of a
 
 it('sends nothing if the agent has left before the key is known', async () => {
   const provider = await startProvider(answer);
-  let resolveAsked: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
-    resolveAsked = resolve;
+  let resolveRequested: () => void = () => undefined;
+  const requested = new Promise<void>((resolve) => {
+    resolveRequested = resolve;
   });
   let found: (credential: ProviderCredential) => void = () => undefined;
   const credential = new Promise<ProviderCredential>((resolve) => {
     found = resolve;
   });
   const { gateway, call } = await openWith(() => {
-    resolveAsked();
+    resolveRequested();
     return credential;
   });
   const refused = expect(call()).rejects.toThrow();
-  await asked;
+  await requested;
   const closed = gateway.close();
   found(credentialOf(provider.url, oldKey));
   await Promise.all([closed, refused]);

@@ -1,17 +1,18 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openProfileRegistry, type ProfileRegistry } from './agents/profile-registry.ts';
 import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
-import { loadProfiles } from './agents/profiles.ts';
 import type { openDrivers } from './agents/sandbox/drivers.ts';
 import { createConsole } from './api/console/console-app.ts';
 import { schema } from './api/graphql/schema/index.ts';
 import { createGraphql } from './api/graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './api/graphql/trusted-documents.ts';
 import { createRest } from './api/rest/router.ts';
+import { createAgentWatch } from './assembly/agent-watch.ts';
 import { createHttpServer } from './assembly/create-http-server.ts';
 import { createJobs } from './assembly/create-jobs.ts';
-import { createLog, createServices, type LoadedProfiles } from './assembly/create-services.ts';
+import { createLog, createServices } from './assembly/create-services.ts';
 import { openWorker } from './assembly/open-worker.ts';
 import { withoutOutages } from './assembly/outage-logs.ts';
 import { createReadiness } from './assembly/readiness.ts';
@@ -70,14 +71,14 @@ export interface App {
 export async function createApp(config: Config, parts: AppParts = {}): Promise<App> {
   const storeLog = parts.log ?? createLog(config);
   const log = withoutOutages(storeLog);
-  const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
+  const agents = await openProfileRegistry({ ...config, path: config.agentBaseEnv.PATH ?? '' });
   const trusted = await loadTrustedDocuments(config.trustedDocuments, schema);
   // Checked before the first start creates tokens, which are shown only once it listens.
   await requireListenAddress(config);
   const store = parts.store ?? (await openStore({ ...databaseOf(config), log: storeLog }));
   try {
     const requestTimes = parts.requestTimes ?? defaultRequestTimes;
-    return await assemble(config, { ...parts, store, log, profiles, trusted, requestTimes });
+    return await assemble(config, { ...parts, store, log, agents, trusted, requestTimes });
   } catch (error) {
     await store.close();
     throw error;
@@ -93,17 +94,17 @@ function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
 interface AssembledParts extends Pick<AppParts, 'openDrivers'> {
   readonly store: Store;
   readonly log: Log;
-  readonly profiles: LoadedProfiles;
+  readonly agents: ProfileRegistry;
   readonly trusted: TrustedDocuments;
   readonly requestTimes: RequestTimes;
 }
 
 async function assemble(config: Config, parts: AssembledParts): Promise<App> {
-  const { store, log, profiles, trusted } = parts;
+  const { store, log, agents, trusted } = parts;
   const built = await createServices(config, parts);
   const { services, installation, maintenance, keyUses, legacyUses, openStreams } = built;
   const isExposed = config.roles.includes('api') || config.roles.includes('worker');
-  const warning = isExposed ? sharedNetworkWarning(profiles.profiles.values()) : null;
+  const warning = isExposed ? sharedNetworkWarning(agents.profiles.values()) : null;
   if (warning !== null) log.warn({}, warning);
   const watches = createWatches(services);
   const rest = createRest(services, watches);
@@ -112,6 +113,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const worker = config.roles.includes('worker')
     ? await openWorker(config, services, installation, parts.openDrivers)
     : null;
+  const agentWatch = createAgentWatch(services);
   const jobs = createJobs(config, services);
   const readiness = createReadiness({
     isMaintenance: () => maintenance.mode() !== null,
@@ -133,6 +135,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     async start() {
       services.notifier.subscribe('keys', services.keyCache.invalidate);
       await Promise.all([services.notifier.start(), services.broadcaster.start()]);
+      await agentWatch.start();
       watches.start();
       services.liveViewers.start();
       keyUses.start();
@@ -175,6 +178,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     // Accepted requests are answered: otherwise their work would be done without a response.
     const answered = inFlight.finish(answerTimeoutMs);
     await graphql.stop();
+    await agentWatch.stop();
     await maintenance.stop();
     await worker?.stop();
     await Promise.all(jobs.map((job) => job.stop()));

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
+import { describeAgents } from './assembly/describe-agents.ts';
 import { readConfig } from './config/config.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-sessions.ts';
 import type { FirstStart } from './domain/installation/bootstrap.ts';
@@ -25,6 +26,7 @@ const { url } = await app.start().catch(async (error: unknown) => {
 const { firstStart } = app.installation;
 if (firstStart) process.stdout.write(firstStartText(url, firstStart, await signInLink(firstStart.adminToken)));
 else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
+process.stdout.write(`${describeAgents(app.services.agents, config)}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {

@@ -5,10 +5,14 @@ import { expandEntry, readProfilesFile } from './profiles/load-file.ts';
 import { type ProfileDraft, profileSchema, wantsGateway } from './profiles/schema.ts';
 import { describeDriver } from './sandbox/descriptions.ts';
 
-/** The profiles of this process, and the default one. */
+/** The profiles of the file of AGENTS_CONFIG and the demo agent, and the default one. */
 export interface AgentProfiles {
   readonly profiles: ReadonlyMap<string, AgentProfile>;
   readonly defaultId: string;
+  /** True if the file lists the agents: no others are searched for. */
+  readonly isListed: boolean;
+  /** True if the file decides the default agent: it names one, or it lists agents. */
+  readonly isDefaultChosen: boolean;
 }
 
 /** Returns a variable of this process by name; undefined if it is not set or agents may not have it. */
@@ -28,10 +32,11 @@ export async function loadProfiles(
 ): Promise<AgentProfiles> {
   const demo = await readyProfile('demo', readVariable);
   const profiles = new Map([[demo.id, demo]]);
-  if (path === null) return { profiles, defaultId: demo.id };
-  const file = await readProfilesFile(path);
-  for (const draft of file.agents) profiles.set(draft.id, await finish(draft, dirname(resolve(path)), readVariable));
-  return { profiles, defaultId: file.default ?? file.agents[0]?.id ?? demo.id };
+  if (path === null) return { profiles, defaultId: demo.id, isListed: false, isDefaultChosen: false };
+  const { default: chosen, agents } = await readProfilesFile(path);
+  for (const draft of agents ?? []) profiles.set(draft.id, await finish(draft, dirname(resolve(path)), readVariable));
+  const defaultId = chosen ?? agents?.[0]?.id ?? demo.id;
+  return { profiles, defaultId, isListed: agents !== undefined, isDefaultChosen: (chosen ?? agents) !== undefined };
 }
 
 /** A predefined profile without changes from a file. Throws a sentence that lists the ids if this one is unknown. */
@@ -39,6 +44,16 @@ export function readyProfile(id: string, readVariable: ReadVariable = noVariable
   const entry = expandEntry(id, (_field, message) => {
     throw new Error(`There is no ready profile "${id}": it ${message.replace(', or an object', '')}.`);
   });
+  return finish(profileSchema.parse(entry), process.cwd(), readVariable);
+}
+
+/**
+ * The profile of a ready agent whose program was found: the predefined one, with the gateway if the agent can use it, so
+ * that the agent never has the key.
+ */
+export function detectedProfile(id: string, readVariable: ReadVariable): Promise<AgentProfile> {
+  const hasApi = profileSchema.parse(expandEntry(id, () => undefined)).provider?.api != null;
+  const entry = expandEntry({ id, ...(hasApi && { provider: { gateway: true } }) }, () => undefined);
   return finish(profileSchema.parse(entry), process.cwd(), readVariable);
 }
 

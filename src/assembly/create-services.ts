@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { loadProfiles } from '../agents/profiles.ts';
+import type { ProfileRegistry } from '../agents/profile-registry.ts';
 import type { CachedKey } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { createLiveViewers } from '../auth/live-viewers.ts';
@@ -19,9 +19,6 @@ import { createKeyring, loadSecretKey } from '../store/cipher.ts';
 import { openFiles } from '../store/files.ts';
 import type { Store } from '../store/store.ts';
 import { notifierLog } from './outage-logs.ts';
-
-/** The agent profiles of this process, as loaded from the configuration. */
-export type LoadedProfiles = Awaited<ReturnType<typeof loadProfiles>>;
 
 /** The services of the domain, and the parts of them that the app starts and stops. */
 export interface BuiltServices {
@@ -43,7 +40,7 @@ export function createLog(config: Config): Log {
 /** Builds the services of the domain and prepares the installation: on a new database that creates the first tenant. */
 export async function createServices(
   config: Config,
-  { store, log, profiles }: { readonly store: Store; readonly log: Log; readonly profiles: LoadedProfiles },
+  { store, log, agents }: { readonly store: Store; readonly log: Log; readonly agents: ProfileRegistry },
 ): Promise<BuiltServices> {
   const { databaseUrl, attachmentsDir: directory, s3, maxAttachmentBytes, maxToolOutputBytes } = config;
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
@@ -81,8 +78,13 @@ export async function createServices(
     get baseUrl() {
       return baseUrl;
     },
-    agentProfiles: profiles.profiles,
-    defaultAgent: profiles.defaultId,
+    agents,
+    get agentProfiles() {
+      return agents.profiles;
+    },
+    get defaultAgent() {
+      return agents.defaultId;
+    },
     maintenance: { mode: () => maintenance.mode() },
   };
   const installation = await prepareInstallation(services, {

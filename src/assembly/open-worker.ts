@@ -35,7 +35,12 @@ export async function openWorker(
     workerId,
     baseEnv,
     path: baseEnv.PATH ?? '',
-    hidden: [dataDir, config.attachmentsDir, ...(config.agentsConfig === null ? [] : [config.agentsConfig])],
+    hidden: [
+      dataDir,
+      config.attachmentsDir,
+      config.agentsDir,
+      ...(config.agentsConfig === null ? [] : [config.agentsConfig]),
+    ],
     log: services.log,
   });
   const agents = createAgents({ drivers });

@@ -5,9 +5,10 @@ import type { AgentProfile } from '../agents/agent.ts';
 import { checkAgent } from '../agents/check/check-agent.ts';
 import { printReport } from '../agents/check/print-report.ts';
 import { isLocked } from '../agents/options/locks.ts';
+import { openProfileRegistry, type ProfileRegistry } from '../agents/profile-registry.ts';
 import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
-import { type AgentProfiles, loadProfiles, readyProfile } from '../agents/profiles.ts';
+import { readyProfile } from '../agents/profiles.ts';
 import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { toolList } from '../domain/execution/reports/tool-list.ts';
@@ -25,20 +26,41 @@ const usage = `Usage:
 PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
 Without --prompt, a check sends nothing to the model and costs nothing.`;
 
-async function list(config: Config, { profiles, defaultId }: AgentProfiles): Promise<void> {
+async function list(config: Config, agents: ProfileRegistry): Promise<void> {
+  const { profiles, defaultId, programs } = agents;
   for (const profile of profiles.values()) {
     const found = await locateProgram(profile, config.agentBaseEnv.PATH ?? '');
     const location = found ?? `not found: ${programOf(profile)}`;
     const lockedOptions = profile.lockedOptions ?? (isLocked(profile, { id: 'mode' }) ? ['mode'] : []);
-    const locks = lockedOptions.length === 0 ? '' : ` (locked options: ${lockedOptions.join(', ')})`;
-    process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}${locks}\n`);
+    const notes = [
+      ...(found === programs.get(profile.id)?.path ? [`version ${agents.versionOf(profile.id) ?? 'unknown'}`] : []),
+      ...keyNote(config, agents, profile),
+      ...(lockedOptions.length === 0 ? [] : [`locked options: ${lockedOptions.join(', ')}`]),
+    ];
+    const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
+    process.stdout.write(`${profile.id === defaultId ? '*' : ' '} ${profile.id.padEnd(16)} ${location}${note}\n`);
   }
-  const others = readyIds.filter((id) => !profiles.has(id));
   process.stdout.write('\n* is the default.\n');
-  if (others.length > 0) process.stdout.write(`Ready ones that AGENTS_CONFIG may name: ${others.join(', ')}\n`);
+  const others = readyIds.filter((id) => !profiles.has(id));
+  if (others.length > 0) process.stdout.write(`${others.join(', ')}: ready, but ${whyMissing(agents)}\n`);
 }
 
-async function findProfile(config: Config, { profiles }: AgentProfiles, id: string): Promise<AgentProfile> {
+// Stored keys are not read: the service may have the database.
+function keyNote({ readVariable }: Config, { keySourceOf }: ProfileRegistry, { id, provider }: AgentProfile): string[] {
+  const source = keySourceOf(id);
+  if (source === 'NOT_NEEDED') return [];
+  if (source === 'NONE') return ['no key in the environment'];
+  const name = provider?.variables.find((each) => readVariable(each) !== undefined);
+  return [name === undefined ? 'key of the profile' : `key in ${name}`];
+}
+
+function whyMissing({ isListed }: ProfileRegistry): string {
+  return isListed
+    ? 'AGENTS_CONFIG does not name them.'
+    : 'not installed. Install one with: npm run agents -- install NAME';
+}
+
+async function findProfile(config: Config, { profiles }: ProfileRegistry, id: string): Promise<AgentProfile> {
   const profile = profiles.get(id);
   if (profile) return profile;
   if (readyIds.includes(id)) return readyProfile(id, config.readVariable);
@@ -55,7 +77,7 @@ interface CheckFlags {
 async function check(config: Config, profile: AgentProfile, { prompt, isJson, isSaved }: CheckFlags): Promise<void> {
   const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
   const log = { info: () => undefined, warn: () => undefined };
-  const hidden = [dataDir, attachmentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
+  const hidden = [dataDir, attachmentsDir, config.agentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
   let observed: Pick<Observation, 'offer' | 'version'> | null = null;
   const report = await checkAgent({
     profile,
@@ -98,7 +120,7 @@ async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, id, ...more] = positionals;
   const config = readConfig();
-  const profiles = await loadProfiles(config.agentsConfig, config.readVariable);
+  const profiles = await openProfileRegistry({ ...config, path: config.agentBaseEnv.PATH ?? '' });
   if (command === 'list' && id === undefined) return list(config, profiles);
   if (command !== 'check' || id === undefined || more.length > 0) throw new Error(usage);
   const { prompt = null, json: isJson = false, save: isSaved = false } = values;

@@ -20,6 +20,8 @@ export interface Config extends ProcessConfig, HttpConfig, StorageConfig, Sessio
   readonly agentBaseEnv: Readonly<Record<string, string>>;
   /** Reads a variable that a profile names as its provider's key; undefined if it is not set or is the service's own. */
   readonly readVariable: (name: string) => string | undefined;
+  /** The variables for npm: those of {@link agentBaseEnv}, proxies, certificates and npm's own settings. */
+  readonly npmEnv: Readonly<Record<string, string>>;
 }
 
 /** Every problem of the environment, one line for each variable. It never repeats a value. */
@@ -34,6 +36,8 @@ export class ConfigError extends Error {
 
 const agentVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'];
 
+const npmVariables = /^(?:npm_config_.+|https?_proxy|no_proxy|proxy|node_extra_ca_certs|ssl_cert_(?:file|dir)|home)$/i;
+
 /** Reads the environment; an empty variable counts as not set. Throws one {@link ConfigError} with every problem. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const input = Object.fromEntries(
@@ -46,6 +50,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const env = result.data;
   const problems = [...findStorageProblems(env), ...findGraphqlProblems(env)];
   if (problems.length > 0) throw new ConfigError(problems);
+  const agentBaseEnv = pick(input, (name) => agentVariables.includes(name));
   return {
     ...readProcessConfig(env),
     ...readHttpConfig(env),
@@ -53,8 +58,13 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     ...readSessionConfig(env),
     ...readGraphqlConfig(env),
     readVariable: (name) => (Object.hasOwn(variables.shape, name) ? undefined : input[name]),
-    agentBaseEnv: Object.fromEntries(
-      agentVariables.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])),
-    ),
+    agentBaseEnv,
+    npmEnv: { ...agentBaseEnv, ...pick(input, (name) => npmVariables.test(name)) },
   };
+}
+
+function pick(input: Readonly<Record<string, string | undefined>>, isWanted: (name: string) => boolean) {
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([name, value]) => (value !== undefined && isWanted(name) ? [[name, value]] : [])),
+  );
 }

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { sandboxChoices } from '../agents/sandbox/drivers.ts';
 import type { ConcurrencyLimits } from '../domain/context.ts';
 import type { MeteringRates } from '../domain/metering-rates.ts';
-import { integer, number, text } from './forms.ts';
+import { flag, integer, number, text } from './forms.ts';
 
 /** The interval at which usage is recorded and compared with the limits. */
 const meterIntervalMs = 5_000;
@@ -14,6 +14,10 @@ const dayMs = 86_400_000;
 export const sessionVariables = {
   /** A JSON file of agent profiles. */
   AGENTS_CONFIG: text().optional(),
+  /** The directory of the agent programs that this process installs; `agent-programs` in DATA_DIR by default. */
+  AGENTS_DIR: text().optional(),
+  /** False if nobody may install, update or remove an agent program. */
+  AGENTS_INSTALL: flag(true),
   /** The sandbox of agents whose profiles name none. */
   SANDBOX: z.enum(sandboxChoices, { error: `must be one of ${sandboxChoices.join(', ')}` }).default('auto'),
   /** The maximum number of sessions that this process runs at once; derived from cores and memory by default. */
@@ -48,12 +52,16 @@ export const sessionVariables = {
   AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
 };
 
-type Variables = z.output<z.ZodObject<typeof sessionVariables>>;
+type Variables = z.output<z.ZodObject<typeof sessionVariables>> & { readonly DATA_DIR: string };
 
 /** Configuration of sessions and the agents that work on them. */
 export interface SessionConfig {
   /** Absolute; null: the built-in profiles only. */
   readonly agentsConfig: string | null;
+  /** The directory of installed agent programs. Absolute. */
+  readonly agentsDir: string;
+  /** True if agent programs may be installed, updated and removed. */
+  readonly canInstallAgents: boolean;
   /** `auto`: bubblewrap where it works. */
   readonly sandbox: (typeof sandboxChoices)[number];
   readonly maxConcurrentSessions: number | null;
@@ -79,6 +87,8 @@ export interface SessionConfig {
 export function readSessionConfig(env: Variables): SessionConfig {
   return {
     agentsConfig: env.AGENTS_CONFIG === undefined ? null : resolve(env.AGENTS_CONFIG),
+    agentsDir: resolve(env.AGENTS_DIR ?? join(env.DATA_DIR, 'agent-programs')),
+    canInstallAgents: env.AGENTS_INSTALL,
     sandbox: env.SANDBOX,
     maxConcurrentSessions: env.MAX_CONCURRENT_SESSIONS ?? null,
     concurrencyLimits: {

@@ -1,4 +1,5 @@
 import type { AgentProfile } from '../agents/agent.ts';
+import type { ProfileRegistry } from '../agents/profile-registry.ts';
 import type { CachedKey, KeyUsage } from '../auth/authenticate.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
 import type { LiveViewers } from '../auth/live-viewers.ts';
@@ -67,7 +68,11 @@ export interface Services {
   readonly now: () => Date;
   /** The base of `url` fields, without a slash at the end. */
   readonly baseUrl: string;
+  /** The agents of this process. They change while it runs: do not keep what it returns. */
+  readonly agents: ProfileRegistry;
+  /** The profiles of `agents` now. */
   readonly agentProfiles: ReadonlyMap<string, AgentProfile>;
+  /** The default of `agents` now. */
   readonly defaultAgent: string;
   readonly maintenance: Maintenance;
 }

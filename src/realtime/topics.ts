@@ -12,6 +12,8 @@
  * - `deliveries`: a webhook waits to be sent.
  * - `workspaces`: the deletion of a session's workspace was requested.
  * - `maintenance`: maintenance mode has ended.
+ * - `provider-keys`: a key of a model provider was created, changed or deleted.
+ * - `agent-programs`: the agent programs of a worker changed, or a worker should change them.
  * - `keys`: a key was revoked; always sent at once.
  */
 export type Topic =
@@ -26,4 +28,6 @@ export type Topic =
   | 'deliveries'
   | 'workspaces'
   | 'maintenance'
+  | 'provider-keys'
+  | 'agent-programs'
   | 'keys';

@@ -10,6 +10,7 @@ import { exchangeJson } from './http-client.ts';
 import { notifyKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';
 import { validateAgainstOpenApi } from './openapi-validation.ts';
+import { demoAgentOnly } from './profiles.ts';
 import { openTestStore } from './test-store.ts';
 
 /** A running Switchyard in this process, with its own database. */
@@ -51,7 +52,13 @@ export async function startApp(
 }
 
 function testConfig(dataDir: string, databaseUrl: string | null, overrides: Partial<Config>): Config {
-  const env = readConfig({ PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', ROLES: 'api' });
+  const env = readConfig({
+    PATH: process.env.PATH,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ROLES: 'api',
+    AGENTS_CONFIG: demoAgentOnly,
+  });
   // A test file sends more requests per minute than any client; tests of the limits set their own.
   const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
   const secretKey = 'a secret key that is only for the tests';

@@ -2,6 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** The AGENTS_CONFIG of tests that name none: agents that this machine has do not count. */
+export const demoAgentOnly = join(import.meta.dirname, 'demo-agent-only.json');
+
 /** Writes an AGENTS_CONFIG file whose default is the demo agent with changed settings (named as in the file), and with more agents. */
 export async function writeProfiles(
   settings: Record<string, unknown>,

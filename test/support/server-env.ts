@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { demoAgentOnly } from './profiles.ts';
 import { freePort } from './server.ts';
 import { createDatabase, testDatabase } from './test-store.ts';
 
@@ -19,5 +20,11 @@ export function makeDirectory(): string {
 export async function makeServerEnv(): Promise<Record<string, string>> {
   const database =
     testDatabase === 'postgres' ? { DATABASE_URL: await createDatabase(), SECRET_KEY: serverSecretKey } : {};
-  return { DATA_DIR: makeDirectory(), PORT: String(await freePort()), LOG_LEVEL: 'warn', ...database };
+  return {
+    DATA_DIR: makeDirectory(),
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+    AGENTS_CONFIG: demoAgentOnly,
+    ...database,
+  };
 }

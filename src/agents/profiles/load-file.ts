@@ -6,13 +6,14 @@ import { type ProfileDraft, profileSchema } from './schema.ts';
 const fileSchema = z.strictObject({
   $schema: z.unknown().optional(),
   default: z.string().optional(),
-  agents: z.array(profileSchema),
+  agents: z.array(profileSchema).optional(),
 });
 
 /** The content of the file of AGENTS_CONFIG. */
 export interface ProfilesFile {
   readonly default: string | undefined;
-  readonly agents: readonly ProfileDraft[];
+  /** Undefined: the file lists no agents, so that the service searches for the programs of the ready ones. */
+  readonly agents: readonly ProfileDraft[] | undefined;
 }
 
 /** Reads and validates the file. Throws one error that lists all its problems, by path. */
@@ -94,6 +95,9 @@ function article(type: string): string {
 // Problems that concern several agents. Checked on the raw file, so that they are reported together with all others.
 function findIdProblems(json: unknown): string[] {
   const { default: chosen, agents } = (json ?? {}) as { default?: unknown; agents?: unknown };
+  if (agents === undefined && typeof chosen === 'string' && !Object.hasOwn(readyEntries, chosen)) {
+    return [`default: there is no ready agent "${chosen}". There are: ${Object.keys(readyEntries).join(', ')}.`];
+  }
   if (!Array.isArray(agents)) return [];
   const ids = agents.map((agent: unknown) => (isObject(agent) ? agent.id : agent));
   const problems = ids.flatMap((id, n) =>

@@ -15,7 +15,14 @@ export interface AgentPackage {
 }
 
 const opencodePlatforms = [
-  ...['linux-x64', 'linux-x64-baseline', 'linux-x64-musl', 'linux-x64-baseline-musl', 'linux-arm64', 'linux-arm64-musl'],
+  ...[
+    'linux-x64',
+    'linux-x64-baseline',
+    'linux-x64-musl',
+    'linux-x64-baseline-musl',
+    'linux-arm64',
+    'linux-arm64-musl',
+  ],
   ...['darwin-x64', 'darwin-x64-baseline', 'darwin-arm64'],
 ];
 

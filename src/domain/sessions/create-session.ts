@@ -166,7 +166,7 @@ async function writeSession(
   const requested = input.maxAcuLimit ?? null;
   const left = parent ? await admitChild(tx, parent, organization, requested) : requested;
   const maxAcuLimit = sessionAcuLimit(organization, left);
-  const agent = references.agent ?? defaultAgentOf(context, organization);
+  const agent = references.agent ?? (await defaultAgentOf(context, tx, organization, owner.userId ?? null));
   if (input.options?.length) await checkChoices(context, tx, { organizationId, agent, before: [] }, input.options);
   const named = { text: input.prompt, attachmentIds: references.attachmentIds };
   const prompt = await attach(context, tx, { id, organizationId }, named);

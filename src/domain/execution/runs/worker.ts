@@ -43,8 +43,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const runs = new Map<string, ActiveRun>();
   /** Runs that are being evicted: each makes room for a waiting session. */
   const leaving = new Set<ActiveRun>();
-  const { log, agentProfiles, defaultAgent } = context;
-  const memoryOf = (agent: string | null) => agentProfiles.get(agent ?? defaultAgent)?.memoryMb ?? 0;
+  const { log } = context;
+  // Reads the profiles on each call: agents are installed and removed while the worker runs.
+  const memoryOf = (agent: string | null) => context.agentProfiles.get(agent ?? context.defaultAgent)?.memoryMb ?? 0;
   const claimant = { ...options, cursor: { after: null } };
   let isStopping = false;
   // Sessions may wait for which there is no room: the first idle agent is evicted.

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import type { ModelProvider } from '../../../providers/model-providers.ts';
+import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { budgetStart, type KeyScope, keyScopes, providerKeyAssociatedData, type StoredKey } from './stored-key.ts';
 
@@ -75,7 +76,7 @@ export interface StoredProvider {
  * One statement.
  */
 export async function findStoredProviders(
-  { store }: Pick<Context, 'store'>,
+  { store }: { readonly store: Pick<Context['store'], 'query'> | Transaction },
   user: KeyUser | null,
 ): Promise<StoredProvider[]> {
   const rows = await (user === null

@@ -16,7 +16,7 @@ interface Manifest extends LockedPackage {
 }
 
 for (const each of Object.values(agentPackages)) {
-  const path = join(locks, `${each.agentId}.json`);
+  const path = join(locks, each.agentId, 'package-lock.json');
   await writeFile(path, `${JSON.stringify(await lock(each), null, 2)}\n`);
   process.stdout.write(`${path}\n`);
 }

@@ -2,7 +2,7 @@ import type { ModelProvider } from '../providers/model-providers.ts';
 import type { AgentProfile } from './agent.ts';
 import { configuredKey, usableProviders } from './profiles/usable-providers.ts';
 import { type AgentProfiles, detectedProfile, loadProfiles, type ReadVariable } from './profiles.ts';
-import { type FoundProgram, findPrograms, type ProgramPlaces } from './programs/find-programs.ts';
+import { type FoundProgram, findPrograms, type ProgramDirectories } from './programs/find-programs.ts';
 import { agentPackages } from './programs/packages.ts';
 import { describeDriver } from './sandbox/descriptions.ts';
 
@@ -51,7 +51,7 @@ export interface ProfileRegistry {
 }
 
 /** Options of {@link openProfileRegistry}. */
-export interface RegistryOptions extends ProgramPlaces {
+export interface RegistryOptions extends ProgramDirectories {
   /** The file of AGENTS_CONFIG; null: none. */
   readonly agentsConfig: string | null;
   readonly readVariable: ReadVariable;
@@ -59,7 +59,7 @@ export interface RegistryOptions extends ProgramPlaces {
 
 /** Reads the file of AGENTS_CONFIG, which is read once, and finds the programs. Rejects if the file has problems. */
 export async function openProfileRegistry(options: RegistryOptions): Promise<ProfileRegistry> {
-  const { agentsConfig, readVariable, ...places } = options;
+  const { agentsConfig, readVariable, ...directories } = options;
   const loaded = await loadProfiles(agentsConfig, readVariable);
   // The order of preference.
   const ids = Object.keys(agentPackages);
@@ -97,7 +97,7 @@ export async function openProfileRegistry(options: RegistryOptions): Promise<Pro
       facts = { ...facts, ...changed };
       latest += 1;
       const turn = latest;
-      const programs = await findPrograms(places);
+      const programs = await findPrograms(directories);
       // A later search has newer results.
       if (turn === latest) state = compute(loaded, ready, programs, facts);
     },

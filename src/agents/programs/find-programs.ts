@@ -15,8 +15,8 @@ export interface FoundProgram {
   readonly source: 'AGENTS_DIRECTORY' | 'PATH';
 }
 
-/** The places where programs are searched. */
-export interface ProgramPlaces {
+/** The directories where programs are searched. */
+export interface ProgramDirectories {
   /** AGENTS_DIR, which takes precedence. */
   readonly agentsDir: string;
   /** PATH. */
@@ -24,12 +24,12 @@ export interface ProgramPlaces {
 }
 
 /** Finds the programs of the ready agents, by agent. No program is started. */
-export async function findPrograms(places: ProgramPlaces): Promise<ReadonlyMap<string, FoundProgram>> {
-  const found = await Promise.all(Object.values(agentPackages).map((each) => findOne(each, places)));
+export async function findPrograms(directories: ProgramDirectories): Promise<ReadonlyMap<string, FoundProgram>> {
+  const found = await Promise.all(Object.values(agentPackages).map((each) => findOne(each, directories)));
   return new Map(found.flatMap((each) => (each === null ? [] : [[each.agentId, each]])));
 }
 
-async function findOne(wanted: AgentPackage, { agentsDir, path }: ProgramPlaces): Promise<FoundProgram | null> {
+async function findOne(wanted: AgentPackage, { agentsDir, path }: ProgramDirectories): Promise<FoundProgram | null> {
   const { agentId } = wanted;
   const installed = await findInstalled(agentsDir, agentId);
   if (installed !== null) return { agentId, ...installed, source: 'AGENTS_DIRECTORY' };

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { AgentProfile } from './agent.ts';
+import type { ReadVariable } from './profiles/environment-keys.ts';
 import { expandEntry, readProfilesFile } from './profiles/load-file.ts';
-import { type ProfileDraft, profileSchema, wantsGateway } from './profiles/schema.ts';
+import { withKeys } from './profiles/provider-settings.ts';
+import { type ProfileDraft, profileSchema } from './profiles/schema.ts';
 import { describeDriver } from './sandbox/descriptions.ts';
 
 /** The profiles of the file of AGENTS_CONFIG and the demo agent, and the default one. */
@@ -15,8 +16,7 @@ export interface AgentProfiles {
   readonly isDefaultChosen: boolean;
 }
 
-/** Returns a variable of this process by name; undefined if it is not set or agents may not have it. */
-export type ReadVariable = (name: string) => string | undefined;
+export type { ReadVariable };
 
 const noVariable: ReadVariable = () => undefined;
 
@@ -58,7 +58,12 @@ export function detectedProfile(id: string, readVariable: ReadVariable): Promise
 }
 
 // Paths are relative to the file's directory: the agent's own working directory is the session's.
-async function finish(draft: ProfileDraft, directory: string, readVariable: ReadVariable): Promise<AgentProfile> {
+async function finish(
+  { readyId, ...draft }: ProfileDraft,
+  directory: string,
+  readVariable: ReadVariable,
+  isDetected = false,
+): Promise<AgentProfile> {
   const { sandbox } = draft;
   const [program = '', ...args] = draft.command;
   const isOnHost = describeDriver(sandbox).runsHostPrograms && program.includes('/');
@@ -67,49 +72,6 @@ async function finish(draft: ProfileDraft, directory: string, readVariable: Read
     ...draft,
     command: [isOnHost ? resolve(directory, program) : program, ...args],
     sandbox: sandbox && { ...sandbox, readOnly },
-    ...(await withKeys(draft, directory, readVariable)),
+    ...(await withKeys({ readyId, ...draft }, { directory, readVariable, isDetected })),
   };
-}
-
-// Finds a key in the file (`key_file`, `env`), otherwise in the variables of this process. Behind the gateway the agent
-// gets none of them.
-async function withKeys(
-  { id, env, provider, sandbox }: ProfileDraft,
-  directory: string,
-  readVariable: ReadVariable,
-): Promise<Pick<AgentProfile, 'env' | 'provider'>> {
-  if (provider === null) return { env, provider };
-  const { variables, api } = provider;
-  const baseUrl = provider.base_url;
-  const keys: Record<string, string> = {};
-  const sourceOf = (name: string) => {
-    if (provider.key_file !== null && name === variables[0]) return `the key_file of the agent "${id}"`;
-    return env[name] === undefined
-      ? `the variable ${name} of the service`
-      : `the variable ${name} of the agent "${id}"`;
-  };
-  if (provider.key_file !== null && variables[0] !== undefined) {
-    keys[variables[0]] = await readKey(id, resolve(directory, provider.key_file));
-  }
-  for (const name of variables) {
-    const value = keys[name] ?? env[name] ?? readVariable(name);
-    if (value !== undefined) keys[name] = value;
-  }
-  if (!wantsGateway({ provider, sandbox }) || api === null || baseUrl === null) {
-    return { env: { ...env, ...keys }, provider: { variables, key: null, keySource: null, gateway: null } };
-  }
-  const others = Object.fromEntries(Object.entries(env).filter(([name]) => !variables.includes(name)));
-  const variable = variables.find((name) => keys[name] !== undefined);
-  const key = variable === undefined ? null : (keys[variable] ?? null);
-  const keySource = variable === undefined ? null : sourceOf(variable);
-  return { env: others, provider: { variables, key, keySource, gateway: { api, baseUrl, env: provider.gateway_env } } };
-}
-
-async function readKey(id: string, path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    const cause = (error as Error).message;
-    throw new Error(`The key_file of the agent "${id}" (${path}) cannot be read: ${cause}.`, { cause: error });
-  });
-  if (text.trim() === '') throw new Error(`The key_file of the agent "${id}" (${path}) is empty.`);
-  return text.trim();
 }

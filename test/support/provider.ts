@@ -53,6 +53,8 @@ export function behindGateway(baseUrl: string, api: 'openai' | 'anthropic' | 'ge
     variables: ['MODEL_KEY'],
     key: providerKey,
     keySource: 'the variable MODEL_KEY of the service',
+    routes: [],
+    isKeyRequired: false,
     gateway: { api, baseUrl, env: { MODEL_URL: '{url}', MODEL_CONFIG: '{"url":"{url}","key":"{key}"}' } },
   } satisfies ProviderSettings;
 }

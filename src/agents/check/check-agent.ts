@@ -6,6 +6,7 @@ import type { ShownTool } from '../gateway/tool-reader.ts';
 import { type AgentOffer, emptyOffer } from '../options/agent-option.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
+import { defaultModelOf, environmentRoute, withRoute } from '../profiles/route-launch.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
@@ -141,10 +142,12 @@ async function launch(
   onTools?: (tools: readonly ShownTool[]) => void,
 ): Promise<CheckRun> {
   const sandbox = await agents.openSandbox({ profile, sessionId, isNew: false });
+  const route = environmentRoute(profile);
+  const models = { model: route && defaultModelOf(route, null), listed: [] };
   try {
     const agent = await agents.launch({
       sandbox,
-      profile,
+      profile: route ? withRoute(profile, { route, key: route.own, models }) : profile,
       env: {},
       onUpdate: async (update) => {
         if (update.type === 'message') messages.push(update.text);

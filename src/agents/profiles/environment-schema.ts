@@ -61,6 +61,7 @@ export const providerSchema = z
       .nullable()
       .default(null),
     'gateway_env': variables.default({}),
+    'stored_keys': z.boolean().nullable().default(null),
   })
   .nullable()
   .default(null);

@@ -60,7 +60,7 @@ export function expandEntry(raw: unknown, report: (field: string, message: strin
   // An entry of the registry defines the start command itself, unless its distribution is a binary, which must already
   // be installed.
   const start = npx !== undefined || uvx !== undefined ? {} : { command };
-  const merged: Record<string, unknown> = { ...others, ...start, ...raw };
+  const merged: Record<string, unknown> = { ...others, ...start, ...raw, extends: base };
   for (const name of ['env', 'provider', 'config']) {
     if (isObject(ready[name]) && isObject(raw[name])) merged[name] = { ...ready[name], ...raw[name] };
   }

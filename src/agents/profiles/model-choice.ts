@@ -15,6 +15,8 @@ export function unchosenModels(profiles: Iterable<AgentProfile>): string[] {
 }
 
 function leavesModelOpen({ config, env, provider }: AgentProfile): boolean {
+  // Each run then names a model; see routes.ts.
+  if (provider?.isKeyRequired) return false;
   // Only opencode reads it. The gateway's variables take precedence over the agent's own.
   const written = provider?.gateway?.env.OPENCODE_CONFIG_CONTENT ?? env.OPENCODE_CONFIG_CONTENT;
   if (written === undefined || 'model' in config) return false;

@@ -1,18 +1,9 @@
 import { fileURLToPath } from 'node:url';
-
-/**
- * Placeholders for the provider's key that the agent uses behind the gateway, and for the gateway's address (see
- * ProviderGateway).
- */
-const key = '{key}';
-const url = '{url}';
+import { gatewayKey as key, opencodeConfig, gatewayUrl as url } from './routes.ts';
 
 const openai = { variables: ['OPENAI_API_KEY'], api: 'openai', 'base_url': 'https://api.openai.com/v1' } as const;
 
 const qwenUrl = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
-
-// opencode reads its whole configuration from one variable. It must not update itself.
-const opencodeConfig = { autoupdate: false, share: 'disabled', permission: { edit: 'allow', bash: 'allow' } };
 
 /**
  * Predefined agents by id, in the form of AGENTS_CONFIG. An entry there with the same id, or that `extends` one, builds

@@ -9,7 +9,11 @@ const maxMs = 2 ** 31 - 1;
 const ms = (fallback: number) => z.int().min(0).max(maxMs).default(fallback);
 
 /** A profile with its paths as written, and without the provider's key. */
-export type ProfileDraft = Omit<AgentProfile, 'provider'> & { readonly provider: ProviderDraft | null };
+export type ProfileDraft = Omit<AgentProfile, 'provider'> & {
+  readonly provider: ProviderDraft | null;
+  /** The ready profile that it builds on; null: none. */
+  readonly readyId: string | null;
+};
 
 /**
  * An agent of AGENTS_CONFIG, in the file's own names (snake_case, like the ACP registry's). Fields that belong neither
@@ -71,6 +75,7 @@ export const profileSchema = z
     }
     return {
       id: raw.id,
+      readyId: raw.extends ?? null,
       name: raw.name ?? raw.id,
       command,
       env: { ...distributed?.env, ...raw.env },

@@ -52,9 +52,8 @@ export function readyProfile(id: string, readVariable: ReadVariable = noVariable
  * that the agent never has the key.
  */
 export function detectedProfile(id: string, readVariable: ReadVariable): Promise<AgentProfile> {
-  const hasApi = profileSchema.parse(expandEntry(id, () => undefined)).provider?.api != null;
-  const entry = expandEntry({ id, ...(hasApi && { provider: { gateway: true } }) }, () => undefined);
-  return finish(profileSchema.parse(entry), process.cwd(), readVariable);
+  const entry = expandEntry(id, () => undefined);
+  return finish(profileSchema.parse(entry), process.cwd(), readVariable, true);
 }
 
 // Paths are relative to the file's directory: the agent's own working directory is the session's.

@@ -56,7 +56,7 @@ it('puts a detected agent behind the gateway, and gives it no key', async () => 
   env = { OPENAI_API_KEY: 'sk-canary', CLINE_API_KEY: 'cline-key' };
   for (const name of ['codex-acp', 'cline']) write(`bin/${name}`);
   const { profiles } = await open();
-  expect(profiles.get('codex')).toMatchObject({ provider: { gateway: { api: 'openai' } }, sandbox: null });
+  expect(profiles.get('codex')).toMatchObject({ provider: { isKeyRequired: true }, sandbox: null });
   expect(JSON.stringify(profiles.get('codex')?.env)).not.toContain('sk-canary');
   // Cline has no API that the gateway could stand before.
   expect(profiles.get('cline')).toMatchObject({ env: { CLINE_API_KEY: 'cline-key' }, provider: { gateway: null } });

@@ -48,7 +48,9 @@ it('extends the predefined profile with an entry’s id, or the one that it name
     { id: 'codex', extends: null, command: ['mine'] },
   ]);
   const qwen = await readyProfile('qwen');
-  expect(get('qwen')).toEqual({ ...qwen, env: { ...qwen.env, OPENAI_MODEL: 'm' }, memoryMb: 1 });
+  // With a model of its own, it does not use stored keys.
+  const provider = { ...qwen.provider, routes: [] };
+  expect(get('qwen')).toEqual({ ...qwen, env: { ...qwen.env, OPENAI_MODEL: 'm' }, provider, memoryMb: 1 });
   expect(get('fast')).toMatchObject({ name: 'Fast', command: ['/opt/qwen', '--acp'], resumeOrder: ['load', 'new'] });
   expect(get('plain').name).toBe('plain');
   expect(get('codex')).toMatchObject({ command: ['mine'], authMethod: null, provider: null, env: {} });

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { AgentUpdate, ProviderGateway } from '../../src/agents/agent.ts';
+import type { AgentUpdate } from '../../src/agents/agent.ts';
 import { type Gateway, type GatewayOptions, openGateway } from '../../src/agents/gateway/gateway.ts';
+import type { ProviderGateway } from '../../src/agents/provider.ts';
 import { gatewayOf } from './provider.ts';
 import { connectRaw, type Wire } from './raw-http.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ProviderSettings } from '../../src/agents/agent.ts';
 import { profileCredential } from '../../src/agents/profiles/profile-credential.ts';
+import type { ProviderSettings } from '../../src/agents/provider.ts';
 
 /** The key of test providers. */
 export const providerKey = 'sk-c4n4ry-of-the-provider';

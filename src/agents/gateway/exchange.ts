@@ -1,8 +1,9 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Pace } from '../acp/pace.ts';
-import type { AgentUpdate, ProviderGateway } from '../agent.ts';
+import type { AgentUpdate } from '../agent.ts';
 import type { ProviderCredential } from '../credential.ts';
+import type { ProviderGateway } from '../provider.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';

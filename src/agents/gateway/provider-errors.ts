@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Pace } from '../acp/pace.ts';
-import type { ProviderGateway } from '../agent.ts';
+import type { ProviderGateway } from '../provider.ts';
 import { replaceError } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { ProviderGateway } from '../agent.ts';
+import type { ProviderGateway } from '../provider.ts';
 
 /** The usage of one model call; null: not reported. */
 export interface CallUsage {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ProviderGateway } from '../agent.ts';
+import type { ProviderGateway } from '../provider.ts';
 
 /** A status of the gateway's own responses. */
 export type RefusalStatus = 400 | 401 | 403 | 413 | 417 | 429 | 502;

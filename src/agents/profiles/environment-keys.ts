@@ -1,6 +1,6 @@
 import { parseUrl } from '../../common/parse-url.ts';
 import { type ModelProvider, providerApis } from '../../providers/model-providers.ts';
-import type { OwnKey } from '../agent.ts';
+import type { OwnKey } from '../provider.ts';
 import { providerAt } from './profile-credential.ts';
 
 /** Returns a variable of this process by name; undefined if it is not set or agents may not have it. */

@@ -1,6 +1,6 @@
 import type { ModelProvider } from '../../providers/model-providers.ts';
-import type { ProviderGateway, ProviderSettings } from '../agent.ts';
 import type { ProviderCredential } from '../credential.ts';
+import type { ProviderGateway, ProviderSettings } from '../provider.ts';
 
 /** Hosts of the providers whose servers all have OpenAI's API. */
 const hosts: Readonly<Record<string, ModelProvider>> = {

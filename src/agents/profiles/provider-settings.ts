@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { AgentProfile, ProviderRoute } from '../agent.ts';
+import type { AgentProfile } from '../agent.ts';
+import type { ProviderRoute } from '../provider.ts';
 import { environmentKey, keyVariablesOf, type ReadVariable } from './environment-keys.ts';
 import { readyEntries } from './ready.ts';
 import { type RouteDraft, readyRoutes } from './routes.ts';

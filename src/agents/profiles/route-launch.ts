@@ -1,4 +1,5 @@
-import type { AgentProfile, LaunchModels, OwnKey, ProviderRoute } from '../agent.ts';
+import type { AgentProfile } from '../agent.ts';
+import type { LaunchModels, OwnKey, ProviderRoute } from '../provider.ts';
 
 /** Returns the first route with a key of the service's environment; null: there is none. */
 export function environmentRoute({ provider }: AgentProfile): (ProviderRoute & { readonly own: OwnKey }) | null {

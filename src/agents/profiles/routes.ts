@@ -1,5 +1,5 @@
 import type { ModelProvider } from '../../providers/model-providers.ts';
-import type { DefaultModel, ProviderRoute } from '../agent.ts';
+import type { DefaultModel, ProviderRoute } from '../provider.ts';
 
 /** A route of a ready agent, without the key of the environment. */
 export type RouteDraft = Omit<ProviderRoute, 'own'>;

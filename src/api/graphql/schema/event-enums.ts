@@ -134,5 +134,10 @@ export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that
   'agent_request_refused': 'The provider of the model rejected the request, and a retry would be rejected too.',
   'agent_settings_refused': 'The agent rejected the settings of its profile.',
   'provider_limit': 'The provider of the model has reached a limit.',
+  'provider_key_missing': 'The session has no key of a model provider that its agent can use.',
+  'provider_key_refused': 'The provider of the model rejected the key.',
+  'provider_account_empty': 'The account of the key has no credit left.',
+  'provider_not_reachable': 'The base URL of the key leads to no model provider, or to no server.',
+  'provider_price_unknown': 'The key has a budget, and the price of the model is not known.',
   internal: 'The service could not run the agent. The log of the worker has the reason.',
 });

@@ -1,4 +1,5 @@
-import { AgentCrash, type CrashCause } from '../../../agents/agent.ts';
+import { AgentCrash, type CrashCause, ProviderCrash } from '../../../agents/agent.ts';
+import type { ProviderFailure } from '../../../agents/provider.ts';
 
 /** A failure of an agent, for users and clients. */
 export interface Failure {
@@ -10,6 +11,11 @@ export interface Failure {
     | 'agent_request_refused'
     | 'agent_settings_refused'
     | 'provider_limit'
+    | 'provider_key_missing'
+    | 'provider_key_refused'
+    | 'provider_account_empty'
+    | 'provider_not_reachable'
+    | 'provider_price_unknown'
     | 'internal';
   readonly message: string;
   /** True if a retry may succeed. */
@@ -21,6 +27,8 @@ const permanentFailures = {
   crash: null,
   // Not retried as a crash: see quota-waits.ts.
   quota: null,
+  // Its message has its own advice.
+  provider: null,
   program: {
     code: 'agent_not_found',
     advice:
@@ -44,6 +52,16 @@ const permanentFailures = {
     advice: 'It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
   },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
+
+const providerFailures: Readonly<Record<ProviderFailure['code'], Failure['code']>> = {
+  KEY_MISSING: 'provider_key_missing',
+  KEY_CHANGED: 'provider_key_missing',
+  KEY_REFUSED: 'provider_key_refused',
+  ACCOUNT_EMPTY: 'provider_account_empty',
+  NOT_FOUND: 'provider_not_reachable',
+  NOT_REACHABLE: 'provider_not_reachable',
+  PRICE_UNKNOWN: 'provider_price_unknown',
+};
 
 /** The failure of a session that has waited for its provider for as long as it may. */
 export const quotaOver: Failure = {
@@ -69,6 +87,10 @@ export function failureOf(error: unknown): Failure {
   if (!(error instanceof AgentCrash)) {
     const message = 'The service could not run the agent. The reason is in the log of the worker.';
     return { code: 'internal', message, isRetryable: true };
+  }
+  if (error instanceof ProviderCrash) {
+    const { code, message } = error.failure;
+    return { code: providerFailures[code], message, isRetryable: false };
   }
   const permanentFailure = permanentFailures[error.reason];
   if (permanentFailure === null) return { code: 'agent_failed', message: error.message, isRetryable: true };

@@ -1,13 +1,12 @@
-import type { AgentProfile } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import type { ClaimedRun } from './claims.ts';
 import { MissingProfile } from './failures.ts';
+import { chooseRoute, type RunRoute } from './run-route.ts';
 import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-secrets.ts';
 
 /** The launch data of a session's agent. It contains secrets: never log it. */
-export interface LaunchPlan extends RunSecrets {
+export interface LaunchPlan extends RunSecrets, RunRoute {
   readonly organizationId: string;
-  readonly profile: AgentProfile;
 }
 
 interface PlanRow {
@@ -16,27 +15,37 @@ interface PlanRow {
   /** Ids of the organization's secrets; null: all. */
   secretIds: string[] | null;
   secrets: SessionSecretRow[];
+  /** The user's choice of the option `model`; null: none. */
+  chosenModel: string | null;
+  /** The organization's choice for each agent. */
+  defaultModels: Record<string, unknown>;
 }
 
-/** Reads the launch data of a session. Throws MissingProfile. */
+/** Reads the launch data of a session. Throws MissingProfile and ProviderCrash. */
 export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRun, 'sessionId'>): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
     `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
             (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)
-               from session_secret x where x.session_id = s.id) as secrets
-       from session s where s.id = $1`,
+               from session_secret x where x.session_id = s.id) as secrets,
+            jsonb_path_query_first(s.agent_options, '$[*] ? (@.id == "model").chosen') #>> '{}' as "chosenModel",
+            o.default_models as "defaultModels"
+       from session s join organization o on o.id = s.organization_id where s.id = $1`,
     [sessionId],
   );
   if (!row) throw new Error(`Session ${sessionId} has no row.`);
   const agent = row.agent ?? context.defaultAgent;
-  const profile = context.agentProfiles.get(agent);
-  if (!profile) throw new MissingProfile(agent);
+  const found = context.agentProfiles.get(agent);
+  if (!found) throw new MissingProfile(agent);
+  const { [found.id]: organizationModel } = row.defaultModels;
+  const organization = typeof organizationModel === 'string' ? organizationModel : null;
+  const chosen = { session: row.chosenModel, organization };
+  const runRoute = await chooseRoute(found, chosen);
   const secrets = await readRunSecrets(context, {
     sessionId,
     organizationId: row.organizationId,
     secretIds: row.secretIds,
     own: row.secrets,
-    profile,
+    profile: runRoute.profile,
   });
-  return { organizationId: row.organizationId, profile, ...secrets };
+  return { organizationId: row.organizationId, ...runRoute, ...secrets };
 }

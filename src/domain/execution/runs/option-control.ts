@@ -39,10 +39,26 @@ const storeDelayMs = 1_000;
 /** Maximum length of an agent's reason in the log. */
 const maxReasonLength = 500;
 
+/** The agent of a run. */
+interface ControlledAgent {
+  readonly organizationId: string;
+  readonly profile: AgentProfile;
+  /** The model with which the agent starts; null: its own default. */
+  readonly model: LaunchedModel | null;
+  readonly mask: Mask;
+}
+
+/** A model as its provider names it. */
+export interface LaunchedModel {
+  readonly id: string;
+  /** Precedes the id in the agent's option `model`. */
+  readonly prefix: string;
+}
+
 /** Creates the options of one run. */
 export function createOptionControl(
   leasedRun: LeasedRun,
-  { organizationId, profile, mask }: { organizationId: string; profile: AgentProfile; mask: Mask },
+  { organizationId, profile, model, mask }: ControlledAgent,
 ): OptionControl {
   const { context, run } = leasedRun;
   const { sessionId } = run;
@@ -105,9 +121,13 @@ export function createOptionControl(
   const set = async (current: AgentProcess, { optionId, value }: OptionChoice): Promise<string | null> => {
     if (isLockedId(profile, optionId, current.offer())) return 'The configuration of the agent locks it.';
     const offered = current.offer().options.find(({ id }) => id === optionId);
-    if (offered?.currentValue === value) return null;
+    const isModel = optionId === 'model' && model !== null;
+    // An agent that offers no models was started with the right one.
+    if (isModel && offered === undefined && [model.id, model.prefix + model.id].includes(value)) return null;
+    const prefix = isModel && offered?.values.some((each) => each.value === model.prefix + value) ? model.prefix : '';
+    if (offered?.currentValue === prefix + value) return null;
     try {
-      await current.setOption(optionId, value);
+      await current.setOption(optionId, prefix + value);
       return null;
     } catch (error) {
       if (error instanceof AgentCrash) return error.message;

@@ -161,7 +161,8 @@ class SessionRun {
 
   async #prepare(plan: LaunchPlan, sandbox: Sandbox): Promise<Parts> {
     const { context, run } = this.#leasedRun;
-    const { profile, organizationId, totpKeys } = plan;
+    const { profile, organizationId, totpKeys, route } = plan;
+    const model = plan.model === null ? null : { id: plan.model, prefix: route?.modelPrefix ?? '' };
     const findSpans = createSpanFinder(plan.secretValues);
     this.#mask = createMask(plan.secretValues, findSpans);
     const mask = this.#mask;
@@ -200,7 +201,7 @@ class SessionRun {
       recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
       meter: createMeter(context, run, { isWaiting, onReached, onLost }),
-      options: createOptionControl(this.#leasedRun, { organizationId, profile, mask }),
+      options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),
     };
     return this.#parts;
   }

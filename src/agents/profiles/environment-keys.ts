@@ -23,14 +23,14 @@ export const keyVariablesOf = (provider: ModelProvider): readonly string[] => en
 /** Returns the key of the service's environment for a provider; null: there is none. */
 export function environmentKey(provider: ModelProvider, readVariable: ReadVariable): OwnKey | null {
   const { keys, baseUrl: baseUrlName } = environment[provider];
-  const given = baseUrlName === null ? undefined : readAddress(readVariable(baseUrlName));
+  const address = baseUrlName === null ? undefined : readAddress(readVariable(baseUrlName));
   // A server of OpenAI's API at another address is another provider.
   const isOther =
     (provider === 'openai' || provider === 'compatible') &&
-    given !== undefined &&
-    providerAt('openai', given) !== 'openai';
+    address !== undefined &&
+    providerAt('openai', address) !== 'openai';
   if (isOther !== (provider === 'compatible')) return null;
-  const baseUrl = given ?? providerApis[provider].baseUrl;
+  const baseUrl = address ?? providerApis[provider].baseUrl;
   const name = keys.find((each) => (readVariable(each) ?? '') !== '');
   if (baseUrl === null) return null;
   if (name !== undefined)

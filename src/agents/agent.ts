@@ -1,4 +1,4 @@
-import type { AskCredential } from './credential.ts';
+import type { AskCredential, ProviderCredential } from './credential.ts';
 import type { AgentOffer } from './options/agent-option.ts';
 import type { ProviderFailure, ProviderSettings } from './provider.ts';
 import type { Sandbox } from './sandbox/driver.ts';
@@ -253,6 +253,8 @@ export interface AgentLaunch {
   onUpdate(update: AgentUpdate): Promise<void>;
   /** The credential for each call of the gateway. If missing: the key of the profile. */
   readonly credential?: AskCredential;
+  /** Called after each model call with the failure that further calls would have, or null if it succeeded. Must not throw. */
+  onOutcome?(credential: ProviderCredential, failure: ProviderFailure | null): void;
   /**
    * Creates a function that masks these values in a text, in all encodings that programs use; with `isPiece`, also a
    * part of a value at the text's ends. If missing: only the exact values.

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CredentialRefusal, ProviderCredential } from '../../src/agents/credential.ts';
+import type { GatewayOptions } from '../../src/agents/gateway/gateway.ts';
 import { createMask } from '../../src/domain/execution/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
 import { startProvider } from '../support/provider.ts';
@@ -18,8 +19,11 @@ const credentialOf = (baseUrl: string, key: string | null): ProviderCredential =
   hasBudget: false,
 });
 
-async function openWith(ask: () => Promise<ProviderCredential | CredentialRefusal>) {
-  const opened = await openTestGateway('http://127.0.0.1:9', { credential: ask, maskOf: createMask });
+async function openWith(
+  ask: () => Promise<ProviderCredential | CredentialRefusal>,
+  onOutcome?: GatewayOptions['onOutcome'],
+) {
+  const opened = await openTestGateway('http://127.0.0.1:9', { credential: ask, maskOf: createMask, onOutcome });
   const { port, key } = opened.gateway;
   const call = (path = '/chat/completions') =>
     fetch(`http://127.0.0.1:${port}${path}`, {
@@ -100,4 +104,41 @@ it.each([
     expect(url).toMatch(/^\/base\/chat\/completions$/);
     expect(headers).toMatchObject({ host: new URL(provider.url).host, authorization: `Bearer ${oldKey}` });
   }
+});
+
+it('refuses further calls of the turn with a key that the provider has refused', async () => {
+  const provider = await startProvider({ status: 401, body: '{"error":{"message":"No."}}' });
+  const credentials = [oldKey, oldKey, newKey, newKey].map((key) => credentialOf(provider.url, key));
+  const outcomes: unknown[] = [];
+  const { gateway, call } = await openWith(
+    async () => credentials.shift() as ProviderCredential,
+    (credential, failure) => outcomes.push([credential.key, failure?.code]),
+  );
+  gateway.failures.begin();
+  const reached = gateway.failures.reached();
+  expect((await call()).status).toBe(401);
+  const failure = await reached;
+  expect(failure).toMatchObject({ code: 'KEY_REFUSED' });
+  expect(failure.message).toContain('the key "Team" of the organization');
+  const second = await call();
+  expect([second.status, await second.json()]).toMatchObject([403, { error: { message: failure.message } }]);
+  expect(provider.seen).toHaveLength(1);
+  // Another key is tried.
+  expect((await call()).status).toBe(401);
+  gateway.failures.begin();
+  expect((await call()).status).toBe(401);
+  expect(provider.seen).toHaveLength(3);
+  expect(outcomes).toEqual([oldKey, newKey, newKey].map((key) => [key, 'KEY_REFUSED']));
+});
+
+it('reports a server that cannot be reached, unless it has answered before', async () => {
+  const provider = await startProvider(answer);
+  const credentials = [provider.url, 'http://127.0.0.1:9', provider.url].map((url) => credentialOf(url, oldKey));
+  const { gateway, call } = await openWith(async () => credentials.shift() as ProviderCredential);
+  gateway.failures.begin();
+  expect((await call()).status).toBe(200);
+  expect(gateway.failures.last()).toBeNull();
+  expect((await call()).status).toBe(502);
+  expect(gateway.failures.last()).toMatchObject({ code: 'NOT_REACHABLE' });
+  expect((await call()).status).toBe(200);
 });

@@ -245,7 +245,7 @@ export class AcpProcess implements AgentProcess {
         `The agent did not end its turn after ${(maxTurnMs ?? 0) / 1_000} s, when it was told to.`,
       );
     });
-    const limit = watchProviderLimit(this.#child.quota, this.#requests, () => this.cancel());
+    const limit = watchProviderLimit(this.#child, this.#requests, () => this.cancel());
     for (const each of [hung, stuck]) each.catch(() => undefined);
     const killed = new Promise<null>((resolve) => {
       this.#endKilledTurn = () => resolve(null);

@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { AgentCrash, type AgentLaunch, type AgentUpdate } from '../agent.ts';
+import type { FailureMonitor } from '../gateway/failure-monitor.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import type { Period, ProcessExit, SandboxProcess } from '../sandbox/driver.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
@@ -20,6 +22,8 @@ export interface Child {
   readonly exited: Promise<string>;
   /** The refusals that its gateway has seen; null: it has no gateway. */
   readonly quota: QuotaMonitor | null;
+  /** The failures of calls that its gateway has seen; null: it has no gateway. */
+  readonly failures: FailureMonitor | null;
   /** The end of its stderr, masked. */
   stderrTail(): string;
   /** Kills it at once for its behaviour. `sentence` then explains its end, instead of its exit code. */
@@ -65,7 +69,7 @@ export async function startChild(
       await agentGateway?.gateway.close();
       await reported;
     };
-    return supervise(process, values, agentGateway?.gateway.quota ?? null, stop);
+    return supervise(process, values, agentGateway?.gateway ?? null, stop);
   } catch (error) {
     await agentGateway?.gateway.close();
     throw cannotStart(profile.id, error);
@@ -76,7 +80,7 @@ export async function startChild(
 function supervise(
   process: SandboxProcess,
   values: readonly string[],
-  quota: QuotaMonitor | null,
+  gateway: Gateway | null,
   stop: () => Promise<void>,
 ): Child {
   let tail = '';
@@ -98,7 +102,8 @@ function supervise(
     stdin,
     stdout,
     exited: process.exited.then(howItEnded),
-    quota,
+    quota: gateway?.quota ?? null,
+    failures: gateway?.failures ?? null,
     stderrTail: () => mask(tail).slice(-stderrTailCharacters),
     killWithReason(sentence) {
       killReason ??= sentence;

@@ -3,11 +3,13 @@ import { request as requestHttps } from 'node:https';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate } from '../agent.ts';
 import type { ProviderCredential } from '../credential.ts';
-import type { ProviderGateway } from '../provider.ts';
+import type { ProviderFailure, ProviderGateway } from '../provider.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
+import { describeFailure, readCallFailure, readConnectionFailure } from './call-failures.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
 import type { ConnectionAgents } from './connection-agents.ts';
+import type { FailureMonitor } from './failure-monitor.ts';
 import { forwardedHeaders } from './forwarded-request.ts';
 import { type Framing, framingHeaders } from './framing.ts';
 import type { KeyMask } from './key-mask.ts';
@@ -31,6 +33,10 @@ export interface GatewayParts {
   readonly pace: Pace;
   /** Remembers refusals because of a limit. */
   readonly quota: QuotaMonitor;
+  /** Remembers failures that every further call would have. */
+  readonly failures: FailureMonitor;
+  /** See GatewayOptions. */
+  onOutcome(credential: ProviderCredential, failure: ProviderFailure | null): void;
   /** Called once for each call of a model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
 }
@@ -87,7 +93,8 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     else outgoing.destroy();
     upstreamRequest.destroy();
   };
-  const unreachable = () => {
+  const unreachable = (error?: unknown) => {
+    if (response === null && isCall && !isCut && !isRefused) recordConnection(parts, credential, error);
     // Omits Node's message: it may quote parts of the request.
     if (response === null) fail(502, `The provider at ${target.origin} could not be reached.`);
   };
@@ -111,7 +118,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     response = received;
     // The close event reports it too.
     received.on('error', () => undefined);
-    const reader = forwardResponse(parts, request, received);
+    const reader = forwardResponse(parts, credential, request, received);
     received.once('close', () => {
       // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
       // first.
@@ -145,6 +152,7 @@ export function tooLarge(maxBytes: number): string {
 // Returns the reader of the response's usage; null for an error response, which used nothing.
 function forwardResponse(
   parts: GatewayParts,
+  credential: ProviderCredential,
   { target, outgoing, isCall }: AcceptedRequest,
   response: IncomingMessage,
 ): UsageReader | null {
@@ -153,8 +161,10 @@ function forwardResponse(
   const status = response.statusCode ?? 0;
   if (status >= 400 && status < 600) {
     const onText = (text: string | null) => {
+      if (!isCall) return;
       const refusal = readRefusal({ status, headers: response.headers, text }, Date.now());
-      if (isCall && refusal !== null) quota.refused(refusal);
+      if (refusal !== null) quota.refused(refusal);
+      else recordError(parts, credential, readCallFailure({ status, text }, !parts.failures.hasSucceeded(credential)));
     };
     void forwardError({ api, mask, maskError }, response, outgoing, { status, onText });
     return null;
@@ -170,7 +180,11 @@ function forwardResponse(
     response.destroy();
     return null;
   }
-  if (isCall) quota.accepted();
+  if (isCall) {
+    quota.accepted();
+    parts.failures.succeeded(credential);
+    parts.onOutcome(credential, null);
+  }
   const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
   const reader = createUsageReader(isStream, providerApis[api].readUsage);
   outgoing.writeHead(status, responseHeaders(response, mask));
@@ -187,6 +201,24 @@ function forwardResponse(
   };
   keys.filter(response.pipe(createChunkCoalescer(pace, takeReadingMs))).pipe(outgoing);
   return reader;
+}
+
+function recordError(
+  { failures, onOutcome }: GatewayParts,
+  credential: ProviderCredential,
+  code: Parameters<typeof describeFailure>[0] | null,
+  reason?: string,
+): void {
+  if (code === null) return;
+  const failure = { code, message: describeFailure(code, credential, reason) };
+  failures.failed(failure, credential);
+  onOutcome(credential, failure);
+}
+
+// A server that has answered in this run may be restarting.
+function recordConnection(parts: GatewayParts, credential: ProviderCredential, error: unknown): void {
+  const reason = parts.failures.hasSucceeded(credential) ? null : readConnectionFailure(error);
+  if (reason !== null) recordError(parts, credential, 'NOT_REACHABLE', reason);
 }
 
 function usageOf(call: CallUsage) {

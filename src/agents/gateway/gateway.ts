@@ -12,6 +12,7 @@ import { createQuotaMonitor, type QuotaMonitor } from '../quota/quota-monitor.ts
 import { createConnectionAgents } from './connection-agents.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { type Exchange, type GatewayParts, startExchange, tooLarge } from './exchange.ts';
+import { createFailureMonitor, type FailureMonitor } from './failure-monitor.ts';
 import { forwardedQuery } from './forwarded-request.ts';
 import { framingOf } from './framing.ts';
 import { createKeyMask, type MaskOf } from './key-mask.ts';
@@ -30,6 +31,8 @@ export interface Gateway {
   readonly port: number | null;
   /** The provider's refusals because of a limit. */
   readonly quota: QuotaMonitor;
+  /** The failures that every further call would have. */
+  readonly failures: FailureMonitor;
   /** Ends every call at once, and resolves when their usage has been reported. Safe to call twice; never rejects. */
   close(): Promise<void>;
 }
@@ -55,6 +58,8 @@ export interface GatewayOptions {
   readonly socketPath: string | null;
   /** Called at the end of each model call. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
+  /** Called after each model call with its failure, or null if it succeeded. Other errors are not reported. Must not throw. */
+  readonly onOutcome?: GatewayParts['onOutcome'] | undefined;
   /** Called for each model call with the tools that it offers. If missing, tools are not read. */
   readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
   /** Creates masks of the provider's keys, in all encodings. If missing: only the exact keys are masked. */
@@ -107,6 +112,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     key: handler.key,
     quota: handler.quota,
+    failures: handler.failures,
     port: typeof address === 'string' ? null : ((address as AddressInfo | null)?.port ?? null),
     close() {
       closed ??= close();
@@ -126,6 +132,7 @@ function listen(server: Server, socketPath: string | null): Promise<void> {
 interface Handler {
   readonly key: string;
   readonly quota: QuotaMonitor;
+  readonly failures: FailureMonitor;
   readonly limits: GatewayLimits;
   /** Answers a request. Never throws. */
   take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
@@ -144,7 +151,20 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
   const maskError = createErrorMask(keys.mask, pace);
   const { maxBodyBytes } = limits;
   const quota = createQuotaMonitor();
-  const parts: GatewayParts = { api, connections, maxBodyBytes, keys, maskError, pace, quota, onUsage };
+  const failures = createFailureMonitor();
+  const onOutcome = options.onOutcome ?? (() => undefined);
+  const parts: GatewayParts = {
+    api,
+    connections,
+    maxBodyBytes,
+    keys,
+    maskError,
+    pace,
+    quota,
+    failures,
+    onOutcome,
+    onUsage,
+  };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
   const exchanges = new Map<Exchange, Duplex>();
   let isClosed = false;
@@ -183,7 +203,15 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     const isCall = kind === 'call';
     const start = (found: ProviderCredential | CredentialRefusal) => {
       if (isRefusal(found)) {
-        refuse(outgoing, api, 403, found.message);
+        const { refused: code, message } = found;
+        if (isCall && (code === 'KEY_MISSING' || code === 'KEY_CHANGED')) failures.failed({ code, message }, null);
+        refuse(outgoing, api, code === 'UNAVAILABLE' ? 502 : 403, message);
+        return null;
+      }
+      // The provider has refused this key a moment ago: agents repeat such calls for minutes.
+      const failure = isCall ? failures.find(found) : null;
+      if (failure !== null) {
+        refuse(outgoing, api, 403, failure.message);
         return null;
       }
       if (isCall) tools?.read(incoming);
@@ -200,6 +228,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
   return {
     key,
     quota,
+    failures,
     limits,
     take(incoming, outgoing, clients) {
       incoming.on('error', () => undefined);

@@ -97,6 +97,9 @@ export const permissionFor = {
 
   viewSecrets: 'UseSessions',
   changeSecrets: 'ManageOrgSecrets',
+  manageOwnProviderKeys: 'UseSessions',
+  manageProviderKeys: 'ManageOrgSecrets',
+  manageEnterpriseProviderKeys: 'ManageEnterpriseSettings',
   viewKnowledge: 'ViewOrgSessions',
   changeKnowledge: 'ManageOrgKnowledge',
   changeEnterpriseKnowledge: 'ManageAccountKnowledge',

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { flag, integer, origins, perMinute, text, trustedProxies, url } from './forms.ts';
+import { parseUrl } from '../common/parse-url.ts';
+import { flag, integer, optionalFlag, origins, perMinute, text, trustedProxies, url } from './forms.ts';
 
 /** Variables for the HTTP server and for the limits on its callers. */
 export const httpVariables = {
@@ -25,6 +26,8 @@ export const httpVariables = {
   RATE_LIMIT_WEBHOOK: perMinute(300),
   /** Allows webhooks to private networks and over http. */
   WEBHOOK_ALLOW_PRIVATE: flag(false),
+  /** Allows provider keys for servers in private networks and over http; by default only on a computer of one user. */
+  PROVIDER_ALLOW_PRIVATE: optionalFlag(),
   /** WebSockets and event streams that one principal may have open in this process. */
   MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
   /** Connections that this process has open at once. */
@@ -56,6 +59,8 @@ export interface HttpConfig {
   readonly rateLimitWebhook: number;
   /** Allows webhooks to private networks and over http. */
   readonly isPrivateWebhookAllowed: boolean;
+  /** Allows provider keys for servers in private networks and over http. */
+  readonly isPrivateProviderAllowed: boolean;
   /** WebSockets and event streams that one principal may have open in this process. */
   readonly maxSockets: number;
   /** Connections that this process has open at once, WebSockets and event streams included. */
@@ -78,8 +83,18 @@ export function readHttpConfig(env: Variables): HttpConfig {
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
     rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
+    isPrivateProviderAllowed: env.PROVIDER_ALLOW_PRIVATE ?? isForThisComputer(env),
     maxSockets: env.MAX_SOCKETS,
     maxConnections: env.MAX_CONNECTIONS,
     maxConnectionsPerAddress: env.TRUST_PROXY === 0 ? env.MAX_CONNECTIONS_PER_ADDRESS : null,
   };
+}
+
+/**
+ * Tells if only this computer can reach the service: it listens on a loopback address, no proxy stands in front, and its
+ * links lead to this computer.
+ */
+function isForThisComputer({ HOST, TRUST_PROXY, BASE_URL }: Variables): boolean {
+  const linked = BASE_URL === undefined ? HOST : (parseUrl(BASE_URL)?.hostname ?? '');
+  return TRUST_PROXY === 0 && [HOST, linked].every((host) => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host));
 }

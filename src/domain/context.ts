@@ -63,6 +63,8 @@ export interface Services {
   readonly concurrencyLimits: ConcurrencyLimits;
   /** True if webhooks may be sent to private networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
+  /** True if the base URLs of provider keys may be in private networks, and unencrypted. */
+  readonly isPrivateProviderAllowed: boolean;
   readonly log: Log;
   /** The only source of times; tests replace it. */
   readonly now: () => Date;

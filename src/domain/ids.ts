@@ -23,6 +23,7 @@ const kinds = {
   note: { prefix: 'note-', type: 'KnowledgeNote' },
   folder: { prefix: 'folder-', type: 'KnowledgeFolder' },
   secret: { prefix: 'sec_', type: 'Secret' },
+  providerKey: { prefix: 'provider-key-', type: 'ProviderKey' },
   automation: { prefix: 'automation-', type: 'Automation' },
   automationRun: { prefix: '', type: 'AutomationRun' },
   webhookEndpoint: { prefix: 'webhook-', type: 'WebhookEndpoint' },

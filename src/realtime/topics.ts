@@ -10,6 +10,7 @@
  * - `automations`: an automation's next occurrence changed, or a run of one was queued.
  * - `webhooks`: an endpoint for webhooks changed.
  * - `deliveries`: a webhook waits to be sent.
+ * - `provider-keys`: a provider key was created, changed or removed.
  * - `workspaces`: the deletion of a session's workspace was requested.
  * - `maintenance`: maintenance mode has ended.
  * - `provider-keys`: a key of a model provider was created, changed or deleted.
@@ -26,6 +27,7 @@ export type Topic =
   | 'automations'
   | 'webhooks'
   | 'deliveries'
+  | 'provider-keys'
   | 'workspaces'
   | 'maintenance'
   | 'provider-keys'

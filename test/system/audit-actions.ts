@@ -81,6 +81,13 @@ async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string)
   return sent.webhookDelivery.webhookDeliveryId;
 }
 
+/** Creates a key for a server that does not exist. */
+async function makeProviderKey(actor: Actor, organizationId: string): Promise<string> {
+  const values = { provider: 'COMPATIBLE', name: 'Team', key: `${secretCanary}-key`, baseUrl: 'http://127.0.0.1:1/v1' };
+  const input = { scope: { organizationId }, ...values };
+  return (await actor.mutate('createProviderKey', input, 'providerKey { providerKeyId }')).providerKey.providerKeyId;
+}
+
 /** Each action with the request that causes it; over the domain if no API has it. */
 export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   create_session: onSession(async () => undefined),
@@ -274,6 +281,28 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   async delete_secret(actor, organization) {
     const target = await make(actor, organization, 'secrets', secret(), 'secret_id');
     await actor.rest('DELETE', `${inOrganization(organization)}/secrets/${target}`);
+    return { target, organization };
+  },
+  async create_provider_key(actor, organization) {
+    return { target: await makeProviderKey(actor, organization), organization };
+  },
+  async update_provider_key(actor, organization) {
+    const target = await makeProviderKey(actor, organization);
+    await actor.mutate(
+      'updateProviderKey',
+      { providerKeyId: target, key: `${secretCanary}-other` },
+      'providerKey { id }',
+    );
+    return { target, organization };
+  },
+  async delete_provider_key(actor, organization) {
+    const target = await makeProviderKey(actor, organization);
+    await actor.mutate('deleteProviderKey', { providerKeyId: target }, 'deletedProviderKeyId');
+    return { target, organization };
+  },
+  async test_provider_key(actor, organization) {
+    const target = await makeProviderKey(actor, organization);
+    await actor.mutate('testProviderKey', { providerKeyId: target }, 'test { code }');
     return { target, organization };
   },
   async create_knowledge(actor, organization) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { isWebhookAddress } from '../../src/domain/webhooks/addresses.ts';
+import { isAllowedAddress } from '../../src/common/addresses.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../src/domain/webhooks/send-webhook.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startMisbehavingServer } from '../support/misbehaving-server.ts';
@@ -22,7 +22,7 @@ describe('addresses', () => {
     '::ffff:127.0.0.1',
     '::ffff:a00:1',
   ])('%s is an own one', (address) => {
-    expect([isWebhookAddress(address, false), isWebhookAddress(address, true)]).toEqual([false, true]);
+    expect([isAllowedAddress(address, false), isAllowedAddress(address, true)]).toEqual([false, true]);
   });
 
   it.each([
@@ -49,11 +49,11 @@ describe('addresses', () => {
     'localhost',
     '',
   ])('%s is never sent to', (address) => {
-    expect([isWebhookAddress(address, false), isWebhookAddress(address, true)]).toEqual([false, false]);
+    expect([isAllowedAddress(address, false), isAllowedAddress(address, true)]).toEqual([false, false]);
   });
 
   it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])('%s is public', (address) => {
-    expect(isWebhookAddress(address, false)).toBe(true);
+    expect(isAllowedAddress(address, false)).toBe(true);
   });
 });
 

@@ -83,6 +83,16 @@ export const auditActions = {
     target: 'secret',
     meaning: 'A secret of an organization was deleted. `name` in the data is the key of the secret.',
   },
+  'create_provider_key': {
+    target: 'providerKey',
+    meaning: 'A provider key was created. `owner` in the data is `user`, `organization` or `enterprise`.',
+  },
+  'update_provider_key': {
+    target: 'providerKey',
+    meaning: 'A provider key was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_provider_key': { target: 'providerKey', meaning: 'A provider key was deleted, and its value erased.' },
+  'test_provider_key': { target: 'providerKey', meaning: 'A stored provider key was tested.' },
   'create_knowledge': { target: 'note', meaning: 'A knowledge note was created.' },
   'edit_knowledge': {
     target: 'note',

@@ -2,6 +2,9 @@ import type { Store } from '../../store/store.ts';
 import { type Counter, type CounterOptions, createCounter } from './counter.ts';
 import { sharePoints } from './shared-points.ts';
 
+/** See {@link LimitSizes.provider}. */
+export const providerRequestsPerMinute = 30;
+
 /** Limits per minute; 0: unlimited. */
 export interface LimitSizes {
   /** REST requests of one key. */
@@ -12,9 +15,11 @@ export interface LimitSizes {
   readonly login: number;
   /** Deliveries to the incoming webhook of one automation. */
   readonly webhook: number;
+  /** Requests to model providers on behalf of one user, service user or key: tests of keys, and lists of models. */
+  readonly provider: number;
 }
 
-/** The counters; built once by the app. Keys are unprefixed ids of API keys and automations, or addresses. */
+/** The counters; built once by the app. Keys are unprefixed ids of API keys, automations and principals, or addresses. */
 export type Limits = Readonly<Record<keyof LimitSizes, Counter>>;
 
 /**
@@ -28,5 +33,11 @@ export function createLimits(
   const { store, now, log } = services;
   const shared = store.dialect === 'postgres' ? sharePoints(store) : null;
   const count = (name: keyof LimitSizes) => createCounter({ name, limit: sizes[name], shared, now, log });
-  return { rest: count('rest'), graphql: count('graphql'), login: count('login'), webhook: count('webhook') };
+  return {
+    rest: count('rest'),
+    graphql: count('graphql'),
+    login: count('login'),
+    webhook: count('webhook'),
+    provider: count('provider'),
+  };
 }

@@ -4,6 +4,7 @@ import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { notFound, refuse } from '../../common/errors.ts';
+import { maxUrlLength, outgoingUrlProblem } from '../../common/outgoing-url.ts';
 import type { Transaction } from '../../store/store.ts';
 import { type Row, toData } from '../../store/tables.ts';
 import { audit } from '../audit/record-audit.ts';
@@ -17,7 +18,6 @@ import { parseInput, text } from '../input.ts';
 import { changedValues } from '../record-values.ts';
 import { requireVersion, type VersionCondition } from '../versions.ts';
 import { webhookFeed } from './collect-events.ts';
-import { maxUrlLength, webhookUrlProblem } from './endpoint-url.ts';
 import {
   getWebhookEndpoint,
   type WebhookEndpointRecord,
@@ -35,9 +35,10 @@ const eventTypes = Object.keys(webhookEventTypes) as WebhookEventType[];
 
 /** The values of an endpoint in inputs. Without `allowPrivate` its URL must be https. */
 export function endpointSchema(allowPrivate: boolean) {
+  const rules = { name: 'url', variable: 'WEBHOOK_ALLOW_PRIVATE', allowPrivate };
   return z.object({
     url: text('url', { min: 1, max: maxUrlLength }).superRefine((url, check) => {
-      const problem = webhookUrlProblem(url, allowPrivate);
+      const problem = outgoingUrlProblem(url, rules);
       if (problem !== null) check.addIssue({ code: 'custom', message: problem });
     }),
     description: text('description', { max: 500 }).nullish(),

@@ -1,6 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { checkedLookup, isWebhookAddress, literalAddress, RefusedAddressError } from './addresses.ts';
+import { type Dispatcher, request } from 'undici';
+import { RefusedAddressError } from '../../common/addresses.ts';
+import { createCheckedAgent } from '../../common/checked-agent.ts';
+import { errorsWithin } from '../../common/errors-within.ts';
 
 /** The request of a delivery. */
 export interface WebhookRequest {
@@ -47,21 +49,7 @@ const maxStoredBytes = 1_024;
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { allowPrivate, timeoutMs = defaultTimeoutMs } = options;
-  const connect = buildConnector({ lookup: checkedLookup(allowPrivate, options.lookup), timeout: timeoutMs });
-  const agent = new Agent({
-    // A reused connection would not be checked again.
-    pipelining: 0,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    connect(target, callback) {
-      // Without a name there is no lookup: Node connects to the address at once.
-      const address = literalAddress(target.hostname);
-      if (address !== null && !isWebhookAddress(address, allowPrivate)) {
-        return callback(new RefusedAddressError(), null);
-      }
-      return connect(target, callback);
-    },
-  });
+  const agent = createCheckedAgent({ allowPrivate, timeoutMs, lookup: options.lookup });
   return {
     async send({ url, headers, body }) {
       const startedAt = performance.now();
@@ -121,7 +109,7 @@ const errorMessages: Readonly<Record<string, string>> = {
 // Returns only messages that are safe to show: messages of errors contain addresses.
 function errorMessage(error: unknown): string {
   for (const each of errorsWithin(error)) {
-    if (each instanceof RefusedAddressError) return each.message;
+    if (each instanceof RefusedAddressError) return 'The host has no address that webhooks may be sent to.';
     if (each.name === 'HTTPParserError') return 'The answer was not HTTP.';
     const { code } = each as { code?: unknown };
     if (typeof code === 'string' && Object.hasOwn(errorMessages, code)) return errorMessages[code] as string;
@@ -130,10 +118,4 @@ function errorMessage(error: unknown): string {
   return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code)
     ? `The request failed: ${code}.`
     : 'The request failed.';
-}
-
-function errorsWithin(error: unknown): Error[] {
-  if (!(error instanceof Error)) return [];
-  const inner = error instanceof AggregateError ? error.errors : [error.cause];
-  return [error, ...inner.filter((each): each is Error => each instanceof Error && each !== error)];
 }

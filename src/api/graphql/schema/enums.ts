@@ -179,7 +179,7 @@ export const PermissionEnum = defineEnum<Permission>(
   {
     ReadAccountMeta: 'On the enterprise: view the enterprise and all its organizations.',
     ManageEnterpriseSettings:
-      'On the enterprise: manage its settings, such as the IP access list and the tags of organizations, revoke all keys, and view the audit log.',
+      'On the enterprise: manage its settings, such as the IP access list, the provider keys of the enterprise and the tags of organizations, revoke all keys, and view the audit log.',
     ManageOrganizations: 'On the enterprise: create, update and delete organizations.',
     ManageAccountMembership: 'On the enterprise: manage users, their API keys, custom roles and the roles of users.',
     ViewAccountMembership: 'On the enterprise: view all users and roles.',
@@ -196,7 +196,7 @@ export const PermissionEnum = defineEnum<Permission>(
     ViewOrgSessions: 'In an organization: view sessions, their consumption and metrics, knowledge and playbooks.',
     ManageOrgSessions: 'In an organization: change and terminate all sessions, and send messages to them.',
     ImpersonateOrgSessions: 'In an organization: create sessions, send messages and run automations as another user.',
-    ManageOrgSecrets: 'In an organization: create, update and delete secrets.',
+    ManageOrgSecrets: 'In an organization: create, update and delete secrets and provider keys.',
     ManageOrgKnowledge: 'In an organization: create, update and delete knowledge notes and folders.',
     ManageOrgPlaybooks: 'In an organization: create, update and delete playbooks.',
     ManageOrgSchedules: 'In an organization: manage schedules.',

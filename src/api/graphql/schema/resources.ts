@@ -31,6 +31,8 @@ import { findFolders } from '../../../domain/library/knowledge/folders.ts';
 import { findNotes } from '../../../domain/library/knowledge/notes.ts';
 import { changePlaybooks, playbookSchema } from '../../../domain/library/playbooks/change-playbooks.ts';
 import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
+import { providerKeySchema } from '../../../domain/library/provider-keys/key-input.ts';
+import { findProviderKeys } from '../../../domain/library/provider-keys/provider-keys.ts';
 import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
 import { sessionSchema } from '../../../domain/sessions/create-session.ts';
@@ -59,6 +61,8 @@ import { Member, Role, ServiceUser, User } from './people.ts';
 import { CreatePlaybookPayload } from './playbook-mutations.ts';
 import { Playbook, PlaybookList } from './playbooks.ts';
 import { ServiceKey } from './principals.ts';
+import { CreateProviderKeyPayload } from './provider-key-mutations.ts';
+import { ProviderKey, ProviderKeyList } from './provider-keys.ts';
 import { CreateRolePayload, RoleList } from './roles.ts';
 import { CreateSecretPayload } from './secret-mutations.ts';
 import { Secret, SecretList } from './secrets.ts';
@@ -201,6 +205,12 @@ const all = {
     },
     changes: 'A secret of the organization, without its value. Needs USE_SESSIONS.',
     inputs: both(secretChangeSchema),
+  }),
+  providerKey: resource(ProviderKey, {
+    load: by(findProviderKeys),
+    lookup: 'provider key',
+    created: { payload: CreateProviderKeyPayload, edge: ProviderKeyList.edge, list: 'providerKeys' },
+    inputs: both(providerKeySchema(true)),
   }),
   automation: resource(Automation, {
     load: async ({ loaders }, id) => unlessDeleted(await loaders.of(findAutomations).load(id)),

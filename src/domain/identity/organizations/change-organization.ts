@@ -7,6 +7,7 @@ import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
+import { eraseProviderKeys } from '../keys/erase-provider-keys.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { requireAgent } from './agents.ts';
 import { setDefaultTagIn } from './allowed-tags.ts';
@@ -99,7 +100,7 @@ export async function writeOrganization(
 /**
  * Deletes an organization of the enterprise, even the viewer's own and the last one: a viewer with this permission may
  * create another. From the commit on, the organization and its objects are not found, its keys and service users are
- * invalid, its streams end, no worker claims or keeps its sessions, and these are terminated. The rows stay for the
+ * invalid, its streams end, the values of its provider keys are erased, no worker claims or keeps its sessions, and these are terminated. The rows stay for the
  * audit log. Returns the deleted organization. Throws FORBIDDEN, NOT_FOUND.
  */
 export async function deleteOrganization(context: Context, id: string): Promise<OrganizationRecord> {
@@ -109,6 +110,7 @@ export async function deleteOrganization(context: Context, id: string): Promise<
     const updatedAt = context.now();
     const data = { deletedAt: updatedAt, updatedAt };
     await tx.prisma.organization.update({ where: { id: organization.id }, data, select: { id: true } });
+    await eraseProviderKeys(context, tx, { organizationId: organization.id });
     await audit(context, tx, 'delete_org', {
       organizationId: organization.id,
       targetId: organization.id,

@@ -5,6 +5,7 @@ import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput } from '../../input.ts';
+import { eraseProviderKeys } from '../keys/erase-provider-keys.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import type { UserRecord } from './find-people.ts';
 import { lockPrincipal } from './lock-principal.ts';
@@ -41,8 +42,8 @@ export async function updateUser(context: Context, id: string, raw: UserChange):
 }
 
 /**
- * Deletes a user, possibly the viewer itself: its roles and keys are deleted at once, and its streams end. The objects
- * that it created stay, with its name. Returns the deleted user and its roles. Throws FORBIDDEN, also if the user has
+ * Deletes a user, possibly the viewer itself: its roles and keys are deleted at once, and its streams end. The values of
+ * its provider keys are erased. The objects that it created stay, with its name. Returns the deleted user and its roles. Throws FORBIDDEN, also if the user has
  * permissions that the caller lacks; NOT_FOUND.
  */
 export async function deleteUser(
@@ -57,6 +58,7 @@ export async function deleteUser(
     const now = context.now();
     await tx.prisma.roleAssignment.deleteMany({ where: { userId } });
     await tx.prisma.apiKey.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt: now } });
+    await eraseProviderKeys(context, tx, { ownerUserId: userId });
     const user = await tx.prisma.user.update({ where: { id: userId }, data: { deletedAt: now } });
     await audit(context, tx, 'delete_member', { organizationId: null, targetId: userId, data: { email: user.email } });
     await announceKeyChange(context, tx);

@@ -23,6 +23,7 @@ export async function resealSecrets(services: ResealServices, isStopped: () => b
   await reseal(services, webhookSecrets, isStopped);
   await reseal(services, previousWebhookSecrets, isStopped);
   await reseal(services, incomingWebhookSecrets, isStopped);
+  await reseal(services, providerKeys, isStopped);
 }
 
 const deleteOfOrganizations = `
@@ -65,6 +66,11 @@ const incomingWebhookSecrets = {
      where not starts_with(webhook_secret_sealed, $1) and (organization_id, id) > ($2, $3) order by organization_id, id limit $4`,
   write: `update automation set webhook_secret_sealed = $4
      where organization_id = $1 and id = $2 and webhook_secret_sealed = $3 returning id`,
+};
+const providerKeys = {
+  read: `select enterprise_id as owner, id as name, sealed from provider_key
+     where not starts_with(sealed, $1) and (enterprise_id, id) > ($2, $3) order by enterprise_id, id limit $4`,
+  write: 'update provider_key set sealed = $4 where enterprise_id = $1 and id = $2 and sealed = $3 returning id',
 };
 const webhookSecrets = webhookSecretsIn('sealed');
 const previousWebhookSecrets = webhookSecretsIn('previous_sealed');

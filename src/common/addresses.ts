@@ -1,17 +1,17 @@
 import { lookup as lookupAddresses } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { readAddress } from '../../auth/ip-ranges.ts';
+import { readAddress } from './networks.ts';
 
 /** Ranges of private networks. */
 const ownRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
 /**
- * Tells if webhooks may be sent to an address: a public one, or with `allowPrivate` one of a private network. Never to
+ * Tells if the service may send requests of users to an address: a public one, or with `allowPrivate` one of a private network. Never to
  * any other: addresses where clouds provide the credentials of machines, link-local addresses, multicast, and ranges that
  * embed another address.
  */
-export function isWebhookAddress(address: string, allowPrivate: boolean): boolean {
+export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
   const read = readAddress(address);
   if (!read) return false;
   const range: string = read.range();
@@ -38,7 +38,7 @@ const isElsewhere = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
  */
 export class RefusedAddressError extends Error {
   constructor() {
-    super('The host has no address that webhooks may be sent to.');
+    super('The host has no address that the service may connect to.');
     this.name = 'RefusedAddressError';
   }
 }
@@ -58,7 +58,7 @@ export function checkedLookup(allowPrivate: boolean, lookup: LookupFunction = lo
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, []);
       const all = Array.isArray(found) ? found : [];
-      const usable = all.filter(({ address }) => isWebhookAddress(address, allowPrivate));
+      const usable = all.filter(({ address }) => isAllowedAddress(address, allowPrivate));
       const [first] = usable;
       if (!first) return callback(new RefusedAddressError(), []);
       return options.all ? callback(null, usable) : callback(null, first.address, first.family);

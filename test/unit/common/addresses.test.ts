@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isWebhookAddress } from '../../../src/domain/webhooks/addresses.ts';
+import { isAllowedAddress } from '../../../src/common/addresses.ts';
 
 it.each([
   ['8.8.8.8', true, true],
@@ -27,6 +27,6 @@ it.each([
   ['010.1.2.3', false, false],
   ['167838211', false, false],
   ['10.1.2.0/24', false, false],
-])('sends webhooks to %s: %s, in private networks %s', (address, inPublic, inPrivate) => {
-  expect([isWebhookAddress(address, false), isWebhookAddress(address, true)]).toEqual([inPublic, inPrivate]);
+])('allows %s: %s, with private networks %s', (address, inPublic, inPrivate) => {
+  expect([isAllowedAddress(address, false), isAllowedAddress(address, true)]).toEqual([inPublic, inPrivate]);
 });

@@ -1,0 +1,24 @@
+import type { KeyScope } from '../../../domain/library/provider-keys/stored-key.ts';
+import { type ProviderFailureCode, providerFailures } from '../../../providers/failures.ts';
+import type { ModelProvider } from '../../../providers/model-providers.ts';
+import { defineEnum } from './define-enum.ts';
+
+export const ModelProviderEnum = defineEnum<ModelProvider>('ModelProvider', 'Provider of models.', {
+  openai: 'OpenAI.',
+  anthropic: 'Anthropic.',
+  google: 'Google, with the Gemini API.',
+  openrouter: 'OpenRouter.',
+  compatible: 'Any server with the API of OpenAI, such as Ollama, vLLM or LiteLLM.',
+});
+
+export const ProviderKeyScopeEnum = defineEnum<KeyScope>('ProviderKeyScope', 'Kind of owner of a provider key.', {
+  USER: 'A user owns the key. Only sessions of the user use it.',
+  ORGANIZATION: 'An organization owns the key. Sessions of users without a key of their own use it.',
+  ENTERPRISE: 'The enterprise owns the key. Sessions of organizations and users without a key of their own use it.',
+});
+
+export const ProviderFailureCodeEnum = defineEnum<ProviderFailureCode>(
+  'ProviderFailureCode',
+  'Cause of a failed call to a model provider.',
+  providerFailures,
+);

@@ -1,0 +1,111 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { missingPermission, organizationsWith } from '../../../auth/viewer.ts';
+import { refuse } from '../../../common/errors.ts';
+import type { ProviderFailureCode } from '../../../providers/failures.ts';
+import { checkAccess } from '../../../providers/list-models.ts';
+import { type ProviderAccess, ProviderRequestError } from '../../../providers/request-provider.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { parseInput } from '../../input.ts';
+import { auditKey, type CreateProviderKeyInput } from './change-provider-keys.ts';
+import { combinationProblem, normalizeBaseUrl, providerKeySchema } from './key-input.ts';
+import { openProviderKey, requestForViewer } from './key-models.ts';
+import { getProviderKey, type KeyFailure, mayUseSessions, type ProviderKeyRecord, scopeOf } from './provider-keys.ts';
+import { describeKey } from './stored-key.ts';
+
+/** The result of a test. */
+export interface KeyCheck {
+  readonly isOk: boolean;
+  /** Null: the provider accepts the key. */
+  readonly code: ProviderFailureCode | null;
+  /** Names the key and, after a failure, the remedy. */
+  readonly message: string;
+  /** Null: unknown. */
+  readonly modelCount: number | null;
+  readonly tookMs: number;
+}
+
+/** A key that is not stored, in the form of an input. */
+export type UnsavedKey = Pick<CreateProviderKeyInput, 'provider' | 'key' | 'baseUrl'>;
+
+const remedies: Readonly<Record<ProviderFailureCode, string>> = {
+  KEY_REFUSED: 'Enter a current key of the provider.',
+  ACCOUNT_EMPTY: 'Add credit at the provider, raise the limit there, or use another key.',
+  RATE_LIMITED: 'Wait and try again.',
+  NOT_FOUND: 'Check the base URL: most servers need /v1 at its end.',
+  NOT_REACHABLE: 'Check the base URL. Only the operator can allow private networks (PROVIDER_ALLOW_PRIVATE).',
+  PROVIDER_ERROR: 'Try again later.',
+  UNEXPECTED_ANSWER: 'Check the base URL: most servers need /v1 at its end.',
+};
+
+/**
+ * Makes one cheap request with a stored key and records the result as its last failure. Throws NOT_FOUND, and RATE_LIMITED
+ * after too many requests of the viewer in this minute.
+ */
+export async function checkStoredKey(
+  context: Context,
+  id: string,
+): Promise<{ readonly test: KeyCheck; readonly providerKey: ProviderKeyRecord }> {
+  const record = await getProviderKey(context, id);
+  const access = await openProviderKey(context, record.id);
+  const test = await runCheck(context, access, describeKey({ name: record.name, scope: scopeOf(record) }));
+  const lastFailure = failureOf(context, test);
+  await context.store.transact(async (tx) => {
+    await recordKeyFailure(tx, record.id, lastFailure);
+    await auditKey(context, tx, 'test_provider_key', record, { isOk: test.isOk });
+  });
+  return { test, providerKey: { ...record, lastFailure } };
+}
+
+/**
+ * Makes one cheap request with a key that is not stored, and stores nothing. Throws FORBIDDEN unless the viewer may create
+ * some key; INVALID_INPUT; RATE_LIMITED.
+ */
+export async function checkUnsavedKey(context: Context, raw: UnsavedKey): Promise<KeyCheck> {
+  requireSomeOwner(context);
+  const schema = providerKeySchema(context.isPrivateProviderAllowed).pick({ provider: true, key: true, baseUrl: true });
+  const { provider, key = null, baseUrl: given = null } = parseInput(schema, raw);
+  const baseUrl = normalizeBaseUrl(given);
+  const problem = combinationProblem({ provider, baseUrl, hasKey: key !== null });
+  if (problem) throw refuse(problem.path, problem.message);
+  return runCheck(context, { provider, baseUrl, key }, 'the key');
+}
+
+function requireSomeOwner({ viewer }: Context): void {
+  const { all, ids } = organizationsWith(viewer, permissionFor.manageProviderKeys);
+  const isManager =
+    all || ids.length > 0 || viewer.enterprisePermissions.has(permissionFor.manageEnterpriseProviderKeys);
+  if (!isManager && !mayUseSessions(viewer)) throw missingPermission(permissionFor.manageOwnProviderKeys);
+}
+
+async function runCheck(context: Context, access: ProviderAccess, label: string): Promise<KeyCheck> {
+  const { isPrivateProviderAllowed: allowPrivate } = context;
+  const startedAt = performance.now();
+  const took = () => Math.round(performance.now() - startedAt);
+  return requestForViewer(context, async () => {
+    try {
+      const modelCount = await checkAccess(access, { allowPrivate });
+      const models = modelCount === null ? '' : ` and offers ${modelCount} ${modelCount === 1 ? 'model' : 'models'}`;
+      return { isOk: true, code: null, message: `The provider accepts ${label}${models}.`, modelCount, tookMs: took() };
+    } catch (error) {
+      if (!(error instanceof ProviderRequestError)) throw error;
+      const message = `The test of ${label} failed. ${error.message} ${remedies[error.code]}`;
+      return { isOk: false, code: error.code, message, modelCount: null, tookMs: took() };
+    }
+  });
+}
+
+const failureOf = ({ now }: Context, { code, message }: KeyCheck): KeyFailure | null =>
+  code === null ? null : { code, message, at: now().toISOString() };
+
+/** Records the last failed call of a key by its unprefixed id, or with null that a call succeeded. */
+export async function recordKeyFailure(
+  store: Pick<Store, 'query'>,
+  id: string,
+  failure: KeyFailure | null,
+): Promise<void> {
+  await store.query(
+    'update provider_key set last_failure = $2::jsonb where id = $1 and deleted_at is null returning id',
+    [id, failure === null ? null : JSON.stringify(failure)],
+  );
+}

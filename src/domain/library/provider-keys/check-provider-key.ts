@@ -64,8 +64,9 @@ export async function checkStoredKey(
 export async function checkUnsavedKey(context: Context, raw: UnsavedKey): Promise<KeyCheck> {
   requireSomeOwner(context);
   const schema = providerKeySchema(context.isPrivateProviderAllowed).pick({ provider: true, key: true, baseUrl: true });
-  const { provider, key = null, baseUrl: given = null } = parseInput(schema, raw);
-  const baseUrl = normalizeBaseUrl(given);
+  const input = parseInput(schema, raw);
+  const { provider, key = null } = input;
+  const baseUrl = normalizeBaseUrl(input.baseUrl ?? null);
   const problem = combinationProblem({ provider, baseUrl, hasKey: key !== null });
   if (problem) throw refuse(problem.path, problem.message);
   return runCheck(context, { provider, baseUrl, key }, 'the key');

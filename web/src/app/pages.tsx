@@ -137,6 +137,18 @@ const pages = [
     })),
   },
   {
+    path: '/manage/model-keys',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/model-keys/model-keys-page.tsx'))).ModelKeysPage,
+    })),
+  },
+  {
+    path: '/manage/my-model-keys',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/model-keys/my-model-keys-page.tsx'))).MyModelKeysPage,
+    })),
+  },
+  {
     path: '/manage/legacy-api',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/legacy/legacy-page.tsx'))).LegacyPage,

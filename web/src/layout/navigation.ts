@@ -15,6 +15,9 @@ const mayChangeSettings = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS')
 const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') || may('MANAGE_ENTERPRISE_SETTINGS');
 const mayChangeOrganizations = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') && may('READ_ACCOUNT_META');
 const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
+const mayChangeKeys = ({ may }: Signed) => may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
+const mayHaveKeys = ({ viewer, may }: Signed) =>
+  viewer.user != null && viewer.organization == null && may('USE_SESSIONS');
 
 /** The navigation, in groups. A new page that belongs in it gets a line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
@@ -30,7 +33,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
     ],
   },
   {
-    label: 'Administer',
+    label: 'Settings',
     items: [
       { path: '/usage', label: 'Usage', icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/members', label: 'Members', icon: 'users', isFor: ({ may }) => may('VIEW_ORG_MEMBERSHIP') },
@@ -42,6 +45,8 @@ export const navigation: readonly { readonly label: string; readonly items: read
         icon: 'terminal',
         isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
       },
+      { path: '/manage/model-keys', label: 'Model keys', icon: 'key', isFor: mayChangeKeys },
+      { path: '/manage/my-model-keys', label: 'My model keys', icon: 'key', isFor: mayHaveKeys },
       { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },
       { path: '/manage/organizations', label: 'Organizations', icon: 'building', isFor: mayChangeOrganizations },
       { path: '/manage/enterprise', label: 'Enterprise', icon: 'system', isFor: mayChangeEnterprise },

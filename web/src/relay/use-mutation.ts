@@ -24,7 +24,20 @@ export type Outcome<T> =
   | { readonly payload: null; readonly errors: readonly UserError[]; readonly isLost: boolean };
 
 type Expected<T extends MutationParameters> = T['response'] | SelectorStoreUpdater<T['response']>;
-type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
+
+/** The payload of a mutation's one field. */
+export type PayloadOf<T extends MutationParameters> = NonNullable<T['response'][keyof T['response']]>;
+
+/** Derives the result of a mutation from its response, `data`. */
+export function outcomeOf<T extends MutationParameters>(data: unknown): Outcome<PayloadOf<T>> {
+  const [payload] = Object.values(data as Record<string, unknown>) as [
+    (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,
+  ];
+  const errors = payload?.userErrors ?? [];
+  if (payload && errors.length === 0) return { payload, errors: null, isLost: false };
+  const refused = errors.length > 0 ? errors : [{ message: 'Nothing was changed.' }];
+  return { payload: null, errors: refused, isLost: false };
+}
 
 /**
  * Runs a mutation with one field, as all mutations here have. Its `userErrors` and other errors are returned and,
@@ -59,15 +72,7 @@ export function useMutation<T extends MutationParameters>(
           variables,
           ...(updater ? { updater } : {}),
           ...optimistic,
-          onCompleted(response) {
-            const [payload] = Object.values(response as Record<string, unknown>) as [
-              (PayloadOf<T> & { userErrors?: readonly UserError[] }) | null,
-            ];
-            const errors = payload?.userErrors ?? [];
-            if (payload && errors.length === 0) return settle({ payload, errors: null, isLost: false });
-            const refused = errors.length > 0 ? errors : [{ message: 'Nothing was changed.' }];
-            settle({ payload: null, errors: refused, isLost: false });
-          },
+          onCompleted: (response) => settle(outcomeOf<T>(response)),
           onError: (error) =>
             settle(
               { payload: null, errors: [{ message: error.message }], isLost: true },

@@ -1,0 +1,130 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { secretCanary } from '../support/leaks.ts';
+import { makeUser } from '../support/principals.ts';
+import { startProvider } from '../support/provider.ts';
+
+const key = `sk-${secretCanary}-of-the-team`;
+const models = { body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) };
+
+describe.skipIf(missing !== null)('the pages of agents and model keys', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const keyField = (page: Page) => dialog(page).getByLabel('Key', { exact: true });
+
+  it('accept a key that they never show again, and test it before and after', async () => {
+    const good = await startProvider(models);
+    const bad = await startProvider({ status: 401, body: '{}' });
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/model-keys' });
+    const { page } = window;
+    await page.getByText('The enterprise has no key yet', { exact: false }).waitFor();
+    const enterprise = page.getByRole('region', { name: 'Enterprise', exact: true });
+    const add = enterprise.getByRole('button', { name: 'New key' });
+    await add.click();
+    await dialog(page).getByLabel('Provider').selectOption({ label: 'OpenAI-compatible server' });
+    expect(await keyField(page).getAttribute('type')).toBe('password');
+    expect(await keyField(page).getAttribute('autocomplete')).toBe('off');
+    await dialog(page).getByLabel('Name').fill('Team');
+    await dialog(page).getByLabel('Base URL').fill('ftp://example.com/v1');
+    await keyField(page).fill(key);
+    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await dialog(page).getByRole('alert').waitFor();
+    expect(await dialog(page).getByLabel('Base URL').getAttribute('aria-invalid')).toBe('true');
+    const status = dialog(page).getByRole('status');
+    await dialog(page).getByLabel('Base URL').fill(`${bad.url}/v1`);
+    await dialog(page).getByRole('button', { name: 'Test key' }).click();
+    await status.getByText('The provider refuses the key', { exact: false }).waitFor();
+    await dialog(page).getByLabel('Base URL').fill(`${good.url}/v1`);
+    await dialog(page).getByRole('button', { name: 'Test key' }).click();
+    await status.getByText('offers 2 models', { exact: false }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.picture('model-key-form');
+    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await enterprise.getByText('Not used yet', { exact: true }).waitFor();
+    expect(await add.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(good.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${key}`]);
+    const kept = await page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }]));
+    expect((await page.content()) + kept).not.toContain(secretCanary);
+    expect(await heapHas(page, secretCanary)).toBe(false);
+
+    await enterprise.getByRole('button', { name: 'Test Team' }).click();
+    await page.getByText('The provider accepts the key "Team" of the enterprise', { exact: false }).waitFor();
+    await enterprise.getByRole('button', { name: 'Edit Team' }).click();
+    await dialog(page).getByLabel('Base URL').fill(`${bad.url}/v1`);
+    await dialog(page).getByText('Enter the key again, because the base URL changes.', { exact: true }).waitFor();
+    await keyField(page).fill(key);
+    await dialog(page).getByLabel('Monthly budget (USD)').fill('50');
+    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await enterprise.getByText('$0.00 of $50', { exact: true }).waitFor();
+    await enterprise.getByRole('button', { name: 'Test Team' }).click();
+    await enterprise.getByText('Key refused', { exact: true }).waitFor();
+    await use(12.5);
+    await page.reload();
+    await enterprise.getByText('$12.50 of $50', { exact: true }).waitFor();
+    await enterprise.getByText('3 calls', { exact: true }).waitFor();
+    await window.picture('model-keys');
+    await page.getByLabel('Period of the usage').selectOption({ label: 'Last month' });
+    await enterprise.getByText('None', { exact: true }).waitFor();
+    await enterprise.getByRole('button', { name: 'Delete Team' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('The enterprise has no key yet', { exact: false }).waitFor();
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('give a user keys of their own, which an administrator does not see', async () => {
+    const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
+    const { page } = await openSignedIn(browser, test, token, { at: '/sessions', width: 375 });
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'My model keys', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'Model keys', exact: true }).count()).toBe(0);
+    await page.getByRole('link', { name: 'My model keys', exact: true }).click();
+    await page.getByText('You have no key of your own', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await dialog(page).getByLabel('Provider').selectOption({ label: 'Anthropic' });
+    await keyField(page).fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Edit Anthropic' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.goto('/manage/model-keys');
+    await page.getByText('No access to model keys', { exact: true }).waitFor();
+    const admin = await openSignedIn(browser, test, test.adminToken, { at: '/manage/model-keys' });
+    await admin.page.getByText('The enterprise has no key yet', { exact: false }).waitFor();
+    expect(await admin.page.getByText('Anthropic', { exact: true }).count()).toBe(0);
+    for (const each of [page, admin.page]) await each.context().close();
+  });
+
+  async function use(costUsd: number): Promise<void> {
+    await test.app.services.store.execute(
+      `insert into provider_key_usage (provider_key_id, day, organization_id, user_id, calls, input_tokens, output_tokens, cost_usd)
+       select id, $1::date, $2, '', 3, 4000, 500, $3::float8 from provider_key where name = 'Team'`,
+      [new Date().toISOString().slice(0, 10), test.organizationId, costUsd],
+    );
+  }
+});
+
+/** Returns true if the memory of a page's script contains a text. */
+async function heapHas(page: Page, text: string): Promise<boolean> {
+  const session = await page.context().newCDPSession(page);
+  let snapshot = '';
+  session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => {
+    snapshot += chunk;
+  });
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await session.detach();
+  return snapshot.includes(text);
+}

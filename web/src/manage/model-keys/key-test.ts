@@ -1,0 +1,36 @@
+import { useCallback } from 'react';
+import { graphql } from 'react-relay';
+import type { keyTestMutation, TestProviderKeyInput } from '../../__generated__/keyTestMutation.graphql.ts';
+import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+
+/** The result of testing a key, as a sentence. */
+export interface KeyTestResult {
+  readonly isOk: boolean;
+  readonly text: string;
+}
+
+/** Tests a stored key, or one that is not stored yet, with one call to its provider. */
+export function useKeyTest() {
+  const [run, isTesting] = useSecretMutation<keyTestMutation>(graphql`
+    mutation keyTestMutation($input: TestProviderKeyInput!) {
+      testProviderKey(input: $input) {
+        test {
+          isOk
+          message
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const test = useCallback(
+    async (input: TestProviderKeyInput): Promise<KeyTestResult> => {
+      const { payload, errors } = await run({ input });
+      if (errors !== null) return { isOk: false, text: errors.map(({ message }) => message).join(' ') };
+      return { isOk: payload.test?.isOk ?? false, text: payload.test?.message ?? 'The test gave no result.' };
+    },
+    [run],
+  );
+  return { test, isTesting };
+}

@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net';
 import type { ModelProvider } from '../providers/model-providers.ts';
 
 /** Prices of a model in US dollars for a million tokens. */
@@ -20,8 +19,8 @@ export interface ProviderCredential {
   readonly key: string | null;
   /** Without a trailing slash. The path of a call to the gateway is appended to it. */
   readonly baseUrl: string;
-  /** Resolves the host to allowed addresses only; null: any address is allowed. */
-  readonly lookup: LookupFunction | null;
+  /** True if addresses of private networks are allowed too; null: any address, because an operator chose it. */
+  readonly isPrivateAllowed: boolean | null;
   /** The owner's own prices; null: those of the provider. */
   readonly prices: TokenPrices | null;
   /** True if the key has a budget, so that a call is refused if its price is unknown. */

@@ -14,7 +14,7 @@ const credentialOf = (baseUrl: string, key: string | null): ProviderCredential =
   provider: 'compatible',
   key,
   baseUrl,
-  lookup: null,
+  isPrivateAllowed: null,
   prices: null,
   hasBudget: false,
 });

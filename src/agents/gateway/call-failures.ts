@@ -1,3 +1,4 @@
+import { RefusedAddressError } from '../../common/addresses.ts';
 import { providerApis } from '../../providers/model-providers.ts';
 import type { ProviderCredential } from '../credential.ts';
 
@@ -38,7 +39,6 @@ const noAddress = 'the host has no address that the service may connect to';
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: noAddress,
   ENODATA: noAddress,
-  EREFUSEDADDRESS: noAddress,
   ECONNREFUSED: 'the connection was refused',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the host cannot be reached',
@@ -57,6 +57,7 @@ export function readConnectionFailure(error: unknown): string | null {
   // Node tries all addresses of a host, and puts their errors into one.
   const all: unknown[] = error instanceof AggregateError ? error.errors : [error];
   for (const each of all) {
+    if (each instanceof RefusedAddressError) return noAddress;
     const { code } = (each ?? {}) as { code?: unknown };
     if (typeof code === 'string' && Object.hasOwn(reasons, code)) return reasons[code] as string;
   }

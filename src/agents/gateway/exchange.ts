@@ -1,5 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { checkedLookup, isAllowedAddress, literalAddress, RefusedAddressError } from '../../common/addresses.ts';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate } from '../agent.ts';
 import type { ProviderCredential } from '../credential.ts';
@@ -72,8 +73,8 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = headersFor(incoming, api, credential.key, framingHeaders(method, framing));
-  const lookup = credential.lookup === null ? {} : { lookup: credential.lookup };
-  const options = { method, headers, agent: connections.for(target), insecureHTTPParser: false, ...lookup };
+  const addresses = addressRule(target, credential);
+  const options = { method, headers, agent: connections.for(target), insecureHTTPParser: false, ...addresses };
   const upstreamRequest = send(target, options);
   const body = createChunkCoalescer(parts.pace);
   let response: IncomingMessage | null = null;
@@ -201,6 +202,14 @@ function forwardResponse(
   };
   keys.filter(response.pipe(createChunkCoalescer(pace, takeReadingMs))).pipe(outgoing);
   return reader;
+}
+
+// Throws RefusedAddressError. The lookup checks each connection: the answer of a name server may change.
+function addressRule({ hostname }: URL, { isPrivateAllowed }: ProviderCredential) {
+  if (isPrivateAllowed === null) return {};
+  const address = literalAddress(hostname);
+  if (address !== null && !isAllowedAddress(address, isPrivateAllowed)) throw new RefusedAddressError();
+  return { lookup: checkedLookup(isPrivateAllowed) };
 }
 
 function recordError(

@@ -26,7 +26,7 @@ export function profileCredential(
     provider: providerAt(api, baseUrl),
     key,
     baseUrl,
-    lookup: null,
+    isPrivateAllowed: null,
     prices: null,
     hasBudget: false,
   };

@@ -115,23 +115,28 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
     if (session.status !== 'suspended') {
       throw new DomainError('INVALID_STATE', `A session in status "${session.status}" is not suspended.`);
     }
-    const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
-    const request = { request: 'resume', requestFrom: requestOriginOf(context) } as const;
-    const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
-    if (!run?.hasWork) {
-      const waiting = {
-        status: 'running',
-        statusDetail: 'waiting_for_user',
-        request: null,
-        requestFrom: null,
-      } as const;
-      return changeSession(context, tx, woken, waiting);
-    }
-    await tx.query('update run set queued_at = $2::timestamptz, crash_count = 0 where session_id = $1', [
-      session.id,
-      context.now(),
-    ]);
-    tx.afterCommit(() => context.notifier.notify('runs'));
-    return woken;
+    return resumeLocked(context, tx, session);
   });
+}
+
+/** {@link resumeSession} on a suspended session that {@link lockRunAndSession} has locked, without a permission check. */
+export async function resumeLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
+  const request = { request: 'resume', requestFrom: requestOriginOf(context) } as const;
+  const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
+  if (!run?.hasWork) {
+    const waiting = {
+      status: 'running',
+      statusDetail: 'waiting_for_user',
+      request: null,
+      requestFrom: null,
+    } as const;
+    return changeSession(context, tx, woken, waiting);
+  }
+  await tx.query('update run set queued_at = $2::timestamptz, crash_count = 0 where session_id = $1', [
+    session.id,
+    context.now(),
+  ]);
+  tx.afterCommit(() => context.notifier.notify('runs'));
+  return woken;
 }

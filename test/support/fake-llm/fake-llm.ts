@@ -25,16 +25,29 @@ export interface FakeLlm {
   release(name: string): void;
   /** Sets the limit with which it refuses the calls that offer tools; null: none. */
   setLimit(limit: Limit | null): void;
+  /** Accepts another key, or refuses a key with this status from now on. */
+  setKey(key: string, status?: 200 | 401 | 402): void;
   close(): Promise<void>;
 }
 
-/** Starts a fake model. `apiKey`: any other key gets 401, as with providers. */
-export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<FakeLlm> {
+/** Options of {@link startFakeLlm}. */
+interface FakeLlmOptions {
+  /** Any other key gets 401, as with providers. */
+  readonly apiKey: string;
+  /** The models that it lists. */
+  readonly models?: readonly string[];
+  /** Changes the body of each answer that is not streamed. */
+  readonly change?: (body: any, key: string | null) => unknown;
+}
+
+/** Starts a fake model. */
+export async function startFakeLlm({ apiKey, models = ['m'], change }: FakeLlmOptions): Promise<FakeLlm> {
   const calls: LlmCall[] = [];
+  const keys = new Map<string | null, number>([[apiKey, 200]]);
   const holds = createHolds();
   let limit: Limit | null = null;
   const server = createServer((request, response) => {
-    answer(request, response, { apiKey, holds, calls, limit: () => limit }).catch((error: unknown) => {
+    answer(request, response, { keys, models, change, holds, calls, limit: () => limit }).catch((error: unknown) => {
       // Agents do not retry after a 400, and report its message.
       if (!response.headersSent)
         send(response, 400, { error: { message: String(error), type: 'invalid_request_error' } });
@@ -50,6 +63,7 @@ export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<Fake
     setLimit(next) {
       limit = next;
     },
+    setKey: (key, status = 200) => void keys.set(key, status),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -58,7 +72,10 @@ export async function startFakeLlm({ apiKey }: { apiKey: string }): Promise<Fake
 }
 
 interface State {
-  readonly apiKey: string;
+  readonly change: FakeLlmOptions['change'] | undefined;
+  /** The status of the answers to each key. */
+  readonly keys: ReadonlyMap<string | null, number>;
+  readonly models: readonly string[];
   readonly holds: ReturnType<typeof createHolds>;
   readonly calls: LlmCall[];
   readonly limit: () => Limit | null;
@@ -67,9 +84,11 @@ interface State {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { apiKey, holds, calls, limit }: State,
+  { keys, models, change, holds, calls, limit }: State,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
+  if (request.method === 'GET' && url.pathname.endsWith('/models'))
+    return send(response, 200, { data: models.map((id) => ({ id, object: 'model' })) });
   // Some agents try a WebSocket first.
   if (request.method !== 'POST') return void response.writeHead(405).end();
   const dialect = dialects.find(({ isMine }) => isMine(url.pathname));
@@ -79,14 +98,16 @@ async function answer(
   const key = dialect.readKey(new Headers(request.headers as Record<string, string>), url);
   const record = (status: number, tokens: Tokens) =>
     calls.push({ dialect: dialect.name, key, status, conversation, ...tokens });
-  if (key !== apiKey) {
-    record(401, { input: 0, output: 0 });
-    return send(response, 401, {
+  const keyStatus = keys.get(key) ?? 401;
+  if (keyStatus !== 200) {
+    record(keyStatus, { input: 0, output: 0 });
+    const isEmpty = keyStatus === 402;
+    return send(response, keyStatus, {
       error: {
-        code: 401,
-        status: 'UNAUTHENTICATED',
-        type: 'authentication_error',
-        message: 'Incorrect API key provided.',
+        code: keyStatus,
+        status: isEmpty ? 'FAILED_PRECONDITION' : 'UNAUTHENTICATED',
+        type: isEmpty ? 'insufficient_quota' : 'authentication_error',
+        message: isEmpty ? 'Insufficient credits.' : 'Incorrect API key provided.',
       },
     });
   }
@@ -96,12 +117,13 @@ async function answer(
     const { headers, body: refusal } = refusalOf(dialect.name, current);
     return send(response, 429, refusal, headers);
   }
+  const changed = change ?? ((complete: unknown) => complete);
   const reply = replyTo(conversation);
   if (reply.hold !== null) await holds.wait(reply.hold);
   const tokens = { input: tokensOf(JSON.stringify(body)), output: tokensOf(JSON.stringify(reply)) };
   record(200, tokens);
   if (!dialect.isStreamed(body, url.pathname))
-    return send(response, 200, dialect.complete(reply, tokens, conversation.model));
+    return send(response, 200, changed(dialect.complete(reply, tokens, conversation.model), key));
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const events = dialect.stream(reply, tokens, conversation.model);
   const pauseAt = reply.pause === null ? -1 : middleOf(reply.text, events);

@@ -3,8 +3,22 @@ import type { Context } from '../../context.ts';
 import type { SessionStatusDetail } from '../../sessions/status.ts';
 import { cycleOf } from '../../usage/consumption/cycles.ts';
 
+/** A limit that a session has reached. */
+export type LimitReached = AcuLimitReached | BudgetReached;
+
+/** The budget of a provider key that a session has reached. */
+export interface BudgetReached {
+  readonly statusDetail: 'out_of_credits';
+  /** The message for the user: the key, and the next step. */
+  readonly message: string;
+  readonly providerKeyId: string;
+  readonly budgetUsd: number;
+  /** At or above `budgetUsd`. */
+  readonly spentUsd: number;
+}
+
 /** An ACU limit that a session has reached. */
-export interface LimitReached {
+interface AcuLimitReached {
   /** The status detail of the suspended session. */
   readonly statusDetail: Extract<
     SessionStatusDetail,
@@ -45,7 +59,7 @@ const acus = (amount: number) => `${Math.round(amount * 100) / 100} ${amount ===
  * organization's limit for one session is checked first, and the organization's if they are equal, since raising only
  * its own would not help; then the limits of its organization and its enterprise for the current cycle.
  */
-export async function findReachedLimit(context: Context, sessionId: string): Promise<LimitReached | null> {
+export async function findReachedLimit(context: Context, sessionId: string): Promise<AcuLimitReached | null> {
   const [row] = await context.store.query<Limits>(limitsOf, [sessionId]);
   if (!row) return null;
   const { used, ownLimit, sessionLimit, cycleLimit, enterpriseLimit } = row;
@@ -69,7 +83,7 @@ export async function findReachedLimit(context: Context, sessionId: string): Pro
   return { statusDetail: 'out_of_quota', message, limit: enterpriseLimit, used: spent };
 }
 
-function organizationReached(limit: number, used: number): LimitReached {
+function organizationReached(limit: number, used: number): AcuLimitReached {
   if (limit === 0) {
     const message =
       'The organization may not use any ACUs. To let the session go on, have it given some and send a message.';

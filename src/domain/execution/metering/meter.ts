@@ -11,6 +11,8 @@ import { findReachedLimit, type LimitReached } from './limits.ts';
 export interface MeterHooks {
   /** True if the agent waits for the user and does nothing else: such time does not count. */
   isWaiting(): boolean;
+  /** Returns the budget of a key that the run has reached; null: none. */
+  findBudget(): Promise<LimitReached | null>;
   /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
   onReached(reached: LimitReached): void;
   /** The run is no longer this worker's. */
@@ -96,7 +98,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
   };
   const check = async () => {
     await flush();
-    return findReachedLimit(context, run.sessionId);
+    return (await findReachedLimit(context, run.sessionId)) ?? hooks.findBudget();
   };
   const poll = async () => {
     settle();

@@ -26,9 +26,17 @@ export async function suspendForLimit(
     const session = await lockSession(tx, sessionId, generation);
     const isOver = session.status === 'exit' || session.status === 'error' || session.status === 'suspended';
     if (isOver) return;
-    const { statusDetail, message, limit, used } = reached;
+    const { statusDetail, message } = reached;
+    const isBudget = statusDetail === 'out_of_credits';
+    const figures = isBudget
+      ? { providerKeyId: reached.providerKeyId, budgetUsd: reached.budgetUsd, spentUsd: reached.spentUsd }
+      : { acuLimit: reached.limit, acusUsed: reached.used };
+    await tx.query('update run set budget_key_id = $2 where session_id = $1', [
+      sessionId,
+      isBudget ? reached.providerKeyId : null,
+    ]);
     await sleepLocked(context, tx, session, { statusDetail, requestFrom: null, endsTurn: false }, [
-      { kind: 'LIMIT', body: message, data: { limit: statusDetail, acuLimit: limit, acusUsed: used } },
+      { kind: 'LIMIT', body: message, data: { limit: statusDetail, ...figures } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: message },
     ]);
   });

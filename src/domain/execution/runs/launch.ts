@@ -7,10 +7,14 @@ import { type RunSecrets, readRunSecrets, type SessionSecretRow } from './run-se
 /** The launch data of a session's agent. It contains secrets: never log it. */
 export interface LaunchPlan extends RunSecrets, RunRoute {
   readonly organizationId: string;
+  /** Null: it belongs to no user. */
+  readonly userId: string | null;
 }
 
 interface PlanRow {
   organizationId: string;
+  /** Null: it belongs to no user. */
+  userId: string | null;
   agent: string | null;
   /** Ids of the organization's secrets; null: all. */
   secretIds: string[] | null;
@@ -24,7 +28,7 @@ interface PlanRow {
 /** Reads the launch data of a session. Throws MissingProfile and ProviderCrash. */
 export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRun, 'sessionId'>): Promise<LaunchPlan> {
   const [row] = await context.store.query<PlanRow>(
-    `select s.organization_id as "organizationId", s.agent, s.secret_ids as "secretIds",
+    `select s.organization_id as "organizationId", s.user_id as "userId", s.agent, s.secret_ids as "secretIds",
             (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)
                from session_secret x where x.session_id = s.id) as secrets,
             jsonb_path_query_first(s.agent_options, '$[*] ? (@.id == "model").chosen') #>> '{}' as "chosenModel",
@@ -39,13 +43,14 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
   const { [found.id]: organizationModel } = row.defaultModels;
   const organization = typeof organizationModel === 'string' ? organizationModel : null;
   const chosen = { session: row.chosenModel, organization };
-  const runRoute = await chooseRoute(found, chosen);
+  const { organizationId, userId } = row;
+  const runRoute = await chooseRoute(context, found, { organizationId, userId }, chosen);
   const secrets = await readRunSecrets(context, {
     sessionId,
-    organizationId: row.organizationId,
+    organizationId,
     secretIds: row.secretIds,
     own: row.secrets,
     profile: runRoute.profile,
   });
-  return { organizationId: row.organizationId, ...runRoute, ...secrets };
+  return { organizationId, userId, ...runRoute, ...secrets };
 }

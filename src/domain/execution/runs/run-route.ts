@@ -1,7 +1,13 @@
 import { type AgentProfile, ProviderCrash } from '../../../agents/agent.ts';
+import { describeFailure } from '../../../agents/gateway/call-failures.ts';
 import { defaultModelOf, environmentRoute, modelIdOf, withRoute } from '../../../agents/profiles/route-launch.ts';
 import type { OwnKey, ProviderRoute } from '../../../agents/provider.ts';
 import { providerApis } from '../../../providers/model-providers.ts';
+import { baseUrlOf, ProviderRequestError } from '../../../providers/request-provider.ts';
+import type { Context } from '../../context.ts';
+import { readModels } from '../../library/provider-keys/key-models.ts';
+import { resolveStoredKey } from '../../library/provider-keys/resolve.ts';
+import { describeKey, type StoredKey } from '../../library/provider-keys/stored-key.ts';
 
 /** The models that were chosen for a session, in the agent's words or the provider's; null: none. */
 export interface ChosenModels {
@@ -19,37 +25,101 @@ export interface RunRoute {
   readonly route: ProviderRoute | null;
   /** The provider's id of the model that the agent starts with; null: the agent's own default. */
   readonly model: string | null;
+  /** The stored key of the run; null: it has the key of the configuration. Contains a secret. */
+  readonly storedKey: StoredKey | null;
 }
 
-/** Chooses the provider of a run. Throws {@link ProviderCrash} if the agent needs a key and there is none. */
-export async function chooseRoute(profile: AgentProfile, chosen: ChosenModels): Promise<RunRoute> {
+/** The owner of a session, by unprefixed ids. */
+export interface SessionOwner {
+  readonly organizationId: string;
+  /** Null: it belongs to no user. */
+  readonly userId: string | null;
+}
+
+/**
+ * Chooses the provider of a run: that of a stored key of the session's user, else of its organization, else of the
+ * enterprise, else the first one with a key in the environment. Throws {@link ProviderCrash} if the agent needs a key and
+ * there is none, or if no model can be chosen.
+ */
+export async function chooseRoute(
+  context: Context,
+  profile: AgentProfile,
+  owner: SessionOwner,
+  chosen: ChosenModels,
+): Promise<RunRoute> {
   const { provider } = profile;
-  if (provider === null || provider.routes.length === 0) return { profile, route: null, model: null };
-  const found = environmentRoute(profile);
-  if (found === null) {
-    if (provider.isKeyRequired) throw new ProviderCrash({ code: 'KEY_MISSING', message: howToGiveKey(profile) });
-    return { profile, route: null, model: null };
+  if (provider === null || provider.routes.length === 0) return { profile, route: null, model: null, storedKey: null };
+  const { routes } = provider;
+  const storedKey = await resolveStoredKey(context, { ...owner, providers: routes.map((each) => each.provider) });
+  const route = routes.find((each) => each.provider === storedKey?.provider);
+  if (storedKey !== null && route) {
+    const key = { key: storedKey.key, source: describeKey(storedKey), baseUrl: baseUrlOf(storedKey) };
+    return { ...(await launchOn(context, profile, { route, key, id: storedKey.id }, chosen)), storedKey };
   }
-  return launchOn(profile, found, found.own, chosen, null);
+  const found = environmentRoute(profile);
+  if (found !== null) {
+    const planned = await launchOn(context, profile, { route: found, key: found.own, id: null }, chosen);
+    return { ...planned, storedKey: null };
+  }
+  if (provider.isKeyRequired) throw new ProviderCrash({ code: 'KEY_MISSING', message: howToGiveKey(profile) });
+  return { profile, route: null, model: null, storedKey: null };
+}
+
+interface RouteKey {
+  readonly route: ProviderRoute;
+  readonly key: OwnKey;
+  /** Of a stored key. */
+  readonly id: string | null;
 }
 
 // The option `model` of the profile's `config` is not set a second time: the variables of the route name the model.
-function launchOn(
+async function launchOn(
+  context: Context,
   profile: AgentProfile,
-  route: ProviderRoute,
-  key: OwnKey,
+  routeKey: RouteKey,
   chosen: ChosenModels,
-  listed: readonly string[] | null,
-): RunRoute {
+): Promise<Omit<RunRoute, 'storedKey'>> {
+  const { route, key } = routeKey;
   const { model: configured, ...config } = profile.config;
   const isFree = profile.lockedOptions?.includes('model') !== true;
   const wanted =
     (isFree ? chosen.session : null) ??
     chosen.organization ??
     (typeof configured === 'string' && configured.startsWith(route.modelPrefix) ? configured : null);
+  // An agent with a default of its own knows the models of its provider.
+  const { listed, error } = await readListed(context, routeKey);
   const model = wanted === null ? defaultModelOf(route, listed) : modelIdOf(route, wanted);
+  if (model === null && route.defaultModel !== null) throw noModel(routeKey, error);
   const models = { model, listed: listed ?? [] };
   return { profile: withRoute({ ...profile, config }, { route, key, models }), route, model };
+}
+
+async function readListed(
+  context: Context,
+  { route: { provider, defaultModel }, key: { key, baseUrl }, id }: RouteKey,
+): Promise<{ readonly listed: readonly string[] | null; readonly error: ProviderRequestError | null }> {
+  if (defaultModel === null) return { listed: null, error: null };
+  // The addresses of the service's own configuration are the operator's choice.
+  const services = id === null ? { now: context.now, isPrivateProviderAllowed: true } : context;
+  try {
+    return { listed: await readModels(services, { id: id ?? 'environment', provider, baseUrl, key }), error: null };
+  } catch (error) {
+    if (error instanceof ProviderRequestError) return { listed: null, error };
+    throw error;
+  }
+}
+
+function noModel({ route, key, id }: RouteKey, error: ProviderRequestError | null): ProviderCrash {
+  const credential = { keyId: id, label: key.source, provider: route.provider, baseUrl: key.baseUrl };
+  const code = error?.code;
+  if (code === 'KEY_REFUSED' || code === 'NOT_REACHABLE') {
+    const reason = 'no connection is possible or allowed';
+    return new ProviderCrash({ code, message: describeFailure(code, credential, reason) });
+  }
+  const message =
+    `The server at ${new URL(key.baseUrl).host}, the base URL of ${key.source}, lists no models for the agent. Choose a model for the ` +
+    'session, or a default model of the organization, then send a message to let the session go on.';
+  return new ProviderCrash({ code: 'NOT_FOUND', message });
 }
 
 /** Returns the message for a session whose agent has no key: the ways to give it one. */

@@ -14,6 +14,8 @@ import { createMeter, type Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { validateUsage } from '../metering/validate-usage.ts';
 import { clearSecretFiles } from '../prompts/session-files.ts';
+import { createOutcomeRecorder } from '../provider-keys/key-outcomes.ts';
+import { createRunCredential, type RunCredential } from '../provider-keys/run-credential.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
@@ -98,6 +100,8 @@ interface Parts {
   readonly reports: Reports;
   readonly meter: Meter;
   readonly options: OptionControl;
+  /** Null: the run has no stored key. */
+  readonly credential: RunCredential | null;
 }
 
 class SessionRun {
@@ -188,9 +192,17 @@ class SessionRun {
     const outputs = createOutputRecorder(context, { organizationId, sessionId, mask, createStream, isStopping });
     const poll = () => this.#commands.poll();
     const onReached = (reached: LimitReached) => {
+      // The meter and the key's budget may both report a limit.
+      if (this.#leasedRun.isOver) return;
       this.#halting = this.#halt(reached).catch((error: unknown) => this.#leasedRun.lose(error));
     };
     const onLost = (error: FencedError) => this.#leasedRun.lose(error);
+    const { userId, storedKey } = plan;
+    const credential =
+      storedKey === null || route === null
+        ? null
+        : createRunCredential(context, { organizationId, userId, route, first: storedKey }, onReached);
+    const findBudget = async () => credential?.findLimit() ?? null;
     const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
     this.#parts = {
       profile,
@@ -200,7 +212,8 @@ class SessionRun {
       drafts,
       recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
-      meter: createMeter(context, run, { isWaiting, onReached, onLost }),
+      meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
+      credential,
       options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),
     };
     return this.#parts;
@@ -209,7 +222,7 @@ class SessionRun {
   async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
-    const { profile, sandbox, safeLength, drafts, reports, meter, options } = parts;
+    const { profile, sandbox, safeLength, drafts, reports, meter, options, credential } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
     const served = await reports.serve();
@@ -224,6 +237,7 @@ class SessionRun {
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },
       maskOf: createMask,
+      ...(credential && { credential: credential.ask, onOutcome: createOutcomeRecorder(context) }),
       onOffer: (offer) => options.offered(offer),
       revoked: leasedRun.revoked,
     });

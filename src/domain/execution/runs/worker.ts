@@ -1,6 +1,7 @@
 import type { Agents } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import { createWatchedSessions } from '../drafts/watched-sessions.ts';
+import { continueAfterBudgets } from '../provider-keys/continue-sessions.ts';
 import type { WorkspaceTimes } from '../workspaces/deletable.ts';
 import { createSweeper } from '../workspaces/sweeper.ts';
 import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
@@ -149,6 +150,14 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     for (const run of runs.values()) void run.abandon();
   };
 
+  const continueSuspended = async () => {
+    try {
+      await continueAfterBudgets(context);
+    } catch (error) {
+      log.error({ err: error }, 'Sessions that waited for the budget of a key could not be continued.');
+    }
+  };
+
   const sweep = async (isClaiming: boolean) => {
     try {
       const leftSecrets = { isLeased: (id: string) => runs.has(id), isClaiming };
@@ -166,14 +175,22 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       await sweep(false);
       sweeper.start();
       watched.start();
-      unsubscribe = context.notifier.subscribe('runs', poll);
+      const unsubscribes = [
+        context.notifier.subscribe('runs', poll),
+        context.notifier.subscribe('provider-keys', () => void continueSuspended()),
+      ];
+      unsubscribe = () => {
+        for (const each of unsubscribes) each();
+      };
       timers = [
         setInterval(poll, options.pollMs).unref(),
         setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
         setInterval(fence, 500).unref(),
         setInterval(() => void sweep(true), sweepMs).unref(),
+        setInterval(() => void continueSuspended(), sweepMs).unref(),
       ];
       poll();
+      void continueSuspended();
     },
     async stop() {
       isStopping = true;

@@ -1,0 +1,16 @@
+import { describeKey, type StoredKey } from '../../library/provider-keys/stored-key.ts';
+import type { LimitReached } from '../metering/limits.ts';
+
+const usd = (amount: number) => `$${amount.toFixed(2)}`;
+
+/** Returns the budget of a key if it is reached; null: there is some left, or the key has none. */
+export function reachedBudget(key: StoredKey): LimitReached | null {
+  const { id, monthlyBudgetUsd: budget, spentThisMonthUsd: spent } = key;
+  if (budget === null || spent === null || spent < budget) return null;
+  const message =
+    `${capital(describeKey(key))} has reached its budget of ${usd(budget)} for this month. To let the session go on, raise the ` +
+    'budget in the console (Model keys): the session then continues by itself. With another key, it continues when you send a message.';
+  return { statusDetail: 'out_of_credits', message, providerKeyId: id, budgetUsd: budget, spentUsd: spent };
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

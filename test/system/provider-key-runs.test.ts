@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { callingAgentProfile } from '../support/calling-agent.ts';
+import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let llm: FakeLlm;
+let other: FakeLlm;
+let test: TestApp;
+beforeAll(async () => {
+  llm = await startFakeLlm({ apiKey: 'sk-c4n4ry-0', models: ['text-embedding-1', 'large'] });
+  other = await startFakeLlm({ apiKey: 'sk-c4n4ry-0' });
+  test = await startApp({
+    roles: ['api', 'worker'],
+    agentsConfig: await writeProfiles({}, callingAgentProfile('caller')),
+  });
+});
+afterAll(async () => {
+  await test?.close();
+  await llm?.close();
+  await other?.close();
+});
+
+const fields = 'providerKey { providerKeyId version lastFailure { code message } lastUsedAt }';
+const run = async (field: string, input: object, token?: string, selection = fields) => {
+  const made = await runMutation(test, field, selection, { ...input }, token);
+  if (made.error || made.userErrors.length > 0) throw new Error(JSON.stringify(made));
+  return made.providerKey;
+};
+let keys = 0;
+/** Stores a key, which the fake model accepts. */
+const store = async (scope: object, token?: string, input: object = {}) => {
+  keys += 1;
+  const key = `sk-c4n4ry-${keys}`;
+  llm.setKey(key);
+  other.setKey(key);
+  const words = { provider: 'COMPATIBLE', name: `Key ${keys}`, baseUrl: `${llm.url}/v1`, key, scope, ...input };
+  return { key, name: words.name, id: (await run('createProviderKey', words, token)).providerKeyId as string };
+};
+const remove = (providerKeyId: string, token?: string) =>
+  run('deleteProviderKey', { providerKeyId }, token, 'deletedProviderKeyId');
+const readKey = async (providerKeyId: string) => {
+  const uuid = providerKeyId.replace('provider-key-', '');
+  return test.app.services.store.prisma.providerKey.findUniqueOrThrow({ where: { id: uuid } });
+};
+const start = (token: string, ...lines: string[]) =>
+  createSession(test, { agent: 'caller', prompt: lines.join('\n') }, token);
+const send = async (sessionId: string, body: string, token: string) => {
+  const sent = await runMutation(test, 'sendMessage', 'message { seq }', { sessionId, body }, token);
+  expect(sent).toMatchObject({ userErrors: [] });
+};
+const keysSince = (count: number, model = llm) => model.calls.slice(count).map(({ key }) => key);
+
+async function makeTeam() {
+  const { organizationId, token } = await makeOrganization(test, `Team ${keys}`);
+  return {
+    organizationId,
+    token,
+    user: await makeUser(test, { organizationId }),
+    second: await makeUser(test, { organizationId }),
+  };
+}
+
+it('uses the key of each user, then of the organization; a user who leaves takes the key along', async () => {
+  const { organizationId, token, user, second } = await makeTeam();
+  const [shared, one, two] = [
+    await store({ organizationId }, token),
+    await store({ viewer: true }, user.token),
+    await store({ viewer: true }, second.token),
+  ];
+  const before = llm.calls.length;
+  const ids = await Promise.all(
+    [user.token, second.token].map((each) => start(each, 'call - do: say a', 'call - do: say b')),
+  );
+  for (const id of ids) await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(keysSince(before).toSorted()).toEqual([one.key, one.key, two.key, two.key].toSorted());
+  expect(llm.calls.at(-1)?.conversation.model).toBe('large');
+  const afterwards = llm.calls.length;
+  const id = await start(second.token, 'call - do: hold leaving / do: say ok', 'call - do: say c');
+  await llm.waitForHold('leaving');
+  const left = await runMutation(test, 'deleteUser', 'deletedUserId', { userId: second.userId });
+  expect(left).toMatchObject({ userErrors: [] });
+  llm.release('leaving');
+  await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(keysSince(afterwards)).toEqual([two.key, shared.key]);
+  expect((await readKey(two.id)).sealed).toBeNull();
+});
+
+it('takes a rotated key for the next call, and stops the session when the last key is deleted', async () => {
+  const { organizationId, token } = await makeTeam();
+  const stored = await store({ organizationId }, token);
+  const before = llm.calls.length;
+  const id = await start(
+    token,
+    'call - do: hold turn / do: say ok',
+    'call - do: say b',
+    'call - do: hold last / do: say ok',
+    'call - do: say d',
+  );
+  await llm.waitForHold('turn');
+  llm.setKey('sk-c4n4ry-rotated');
+  await run('updateProviderKey', { providerKeyId: stored.id, key: 'sk-c4n4ry-rotated' }, token);
+  llm.release('turn');
+  await llm.waitForHold('last');
+  await remove(stored.id, token);
+  llm.release('last');
+  await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(keysSince(before)).toEqual([stored.key, 'sk-c4n4ry-rotated', 'sk-c4n4ry-rotated']);
+  const last = (await readMessages({ ...test, adminToken: token }, id)).at(-1);
+  expect(last).toContain(`The session cannot use the key "${stored.name}" of the organization any longer`);
+});
+
+it('does not send a session to another server of its own in the middle of a run', async () => {
+  const { organizationId, token, user } = await makeTeam();
+  const own = await store({ viewer: true }, user.token);
+  const shared = await store({ organizationId }, token, { baseUrl: `${other.url}/v1` });
+  const before = other.calls.length;
+  const id = await start(user.token, 'call - do: hold moved / do: say ok', 'call - do: say b');
+  await llm.waitForHold('moved');
+  await remove(own.id, user.token);
+  llm.release('moved');
+  await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(keysSince(before, other)).toEqual([]);
+  await send(id, 'call - do: say c', user.token);
+  await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(new Set(keysSince(before, other))).toEqual(new Set([shared.key]));
+});
+
+it.each([
+  [401, 'KEY_REFUSED', 'refuses the key "'],
+  [402, 'ACCOUNT_EMPTY', 'has no credit left'],
+] as const)(
+  'ends the session after one call that the provider answers with %i, and tells the owner of the key',
+  async (status, code, words) => {
+    const { organizationId, token } = await makeTeam();
+    const stored = await store({ organizationId }, token);
+    llm.setKey(stored.key, status);
+    const before = llm.calls.length;
+    const id = await start(token, 'call - do: say a', 'call - do: say b');
+    expect(await waitUntilEnded({ ...test, adminToken: token }, id)).toMatchObject({ status: 'ERROR' });
+    expect(keysSince(before)).toEqual([stored.key]);
+    const last = (await readMessages({ ...test, adminToken: token }, id)).at(-1);
+    expect(last).toContain(words);
+    expect(last).toContain(`the key "${stored.name}" of the organization`);
+    expect((await readKey(stored.id)).lastFailure).toMatchObject({ code });
+    llm.setKey(stored.key);
+    await send(id, 'call - do: say c', token);
+    expect(await waitUntilEnded({ ...test, adminToken: token }, id)).toMatchObject({ status: 'EXIT' });
+    await expect.poll(async () => (await readKey(stored.id)).lastFailure).toBeNull();
+  },
+);
+
+it('keeps the key out of the database in plain text', async () => {
+  const tables = await test.app.services.store.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,
+    [],
+  );
+  for (const { name } of tables) {
+    const found = await test.app.services.store.query(
+      `select 1 from "${name}" t where t::text like '%sk-c4n4ry-%' limit 1`,
+      [],
+    );
+    expect(found, name).toEqual([]);
+  }
+});

@@ -1,4 +1,5 @@
 // npm run build: bundles the service into a few files. With one file per module, its start would take a third longer.
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
@@ -74,13 +75,25 @@ const listInputs = (name) => ({
   },
 });
 
+/** Copies the locks of the agents' programs, which are read at their place beside the code. */
+const copyLocks = {
+  name: 'copy-locks',
+  generateBundle() {
+    const locks = 'agents/programs/locks';
+    for (const agent of readdirSync(resolve(src, locks))) {
+      const fileName = `${locks}/${agent}/package-lock.json`;
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(resolve(src, fileName)) });
+    }
+  },
+};
+
 const build = (name, entries, chunks) => ({
   input: Object.fromEntries(entries.map((entry) => [entry, resolve(src, `${entry}.ts`)])),
   platform: 'node',
   external,
   // Its main file is CommonJS, where every use would go through a getter.
   resolve: { alias: { graphql$: fileURLToPath(import.meta.resolve('graphql/index.mjs')) } },
-  plugins: [resolveOwnPaths, listInputs(name)],
+  plugins: [resolveOwnPaths, listInputs(name), ...(name === 'service' ? [copyLocks] : [])],
   output: {
     dir: 'dist',
     entryFileNames: '[name].js',

@@ -24,8 +24,10 @@ for (const each of Object.values(agentPackages)) {
 async function lock({ agentId, packages, version }: AgentPackage): Promise<Lock> {
   const directory = await mkdtemp(join(tmpdir(), 'switchyard-lock-'));
   try {
-    const optionalDependencies = Object.fromEntries(packages.map((name) => [name, version]));
-    const manifest = { name: `switchyard-agent-${agentId}`, private: true, optionalDependencies };
+    const versions = Object.fromEntries(packages.map((name) => [name, version]));
+    // Of several packages only one fits each platform.
+    const wanted = packages.length === 1 ? { dependencies: versions } : { optionalDependencies: versions };
+    const manifest = { name: `switchyard-agent-${agentId}`, private: true, ...wanted };
     await writeFile(join(directory, 'package.json'), JSON.stringify(manifest));
     const options = ['--package-lock-only', '--ignore-scripts', '--omit-lockfile-registry-resolved'];
     await run('npm', ['install', ...options, '--no-audit', '--no-fund'], { cwd: directory });

@@ -9,6 +9,7 @@ import { openProfileRegistry, type ProfileRegistry } from '../agents/profile-reg
 import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
 import { readyProfile } from '../agents/profiles.ts';
+import { agentPackages } from '../agents/programs/packages.ts';
 import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { toolList } from '../domain/execution/reports/tool-list.ts';
@@ -16,13 +17,18 @@ import { maskOffer } from '../domain/execution/runs/mask-offer.ts';
 import { createMask } from '../domain/execution/runs/masking.ts';
 import { profileSecrets } from '../domain/execution/runs/run-secrets.ts';
 import { type Observation, recordObservation } from '../domain/sessions/options/observations.ts';
+import { changePrograms, isProgramCommand } from './agent-programs.ts';
 import { openDatabaseForCommand } from './command-store.ts';
 
 const usage = `Usage:
   npm run agents -- list                                     the agents, and whether their programs are there
+  npm run agents -- install NAME                             install the program of a ready agent from npm
+  npm run agents -- update [NAME]                            install the version that this release is tested with
+  npm run agents -- remove NAME                              remove a program that was installed so
   npm run agents -- check PROFILE [--prompt TEXT] [--json]   start one and say what it can do
   npm run agents -- check PROFILE --save                     the same, and store the options that it offers
 
+NAME is one of ${Object.keys(agentPackages).join(', ')}.
 PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
 Without --prompt, a check sends nothing to the model and costs nothing.`;
 
@@ -120,6 +126,10 @@ async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, id, ...more] = positionals;
   const config = readConfig();
+  const isCheckOption = Object.keys(values).length > 0;
+  if (isProgramCommand(command) && more.length === 0 && !isCheckOption && (id !== undefined || command === 'update')) {
+    return changePrograms(config, command, id ?? null);
+  }
   const profiles = await openProfileRegistry({ ...config, path: config.agentBaseEnv.PATH ?? '' });
   if (command === 'list' && id === undefined) return list(config, profiles);
   if (command !== 'check' || id === undefined || more.length > 0) throw new Error(usage);

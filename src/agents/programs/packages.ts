@@ -35,7 +35,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.49.0',
     packages: ['@agentclientprotocol/claude-agent-acp'],
     file: 'dist/index.js',
-    downloadMb: 80,
+    downloadMb: 170,
   },
   codex: {
     agentId: 'codex',
@@ -44,7 +44,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '2.6.0',
     packages: ['@agentclientprotocol/codex-acp'],
     file: 'dist/index.js',
-    downloadMb: 100,
+    downloadMb: 350,
   },
   gemini: {
     agentId: 'gemini',
@@ -53,7 +53,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.61.0',
     packages: ['@google/gemini-cli'],
     file: 'bundle/gemini.js',
-    downloadMb: 30,
+    downloadMb: 35,
   },
   opencode: {
     agentId: 'opencode',
@@ -63,7 +63,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     // The package opencode-ai only selects one of these, in an install script.
     packages: opencodePlatforms.map((platform) => `opencode-${platform}`),
     file: 'bin/opencode',
-    downloadMb: 50,
+    downloadMb: 80,
   },
   qwen: {
     agentId: 'qwen',
@@ -72,7 +72,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.15.10',
     packages: ['@qwen-code/qwen-code'],
     file: 'cli.js',
-    downloadMb: 30,
+    downloadMb: 20,
   },
   cline: {
     agentId: 'cline',
@@ -81,6 +81,6 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '3.0.65',
     packages: ['cline'],
     file: 'bin/cline',
-    downloadMb: 60,
+    downloadMb: 180,
   },
 };

@@ -156,6 +156,8 @@ export const permissionFor = {
   changeIpAccessList: 'ManageEnterpriseSettings',
   viewAuditLog: 'ManageEnterpriseSettings',
   endMaintenance: 'ManageEnterpriseSettings',
+  viewAgentPrograms: 'ManageEnterpriseSettings',
+  changeAgentPrograms: 'ManageEnterpriseSettings',
 } as const satisfies Record<string, Permission>;
 
 /** The permissions of which any one suffices to view automations. */

@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Lock, LockedPackage } from '../src/agents/programs/lock.ts';
 import { type AgentPackage, agentPackages } from '../src/agents/programs/packages.ts';
-import { type Lock, type LockedPackage, readJson } from '../src/agents/programs/program-lock.ts';
+import { readJson } from '../src/agents/programs/program-lock.ts';
 
 const run = promisify(execFile);
 const locks = join(import.meta.dirname, '../src/agents/programs/locks');

@@ -110,10 +110,11 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const rest = createRest(services, watches);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
-  const worker = config.roles.includes('worker')
+  const opened = config.roles.includes('worker')
     ? await openWorker(config, services, installation, parts.openDrivers)
     : null;
-  const agentWatch = createAgentWatch(services);
+  const worker = opened?.worker ?? null;
+  const agentWatch = createAgentWatch(services, config.agentsDir, opened?.programs ?? null);
   const jobs = createJobs(config, services);
   const readiness = createReadiness({
     isMaintenance: () => maintenance.mode() !== null,

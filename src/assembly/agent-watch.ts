@@ -1,6 +1,11 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { changeFile } from '../agents/programs/install-program.ts';
 import type { Services } from '../domain/context.ts';
+import { readPublished } from '../domain/installation/agent-programs/program-rows.ts';
 import { findStoredProviders } from '../domain/library/provider-keys/resolve.ts';
 import type { Topic } from '../realtime/topics.ts';
+import type { ProgramManager } from './program-manager.ts';
 
 /** The interval at which programs are searched without a notification: they may be installed by other means. */
 const refreshMs = 60_000;
@@ -14,17 +19,22 @@ export interface AgentWatch {
   stop(): Promise<void>;
 }
 
-/** Creates the {@link AgentWatch} of a process. */
-export function createAgentWatch(services: Services): AgentWatch {
-  const { agents, notifier, log } = services;
+/** Creates the {@link AgentWatch} of a process; `programs`: null without the worker role. */
+export function createAgentWatch(services: Services, agentsDir: string, programs: ProgramManager | null): AgentWatch {
+  const { agents, notifier, log, store } = services;
+  let watcher: FSWatcher | null = null;
   let unsubscribes: (() => void)[] = [];
   let timer: NodeJS.Timeout | null = null;
   let refreshing: Promise<void> | null = null;
   let isAgain = false;
 
   const refresh = async () => {
-    const stored = await findStoredProviders(services, null);
-    await agents.refresh({ storedProviders: stored.map(({ provider }) => provider) });
+    if (programs !== null) {
+      await agents.refresh();
+      if (await programs.publish()) notifier.notify('agent-programs');
+    }
+    const [stored, published] = await Promise.all([findStoredProviders(services, null), readPublished(store)]);
+    await agents.refresh({ published, storedProviders: stored.map(({ provider }) => provider) });
   };
   const refreshAll = async () => {
     do {
@@ -34,23 +44,40 @@ export function createAgentWatch(services: Services): AgentWatch {
   };
   const poll = () => {
     isAgain = true;
+    programs?.work();
     refreshing ??= refreshAll()
       .catch((error: unknown) => log.warn({ err: error }, 'The agents of this process could not be refreshed.'))
       .finally(() => {
         refreshing = null;
       });
   };
+  // The command of the operator changes programs in another process. Without the watcher, the next poll finds them.
+  const watchDirectory = async () => {
+    try {
+      await mkdir(agentsDir, { recursive: true, mode: 0o755 });
+      watcher = watch(agentsDir, (_event, name) => {
+        if (name === changeFile) poll();
+      });
+      watcher.unref().on('error', () => watcher?.close());
+    } catch {
+      watcher = null;
+    }
+  };
   return {
     async start() {
+      await programs?.start();
+      if (programs !== null) await watchDirectory();
       unsubscribes = topics.map((topic) => notifier.subscribe(topic, poll));
       timer = setInterval(poll, refreshMs).unref();
       await refresh();
     },
     async stop() {
+      watcher?.close();
       for (const unsubscribe of unsubscribes) unsubscribe();
       if (timer !== null) clearInterval(timer);
       isAgain = false;
       await refreshing;
+      await programs?.stop();
     },
   };
 }

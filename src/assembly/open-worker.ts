@@ -12,10 +12,18 @@ import { capacityOf } from '../domain/execution/runs/capacity.ts';
 import { createWorker, type Worker } from '../domain/execution/runs/worker.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import type { Installation } from '../domain/installation/bootstrap.ts';
+import { hiddenPaths } from './check-profile.ts';
+import { createProgramManager, type ProgramManager } from './program-manager.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
 /** The interval at which the session queue is polled without a notification. */
 const queuePollMs = 2_000;
+
+/** The worker of a process, and the manager of its host's agent programs. */
+export interface OpenedWorker {
+  readonly worker: Worker;
+  readonly programs: ProgramManager;
+}
 
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
 export async function openWorker(
@@ -23,7 +31,7 @@ export async function openWorker(
   services: Services,
   installation: Installation,
   open: typeof openDrivers = openDrivers,
-): Promise<Worker> {
+): Promise<OpenedWorker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
   for (const warning of [...missing, ...unchosen]) services.log.warn({}, warning);
@@ -35,12 +43,7 @@ export async function openWorker(
     workerId,
     baseEnv,
     path: baseEnv.PATH ?? '',
-    hidden: [
-      dataDir,
-      config.attachmentsDir,
-      config.agentsDir,
-      ...(config.agentsConfig === null ? [] : [config.agentsConfig]),
-    ],
+    hidden: hiddenPaths(config),
     log: services.log,
   });
   const agents = createAgents({ drivers });
@@ -51,7 +54,8 @@ export async function openWorker(
   });
   const { leaseMs, affinityMs } = config;
   const options = { workerId, agents, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
-  return createWorker(context, { ...options, ...capacityOf(config) });
+  const worker = createWorker(context, { ...options, ...capacityOf(config) });
+  return { worker, programs: createProgramManager(config, services, workerId) };
 }
 
 async function identifyWorker(

@@ -1,13 +1,8 @@
-import {
-  type InstallProgress,
-  installProgram,
-  isCurrent,
-  packageOf,
-  removeProgram,
-} from '../agents/programs/install-program.ts';
+import { installProgram, isCurrent, packageOf, removeProgram } from '../agents/programs/install-program.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
 import { findInstalled } from '../agents/programs/program-directory.ts';
 import { ProgramError } from '../agents/programs/program-error.ts';
+import type { InstallProgress } from '../agents/programs/watch-progress.ts';
 import type { Config } from '../config/config.ts';
 
 /** A command that changes the programs of AGENTS_DIR. */

@@ -1,8 +1,6 @@
 // npm run agents, switchyard agents: lists the agents of this host, or checks what one of them can do.
 import { parseArgs } from 'node:util';
-import { createAgents } from '../agents/acp/agents.ts';
 import type { AgentProfile } from '../agents/agent.ts';
-import { checkAgent } from '../agents/check/check-agent.ts';
 import { printReport } from '../agents/check/print-report.ts';
 import { isLocked } from '../agents/options/locks.ts';
 import { openProfileRegistry, type ProfileRegistry } from '../agents/profile-registry.ts';
@@ -10,9 +8,8 @@ import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
 import { readyProfile } from '../agents/profiles.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
-import { openDrivers } from '../agents/sandbox/drivers.ts';
+import { checkProfile } from '../assembly/check-profile.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { toolList } from '../domain/execution/reports/tool-list.ts';
 import { maskOffer } from '../domain/execution/runs/mask-offer.ts';
 import { createMask } from '../domain/execution/runs/masking.ts';
 import { profileSecrets } from '../domain/execution/runs/run-secrets.ts';
@@ -81,22 +78,11 @@ interface CheckFlags {
 }
 
 async function check(config: Config, profile: AgentProfile, { prompt, isJson, isSaved }: CheckFlags): Promise<void> {
-  const { agentBaseEnv: baseEnv, dataDir, attachmentsDir, agentsConfig, sandbox: choice } = config;
-  const log = { info: () => undefined, warn: () => undefined };
-  const hidden = [dataDir, attachmentsDir, config.agentsDir, ...(agentsConfig === null ? [] : [agentsConfig])];
   let observed: Pick<Observation, 'offer' | 'version'> | null = null;
-  const report = await checkAgent({
-    profile,
+  const report = await checkProfile(config, profile, {
     prompt,
     onOffer(offer, version) {
       observed = { offer, version };
-    },
-    tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
-    async open(directory) {
-      const workerId = `check-${process.pid}`;
-      const path = baseEnv.PATH ?? '';
-      const drivers = await openDrivers({ choice, dataDir: directory, workerId, baseEnv, path, hidden, log });
-      return { agents: createAgents({ drivers }), driver: drivers.defaultName };
     },
   });
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));

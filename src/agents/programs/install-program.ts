@@ -3,24 +3,17 @@ import { chmod, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'no
 import { join } from 'node:path';
 import { isInside } from '../sandbox/program-files.ts';
 import { clearDeadTurn, takeTurn, turnDirectory } from './install-turn.ts';
+import type { Lock } from './lock.ts';
 import { installLocked } from './npm.ts';
 import { type AgentPackage, agentPackages } from './packages.ts';
 import { ownPlatform } from './platform.ts';
 import { currentFile, findInstalled, programDirectory, readCurrent } from './program-directory.ts';
 import { ProgramError } from './program-error.ts';
-import { type Lock, lockedProject, readLock } from './program-lock.ts';
-import { watchProgress } from './watch-progress.ts';
+import { lockedProject, readLock } from './program-lock.ts';
+import { type InstallProgress, watchProgress } from './watch-progress.ts';
 
 /** The maximum duration of an installation. */
 const timeoutMs = 20 * 60_000;
-
-/** Progress of an installation. */
-export interface InstallProgress {
-  /** For users: a few words. */
-  readonly text: string;
-  /** 0 to 99; an estimate. */
-  readonly percent: number;
-}
 
 /** Options of {@link installProgram}. */
 export interface InstallOptions {
@@ -114,7 +107,7 @@ export async function tidyPrograms(agentsDir: string): Promise<void> {
   for (const agentId of Object.keys(agentPackages)) {
     const root = programDirectory(agentsDir, agentId);
     await clearDeadTurn(root);
-    const names = await readdir(root).catch(() => []);
+    const names = await readdir(root).catch((): string[] => []);
     if (names.length === 0 || names.includes(turnDirectory)) continue;
     await removeVersions(root, [(await readCurrent(agentsDir, agentId))?.directory]);
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { LockedPackage } from './program-lock.ts';
+import type { LockedPackage } from './lock.ts';
 
 /** A platform as npm names it. */
 export interface Platform {

@@ -1,6 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InstallProgress } from './install-program.ts';
+
+/** Progress of an installation. */
+export interface InstallProgress {
+  /** For users: a few words. */
+  readonly text: string;
+  /** 0 to 99; an estimate. */
+  readonly percent: number;
+}
 
 const intervalMs = 1_000;
 const mb = 1_000_000;

@@ -79,7 +79,8 @@ const AgentCheckReport = builder.objectRef<Report>('AgentCheckReport').implement
     }),
     readyMs: t.exposeFloat('readyMs', {
       nullable: true,
-      description: 'Time from the start of the agent until its session was open, in milliseconds; null if it never was.',
+      description:
+        'Time from the start of the agent until its session was open, in milliseconds; null if it never was.',
     }),
     offers: t.stringList({
       description: 'Optional methods that the agent offers, such as `load` and `resume`.',

@@ -1,4 +1,3 @@
-import type { CommonKeySource } from '../../../domain/identity/organizations/agents.ts';
 import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import { requestProgramAct } from '../../../domain/installation/agent-programs/change-programs.ts';
 import {
@@ -163,7 +162,8 @@ builder.objectField(Enterprise, 'agentPrograms', (t) =>
   t.field({
     type: [AgentProgram],
     ...boundary('viewAgentPrograms'),
-    description: 'Programs of the agents that the service can install, in the order in which a default agent is chosen.',
+    description:
+      'Programs of the agents that the service can install, in the order in which a default agent is chosen.',
     resolve: (_enterprise, _args, { domain }) => listAgentPrograms(domain),
   }),
 );

@@ -1,7 +1,32 @@
 import { type AgentRecord, findAgent, listAgents } from '../../../domain/identity/organizations/agents.ts';
+import { type AgentKeySource, findKeySources } from '../../../domain/library/provider-keys/key-sources.ts';
 import { builder } from '../builder.ts';
+import { defineEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';
 import { Session } from './sessions.ts';
+
+/** The source of the key with which an agent calls its model provider. */
+export const AgentKeySourceEnum = defineEnum<AgentKeySource>(
+  'AgentKeySource',
+  'The source of the key with which an agent calls its model provider.',
+  {
+    'USER': 'A provider key of the user.',
+    'ORGANIZATION': 'A provider key of the organization.',
+    'ENTERPRISE': 'A provider key of the enterprise.',
+    'ENVIRONMENT': 'The environment, or a file of the service.',
+    'NOT_NEEDED': 'The service has no setting for a key of the agent.',
+    'NONE': 'There is no key: sessions on the agent fail until one is added.',
+  },
+);
+
+const AgentSteerEnum = defineEnum<AgentRecord['steer']>(
+  'AgentSteer',
+  'The effect of a message that is sent while the agent works.',
+  {
+    wait: 'The agent receives the message at the end of its turn.',
+    cancel: 'The turn is cancelled, and the agent receives the message at once.',
+  },
+);
 
 export const Agent = builder.objectRef<AgentRecord>('Agent');
 builder.node(Agent, {
@@ -15,6 +40,27 @@ builder.node(Agent, {
     name: t.exposeString('name', { description: 'Display name of the agent.' }),
     isDefault: t.exposeBoolean('isDefault', {
       description: 'Whether sessions run on the agent if neither the session nor its organization specifies an agent.',
+    }),
+    steer: t.expose('steer', {
+      type: AgentSteerEnum,
+      description: 'Effect of a message that is sent while the agent works.',
+    }),
+    version: t.exposeString('version', {
+      nullable: true,
+      description: 'Version of the program of the agent; null if it is unknown.',
+    }),
+    keySource: t.field({
+      type: AgentKeySourceEnum,
+      nullable: true,
+      description: 'Source of the key that the viewer’s own sessions on the agent have. Null only with an error.',
+      args: {
+        organizationId: t.arg.id({
+          description:
+            'Global ID or REST id of the organization of the sessions. Without it, keys of organizations and users do not count.',
+        }),
+      },
+      resolve: ({ id }, { organizationId }, { loaders }) =>
+        loaders.ofKeys(findKeySources).load({ agent: id, organizationId: organizationId ?? null }),
     }),
   }),
 });

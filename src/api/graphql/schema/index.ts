@@ -6,6 +6,7 @@ import { withGlobalIds } from '../global-ids.ts';
 import './abilities.ts';
 import './acu-limits.ts';
 import './agent-options.ts';
+import './agent-programs.ts';
 import './agents.ts';
 import './attachment-uploads.ts';
 import './automation-schemas.ts';

@@ -1,9 +1,7 @@
-import { usableProviders } from '../../../agents/profiles/usable-providers.ts';
+import type { AgentProfile } from '../../../agents/agent.ts';
+import type { ProfileRegistry } from '../../../agents/profile-registry.ts';
 import { DomainError, type Issue } from '../../../common/errors.ts';
-import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
-import { findStoredProviders, type KeyUser } from '../../library/provider-keys/resolve.ts';
-import type { OrganizationRecord } from './use-organization.ts';
 
 /** An agent profile as the APIs show it. */
 export interface AgentRecord {
@@ -12,23 +10,28 @@ export interface AgentRecord {
   readonly name: string;
   /** True for the agent of sessions if neither they nor their organization name one. */
   readonly isDefault: boolean;
+  readonly steer: AgentProfile['steer'];
+  /** The version of the program; null: unknown. */
+  readonly version: string | null;
 }
 
 /** Lists the agents that sessions may use, in the order of the configuration; the same for every viewer. */
-export function listAgents({ agentProfiles, defaultAgent }: Context): AgentRecord[] {
-  return [...agentProfiles.values()].map((profile) => toRecord(profile, defaultAgent));
+export function listAgents({ agents }: Context): AgentRecord[] {
+  return [...agents.profiles.values()].map((profile) => toRecord(profile, agents));
 }
 
 /** Returns the agent of an id; null if the id is null or the agent is not configured. */
-export function findAgent({ agentProfiles, defaultAgent }: Context, id: string | null): AgentRecord | null {
-  const profile = id === null ? undefined : agentProfiles.get(id);
-  return profile ? toRecord(profile, defaultAgent) : null;
+export function findAgent({ agents }: Context, id: string | null): AgentRecord | null {
+  const profile = id === null ? undefined : agents.profiles.get(id);
+  return profile ? toRecord(profile, agents) : null;
 }
 
-const toRecord = ({ id, name }: { readonly id: string; readonly name: string }, defaultAgent: string): AgentRecord => ({
+const toRecord = ({ id, name, steer }: AgentProfile, { defaultId, versionOf }: ProfileRegistry): AgentRecord => ({
   id,
   name,
-  isDefault: id === defaultAgent,
+  isDefault: id === defaultId,
+  steer,
+  version: versionOf(id),
 });
 
 /** Returns the issue of an unknown agent in an input, at that path; none if the input omits the agent. */
@@ -44,33 +47,4 @@ export function agentIssues({ agentProfiles }: Context, name: string, agent: str
 export function requireAgent(context: Context, name: string, agent: string | null | undefined): void {
   const issues = agentIssues(context, name, agent);
   if (issues[0]) throw new DomainError('UNKNOWN_REFERENCE', issues[0].message, issues);
-}
-
-/**
- * Returns the agent of a new session that names none: the organization's, else the service's. If the service has none with
- * a key for everybody, the first agent for which the organization or the user has a key. `userId`: the session's user;
- * null: none. Throws UNKNOWN_REFERENCE if the organization's agent is no longer configured: it may have been chosen for
- * where it sends its data, so no other agent replaces it implicitly.
- */
-export async function defaultAgentOf(
-  context: Context,
-  tx: Transaction,
-  { id: organizationId, defaultAgent }: Pick<OrganizationRecord, 'id' | 'defaultAgent'>,
-  userId: string | null,
-): Promise<string> {
-  if (defaultAgent === null) return agentWithKey(context, tx, { organizationId, userId });
-  if (context.agentProfiles.has(defaultAgent)) return defaultAgent;
-  const message = `The organization's default agent, ${JSON.stringify(defaultAgent)}, is not configured any more: "agent" must be given, or another default be set.`;
-  throw new DomainError('UNKNOWN_REFERENCE', message, [{ path: ['agent'], message }]);
-}
-
-async function agentWithKey({ agents }: Context, tx: Transaction, user: KeyUser): Promise<string> {
-  const { keylessIds, profiles, defaultId } = agents;
-  if (keylessIds.length === 0) return defaultId;
-  const stored = (await findStoredProviders({ store: tx }, user)).map(({ provider }) => provider);
-  const isUsable = (id: string) => {
-    const profile = profiles.get(id);
-    return profile !== undefined && usableProviders(profile).some((provider) => stored.includes(provider));
-  };
-  return keylessIds.find(isUsable) ?? defaultId;
 }

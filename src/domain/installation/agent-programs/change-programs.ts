@@ -19,7 +19,11 @@ const applies: Readonly<Record<ProgramAct, string>> = {
  * Requests an act on an agent's program from all live workers, which begin at once; returns the program. FORBIDDEN;
  * INVALID_INPUT for an agent without a package; INVALID_STATE if no worker can do it, or one is at work on the program.
  */
-export async function requestProgramAct(context: Context, act: ProgramAct, agentId: string): Promise<AgentProgramRecord> {
+export async function requestProgramAct(
+  context: Context,
+  act: ProgramAct,
+  agentId: string,
+): Promise<AgentProgramRecord> {
   const { viewer, store, notifier } = context;
   requireEnterprisePermission(viewer, permissionFor.changeAgentPrograms);
   if (!Object.hasOwn(agentPackages, agentId)) {
@@ -52,11 +56,7 @@ interface Situation {
   readonly isInPath: boolean;
 }
 
-async function readReason(
-  tx: Transaction,
-  act: ProgramAct,
-  agentId: string,
-): Promise<string> {
+async function readReason(tx: Transaction, act: ProgramAct, agentId: string): Promise<string> {
   const [found] = await tx.query<Situation>(
     `select count(*)::int as count, coalesce(bool_or(request is not null), false) as "isBusy",
             coalesce(bool_or(can_install), false) as "canInstall", coalesce(bool_or(source = 'PATH'), false) as "isInPath"
@@ -67,6 +67,7 @@ async function readReason(
   if (found.isBusy) return `An installation, removal or check of ${agentId} is in progress: wait until it has ended.`;
   if (act === 'check') return `The program of ${agentId} is not installed.`;
   if (!found.canInstall) return 'Installation is switched off for this service (AGENTS_INSTALL).';
-  if (found.isInPath) return `The program of ${agentId} is in PATH and was not installed by the service: remove it by the same means.`;
+  if (found.isInPath)
+    return `The program of ${agentId} is in PATH and was not installed by the service: remove it by the same means.`;
   return `The program of ${agentId} is not installed.`;
 }

@@ -1,7 +1,7 @@
 import type { AgentReport } from '../../../agents/check/report.ts';
 import type { CommonKeySource } from '../../../agents/profile-registry.ts';
-import { type AgentPackage, agentPackages } from '../../../agents/programs/packages.ts';
 import { readyEntries } from '../../../agents/profiles/ready.ts';
+import { type AgentPackage, agentPackages } from '../../../agents/programs/packages.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';

@@ -36,7 +36,10 @@ const publish = `
          error = case when p.path is distinct from excluded.path and excluded.path is not null then null else p.error end`;
 
 /** Writes the programs of a worker, which counts as alive from now on. */
-export async function publishPrograms(store: Writer, { workerId, host, canInstall, agents }: WorkerPrograms): Promise<void> {
+export async function publishPrograms(
+  store: Writer,
+  { workerId, host, canInstall, agents }: WorkerPrograms,
+): Promise<void> {
   const rows = agents.map(({ agentId, hasKey, program }) => ({
     'agent_id': agentId,
     'has_key': hasKey,
@@ -88,7 +91,13 @@ export async function reportProgress(
 /** Ends a request; `error` null: it succeeded. A check has its report instead. */
 export async function endRequest(
   store: Writer,
-  { workerId, agentId, request, error, report }: {
+  {
+    workerId,
+    agentId,
+    request,
+    error,
+    report,
+  }: {
     workerId: string;
     agentId: string;
     request: ProgramAct;

@@ -45,13 +45,13 @@ async function addPlatforms(written: Lock): Promise<Lock> {
     for (const [name, range] of Object.entries(optionalDependencies)) {
       const [own, hoisted] = [join(path, 'node_modules', name), `node_modules/${name}`];
       if (packages[own] || packages[hoisted]) continue;
-      const spec = range.startsWith('npm:') ? range.slice(4) : `${name}@${range}`;
-      const manifest = await manifestOf(spec).catch((error: { stderr?: string }) => {
+      const wanted = range.startsWith('npm:') ? range.slice(4) : `${name}@${range}`;
+      const manifest = await manifestOf(wanted).catch((error: { stderr?: string }) => {
         if (error.stderr?.includes('E404')) return null;
         throw error;
       });
       // The agent cannot be installed on that platform.
-      if (manifest === null) process.stderr.write(`The registry has no ${spec}: it is not in the lock.\n`);
+      if (manifest === null) process.stderr.write(`The registry has no ${wanted}: it is not in the lock.\n`);
       else packages[hoisted] = manifest;
     }
   }
@@ -59,10 +59,10 @@ async function addPlatforms(written: Lock): Promise<Lock> {
   return { ...written, packages: Object.fromEntries(sorted) };
 }
 
-async function manifestOf(spec: string): Promise<LockedPackage> {
+async function manifestOf(wanted: string): Promise<LockedPackage> {
   const fields = ['version', 'dist.integrity', 'os', 'cpu', 'libc', 'license', 'dependencies'];
-  const { stdout } = await run('npm', ['view', spec, ...fields, '--json']);
+  const { stdout } = await run('npm', ['view', wanted, ...fields, '--json']);
   const { 'dist.integrity': integrity, dependencies, ...manifest } = JSON.parse(stdout) as Manifest;
-  if (dependencies !== undefined) throw new Error(`${spec} has dependencies of its own, which this lock would lack.`);
+  if (dependencies !== undefined) throw new Error(`${wanted} has dependencies of its own, which this lock would lack.`);
   return { ...manifest, integrity, optional: true };
 }

@@ -55,7 +55,10 @@ export async function openWorker(
   const { leaseMs, affinityMs } = config;
   const options = { workerId, agents, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
-  return { worker, programs: createProgramManager(config, services, workerId) };
+  return {
+    worker,
+    programs: createProgramManager(config, services, { workerId, enterpriseId: installation.enterpriseId }),
+  };
 }
 
 async function identifyWorker(

@@ -37,7 +37,11 @@ const busyMs = 2_000;
 const maxBusyWaits = 300;
 
 /** Creates the {@link ProgramManager} of a worker. */
-export function createProgramManager(config: Config, services: Services, workerId: string): ProgramManager {
+export function createProgramManager(
+  config: Config,
+  services: Services,
+  { workerId, enterpriseId }: { readonly workerId: string; readonly enterpriseId: string },
+): ProgramManager {
   const { store, agents, notifier, log } = services;
   const { agentsDir, canInstallAgents: canInstall, npmEnv: env, readVariable } = config;
   const stopping = new AbortController();
@@ -53,7 +57,7 @@ export function createProgramManager(config: Config, services: Services, workerI
         return { agentId, hasKey: configuredKey(profile) === 'present', program: agents.programs.get(agentId) ?? null };
       }),
     );
-    await publishPrograms(store, { workerId, host: hostname(), canInstall, agents: rows });
+    await publishPrograms(store, { workerId, enterpriseId, host: hostname(), canInstall, agents: rows });
     const text = JSON.stringify(rows);
     const isChanged = text !== published;
     published = text;

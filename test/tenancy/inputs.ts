@@ -30,6 +30,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   eventType: 'github:push',
   url: 'https://walk.example/',
   optionId: '1',
+  agentId: 'claude',
   document: '{ __typename }',
 };
 

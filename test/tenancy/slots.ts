@@ -44,7 +44,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 const noIds = new Set(
   `snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path branchname
    clientid channelid slackchannelid slackteamid profileid templateid
-   optionid`.split(/\s+/),
+   optionid agentid`.split(/\s+/),
 );
 
 /** The kinds of an id argument by its name; null if the name is not an id's. Throws for an unknown name. */

@@ -32,6 +32,8 @@ export interface TenantSeeder {
   ): Promise<{ playbookId: string; automationId: string }>;
   /** Knowledge and a playbook of the enterprise. */
   knowledge(): Promise<void>;
+  /** A worker of the enterprise with the program of an agent. */
+  agentProgram(): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
 }
 
@@ -139,6 +141,28 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
       return { playbookId, automationId };
+    },
+    async agentProgram() {
+      const outcome = { state: 'failed', reason: canary('outcome') };
+      const report = {
+        ...{ id: 'claude', command: [canary('command')], sandbox: 'bwrap', failure: canary('failure') },
+        ...{
+          options: [{ id: canary('option'), value: canary('value'), choices: [canary('choice')], isLocked: false }],
+        },
+        ...{ warnings: [canary('warning')], readyMs: 1, mcp: outcome, tools: null, close: outcome },
+        ...{ resume: outcome, load: { state: 'works', tookMs: 1 }, answer: null, name: canary('agent') },
+        ...{ version: canary('version'), protocolVersion: 1, offers: [canary('offer')], promptContent: ['text'] },
+        ...{ authMethods: [], modes: [canary('mode')], currentMode: null, timings: [] },
+      };
+      await tx.prisma.agentProgram.create({
+        data: {
+          ...{ workerId: canary('worker'), agentId: 'claude', enterpriseId, host: canary('host') },
+          ...{ version: canary('version'), source: 'AGENTS_DIRECTORY', path: canary('path') },
+          ...{ hasKey: false, canInstall: true, error: canary('error') },
+          ...{ progress: canary('progress'), progressPercent: 1 },
+          ...{ checkedAt: createdAt, checkReport: report, expiresAt: new Date(createdAt.getTime() + 86_400_000) },
+        },
+      });
     },
     async knowledge() {
       await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });

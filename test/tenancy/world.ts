@@ -160,6 +160,7 @@ async function seedEnterprise(seeder: TenantSeeder, within: string): Promise<Ent
   const robot = await seeder.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
   await seeder.auditEntry(null, { userId: accountAdmin });
   await seeder.knowledge();
+  await seeder.agentProgram();
   const pat = async (userId: string) => (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
   const v1 = await seeder.key('PERSONAL', { userId: accountAdmin, organizationId: within });
   const serviceKey = await seeder.key('SERVICE', { roleId: 'account_admin' });

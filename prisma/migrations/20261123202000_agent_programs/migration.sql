@@ -2,6 +2,7 @@
 CREATE TABLE "agent_program" (
     "worker_id" TEXT NOT NULL,
     "agent_id" TEXT NOT NULL,
+    "enterprise_id" TEXT NOT NULL,
     "host" TEXT NOT NULL,
     "version" TEXT,
     "source" TEXT,

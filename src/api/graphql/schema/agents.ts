@@ -45,7 +45,8 @@ builder.node(Agent, {
       type: AgentSteerEnum,
       description: 'Effect of a message that is sent while the agent works.',
     }),
-    version: t.exposeString('version', {
+    // Not "version": that is the number of a resource's changes.
+    programVersion: t.exposeString('version', {
       nullable: true,
       description: 'Version of the program of the agent; null if it is unknown.',
     }),

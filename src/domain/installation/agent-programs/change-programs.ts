@@ -33,10 +33,11 @@ export async function requestProgramAct(
   await store.transact(async (tx) => {
     const changed = await tx.query(
       `update agent_program set request = $2, error = case when $2 = 'check' then error else null end
-        where agent_id = $1 and expires_at > now() and request is null and ${applies[act]} returning worker_id`,
-      [agentId, act],
+        where enterprise_id = $3 and agent_id = $1 and expires_at > now() and request is null and ${applies[act]} returning worker_id`,
+      [agentId, act, viewer.enterpriseId],
     );
-    if (changed.length === 0) throw new DomainError('INVALID_STATE', await readReason(tx, act, agentId));
+    if (changed.length === 0)
+      throw new DomainError('INVALID_STATE', await readReason(tx, act, agentId, viewer.enterpriseId));
     await audit(context, tx, 'update_enterprise_settings', {
       organizationId: null,
       targetId: viewer.enterpriseId,
@@ -56,12 +57,12 @@ interface Situation {
   readonly isInPath: boolean;
 }
 
-async function readReason(tx: Transaction, act: ProgramAct, agentId: string): Promise<string> {
+async function readReason(tx: Transaction, act: ProgramAct, agentId: string, enterpriseId: string): Promise<string> {
   const [found] = await tx.query<Situation>(
     `select count(*)::int as count, coalesce(bool_or(request is not null), false) as "isBusy",
             coalesce(bool_or(can_install), false) as "canInstall", coalesce(bool_or(source = 'PATH'), false) as "isInPath"
-       from agent_program where agent_id = $1 and expires_at > now()`,
-    [agentId],
+       from agent_program where enterprise_id = $2 and agent_id = $1 and expires_at > now()`,
+    [agentId, enterpriseId],
   );
   if (!found || found.count === 0) return 'No worker is running, so no host can do this.';
   if (found.isBusy) return `An installation, removal or check of ${agentId} is in progress: wait until it has ended.`;

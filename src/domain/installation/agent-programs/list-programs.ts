@@ -58,12 +58,10 @@ const maxHosts = 100;
 const readRows = `
   select agent_id as "agentId", worker_id as "workerId", host, version, source, path, can_install as "canInstall", request,
          progress, progress_percent as "progressPercent", error, checked_at as "checkedAt", check_report as "checkReport"
-    from agent_program where expires_at > now() and agent_id = any($1::text[]) order by host, worker_id limit $2`;
+    from agent_program where enterprise_id = $1 and expires_at > now() and agent_id = any($2::text[])
+   order by host, worker_id limit $3`;
 
-/**
- * Lists the ready agents that can be installed, with their programs on the hosts of the live workers, at most 100; the
- * same for all enterprises. FORBIDDEN.
- */
+/** Lists the ready agents that can be installed, with their programs on the hosts of the live workers, at most 100. FORBIDDEN. */
 export async function listAgentPrograms(context: Context): Promise<AgentProgramRecord[]> {
   requireEnterprisePermission(context.viewer, permissionFor.viewAgentPrograms);
   return readPrograms(context, Object.keys(agentPackages));
@@ -71,7 +69,11 @@ export async function listAgentPrograms(context: Context): Promise<AgentProgramR
 
 /** {@link listAgentPrograms} without a check of permissions, for these agents. */
 export async function readPrograms(context: Context, agentIds: readonly string[]): Promise<AgentProgramRecord[]> {
-  const rows = await context.store.query<Row>(readRows, [agentIds, agentIds.length * maxHosts]);
+  const rows = await context.store.query<Row>(readRows, [
+    context.viewer.enterpriseId,
+    agentIds,
+    agentIds.length * maxHosts,
+  ]);
   return agentIds.flatMap((agentId) => {
     const found = agentPackages[agentId];
     if (found === undefined) return [];

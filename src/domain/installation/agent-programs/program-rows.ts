@@ -14,6 +14,8 @@ type Writer = Pick<Store, 'execute' | 'query'>;
 /** The programs of a worker's host, as it reports them. */
 export interface WorkerPrograms {
   readonly workerId: string;
+  /** The enterprise of the installation. */
+  readonly enterpriseId: string;
   /** The name of the host. */
   readonly host: string;
   readonly canInstall: boolean;
@@ -27,18 +29,18 @@ export interface WorkerPrograms {
 
 // An error is about the program that is there: it goes when there is another one.
 const publish = `
-  insert into agent_program as p (worker_id, agent_id, host, version, source, path, has_key, can_install, expires_at)
-  select $1, a.agent_id, $2, a.version, a.source, a.path, a.has_key, $3::boolean, now() + $4::int * interval '1 millisecond'
+  insert into agent_program as p (worker_id, agent_id, enterprise_id, host, version, source, path, has_key, can_install, expires_at)
+  select $1, a.agent_id, $6, $2, a.version, a.source, a.path, a.has_key, $3::boolean, now() + $4::int * interval '1 millisecond'
     from jsonb_to_recordset($5::jsonb) as a(agent_id text, version text, source text, path text, has_key boolean)
   on conflict (worker_id, agent_id) do update
-     set host = excluded.host, version = excluded.version, source = excluded.source, path = excluded.path,
+     set enterprise_id = excluded.enterprise_id, host = excluded.host, version = excluded.version, source = excluded.source, path = excluded.path,
          has_key = excluded.has_key, can_install = excluded.can_install, expires_at = excluded.expires_at,
          error = case when p.path is distinct from excluded.path and excluded.path is not null then null else p.error end`;
 
 /** Writes the programs of a worker, which counts as alive from now on. */
 export async function publishPrograms(
   store: Writer,
-  { workerId, host, canInstall, agents }: WorkerPrograms,
+  { workerId, enterpriseId, host, canInstall, agents }: WorkerPrograms,
 ): Promise<void> {
   const rows = agents.map(({ agentId, hasKey, program }) => ({
     'agent_id': agentId,
@@ -47,7 +49,8 @@ export async function publishPrograms(
     source: program?.source ?? null,
     path: program?.path ?? null,
   }));
-  await store.execute(publish, [workerId, host, canInstall, liveMs, JSON.stringify(rows)]);
+  const values = [workerId, host, canInstall, liveMs, JSON.stringify(rows), enterpriseId];
+  await store.execute(publish, values);
 }
 
 /** Removes what a worker was to do when it stopped, and the rows of workers that have not reported for a week. */

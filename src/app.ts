@@ -15,6 +15,7 @@ import { createJobs } from './assembly/create-jobs.ts';
 import { createLog, createServices } from './assembly/create-services.ts';
 import { openWorker } from './assembly/open-worker.ts';
 import { withoutOutages } from './assembly/outage-logs.ts';
+import type { PackageOf } from './assembly/program-manager.ts';
 import { createReadiness } from './assembly/readiness.ts';
 import { createRequestRouter } from './assembly/route-request.ts';
 import { outagePage } from './assembly/service-pages.ts';
@@ -46,6 +47,8 @@ export interface AppParts {
   readonly requestTimes?: RequestTimes;
   /** Opens the drivers of the worker's agents. */
   readonly openDrivers?: typeof openDrivers;
+  /** Returns the package to install for an agent, and its lock. */
+  readonly packageOf?: PackageOf;
 }
 
 /** A complete Switchyard: every part is built once, in the order of the diagram in docs/architecture.md. */
@@ -91,7 +94,7 @@ function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
 }
 
 /** The parts that are loaded, or opened, before the app is built. */
-interface AssembledParts extends Pick<AppParts, 'openDrivers'> {
+interface AssembledParts extends Pick<AppParts, 'openDrivers' | 'packageOf'> {
   readonly store: Store;
   readonly log: Log;
   readonly agents: ProfileRegistry;
@@ -110,9 +113,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
   const rest = createRest(services, watches);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
   const graphql = createGraphql(services, watches, { trusted, isIntrospectable, hasExplorer, cacheBytes });
-  const opened = config.roles.includes('worker')
-    ? await openWorker(config, services, installation, parts.openDrivers)
-    : null;
+  const opened = config.roles.includes('worker') ? await openWorker(config, services, installation, parts) : null;
   const worker = opened?.worker ?? null;
   const agentWatch = createAgentWatch(services, config.agentsDir, opened?.programs ?? null);
   const jobs = createJobs(config, services);

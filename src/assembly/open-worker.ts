@@ -13,7 +13,7 @@ import { createWorker, type Worker } from '../domain/execution/runs/worker.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import type { Installation } from '../domain/installation/bootstrap.ts';
 import { hiddenPaths } from './check-profile.ts';
-import { createProgramManager, type ProgramManager } from './program-manager.ts';
+import { createProgramManager, type PackageOf, type ProgramManager } from './program-manager.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
 
 /** The interval at which the session queue is polled without a notification. */
@@ -25,12 +25,18 @@ export interface OpenedWorker {
   readonly programs: ProgramManager;
 }
 
+/** Parts that the caller may provide. */
+interface WorkerParts {
+  readonly openDrivers?: typeof openDrivers;
+  readonly packageOf?: PackageOf;
+}
+
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
 export async function openWorker(
   config: Config,
   services: Services,
   installation: Installation,
-  open: typeof openDrivers = openDrivers,
+  { openDrivers: open = openDrivers, packageOf }: WorkerParts,
 ): Promise<OpenedWorker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
@@ -57,7 +63,11 @@ export async function openWorker(
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
   return {
     worker,
-    programs: createProgramManager(config, services, { workerId, enterpriseId: installation.enterpriseId }),
+    programs: createProgramManager(config, services, {
+      workerId,
+      enterpriseId: installation.enterpriseId,
+      packageOf,
+    }),
   };
 }
 

@@ -2,7 +2,12 @@ import { hostname } from 'node:os';
 import type { AgentReport } from '../agents/check/report.ts';
 import { configuredKey } from '../agents/profiles/usable-providers.ts';
 import { detectedProfile } from '../agents/profiles.ts';
-import { installProgram, removeProgram, tidyPrograms } from '../agents/programs/install-program.ts';
+import {
+  type InstallOptions,
+  installProgram,
+  removeProgram,
+  tidyPrograms,
+} from '../agents/programs/install-program.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
 import { ProgramError } from '../agents/programs/program-error.ts';
 import type { Config } from '../config/config.ts';
@@ -36,11 +41,21 @@ export interface ProgramManager {
 const busyMs = 2_000;
 const maxBusyWaits = 300;
 
+/** Returns the package to install for an agent, and its lock, instead of the pinned ones. */
+export type PackageOf = (agentId: string) => InstallOptions['from'];
+
+interface ProgramManagerOptions {
+  readonly workerId: string;
+  /** The enterprise of the installation. */
+  readonly enterpriseId: string;
+  readonly packageOf?: PackageOf | undefined;
+}
+
 /** Creates the {@link ProgramManager} of a worker. */
 export function createProgramManager(
   config: Config,
   services: Services,
-  { workerId, enterpriseId }: { readonly workerId: string; readonly enterpriseId: string },
+  { workerId, enterpriseId, packageOf }: ProgramManagerOptions,
 ): ProgramManager {
   const { store, agents, notifier, log } = services;
   const { agentsDir, canInstallAgents: canInstall, npmEnv: env, readVariable } = config;
@@ -73,7 +88,8 @@ export function createProgramManager(
     };
     for (let waits = 0; ; waits += 1) {
       try {
-        await installProgram(agentId, { agentsDir, env, signal: stopping.signal, onProgress });
+        const from = packageOf?.(agentId);
+        await installProgram(agentId, { agentsDir, env, signal: stopping.signal, onProgress, ...(from && { from }) });
         return;
       } catch (error) {
         const isBusy = error instanceof ProgramError && error.code === 'BUSY' && waits < maxBusyWaits;

@@ -9,7 +9,7 @@ import { createPatterns } from '../domain/automations/triggers/create-patterns.t
 import type { Log, Services } from '../domain/context.ts';
 import { createKeyUses, type KeyUses } from '../domain/identity/keys/key-usage.ts';
 import { type Installation, prepareInstallation } from '../domain/installation/bootstrap.ts';
-import { createLimits, providerRequestsPerMinute } from '../domain/limits/limits.ts';
+import { createLimits } from '../domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from '../domain/limits/open-streams.ts';
 import { createMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLegacyUses, type LegacyUses } from '../domain/usage/legacy-calls/legacy-uses.ts';
@@ -69,7 +69,7 @@ export async function createServices(
       graphql: config.rateLimitGraphql,
       login: config.rateLimitLogin,
       webhook: config.rateLimitWebhook,
-      provider: providerRequestsPerMinute,
+      provider: config.rateLimitProvider,
     }),
     patterns: createPatterns({ log, now: clocked.now }),
     metering: config.metering,

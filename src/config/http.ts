@@ -24,6 +24,8 @@ export const httpVariables = {
   RATE_LIMIT_LOGIN: perMinute(30),
   /** Deliveries to the incoming webhook of one automation in a minute. */
   RATE_LIMIT_WEBHOOK: perMinute(300),
+  /** Requests to model providers that one principal causes in a minute, by tests of keys and lists of models. */
+  RATE_LIMIT_PROVIDER: perMinute(30),
   /** Allows webhooks to private networks and over http. */
   WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** Allows provider keys for servers in private networks and over http; by default only on a computer of one user. */
@@ -57,6 +59,8 @@ export interface HttpConfig {
   readonly rateLimitLogin: number;
   /** Deliveries to the incoming webhook of one automation in a minute. */
   readonly rateLimitWebhook: number;
+  /** Requests to model providers that one principal causes in a minute; 0: no limit. */
+  readonly rateLimitProvider: number;
   /** Allows webhooks to private networks and over http. */
   readonly isPrivateWebhookAllowed: boolean;
   /** Allows provider keys for servers in private networks and over http. */
@@ -82,6 +86,7 @@ export function readHttpConfig(env: Variables): HttpConfig {
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
     rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
+    rateLimitProvider: env.RATE_LIMIT_PROVIDER,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     isPrivateProviderAllowed: env.PROVIDER_ALLOW_PRIVATE ?? isForThisComputer(env),
     maxSockets: env.MAX_SOCKETS,

@@ -135,7 +135,7 @@ const switchesOfActs = [
 ];
 
 /** Booleans that stand for one of several choices, and are true if present. */
-const choices = ['ScopeInput.enterprise'];
+const choices = ['ScopeInput.enterprise', 'ProviderKeyScopeInput.enterprise', 'ProviderKeyScopeInput.viewer'];
 
 it('names booleans "is…", "has…" and "was…", and options of an action by a verb', () => {
   const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {

@@ -111,6 +111,28 @@ const updates: Record<string, Updated> = {
     payloadField: 'playbook',
     values: { title: 'Q', body: 'C', macro: '!nulls', structuredOutputSchema: { type: 'object' } },
   },
+  updateProviderKey: {
+    make: async () => {
+      const values = { provider: 'OPENAI', name: unique('Key'), key: 'c4n4ry' };
+      // A change of the base URL needs the key again.
+      return {
+        providerKeyId: await create('createProviderKey', 'providerKey', { scope: scope(), ...values }),
+        key: 'c4n4ry',
+      };
+    },
+    payloadField: 'providerKey',
+    values: {
+      provider: 'OPENROUTER',
+      name: 'Changed',
+      key: 'c4n4ry-2',
+      baseUrl: 'https://llm.example/v1',
+      monthlyBudgetUsd: 5,
+      prices: { inputUsdPerMillion: 1, outputUsdPerMillion: 2 },
+      isEnabled: false,
+    },
+    selections: { prices: 'prices { inputUsdPerMillion }' },
+    hidden: ['key'],
+  },
   updateQueuedMessage: {
     make: async () => {
       const sessionId = await createSession(test, { organizationId: test.organizationId });

@@ -42,6 +42,12 @@ const resources: Record<string, Resource> = {
     member: 'note',
     values: ['one', 'two'],
   },
+  ProviderKey: {
+    field: 'providerKey',
+    input: { provider: 'OPENAI', name: 'Team', key: 'c4n4ry' },
+    member: 'name',
+    values: ['Shared', 'Other'],
+  },
   WebhookEndpoint: {
     field: 'webhookEndpoint',
     input: { url: 'https://receiver.example/hook', eventTypes: ['SESSION_MESSAGE'] },
@@ -73,7 +79,7 @@ async function createOne(name: string) {
   const { field, input, member } = resources[name] as Resource;
   const id = `${field}Id`;
   const fields = inputOf(`Create${name}Input`);
-  const isScoped = fields.scope?.type.toString() === 'ScopeInput!';
+  const isScoped = /ScopeInput!$/.test(String(fields.scope?.type));
   const scope = isScoped ? { scope: { organizationId } } : fields.organizationId ? { organizationId } : {};
   const run = (mutation: string, fields: string, input: object) =>
     runMutation(test, mutation, fields, input as Record<string, unknown>, test.adminToken);

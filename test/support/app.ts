@@ -60,7 +60,7 @@ function testConfig(dataDir: string, databaseUrl: string | null, overrides: Part
     AGENTS_CONFIG: demoAgentOnly,
   });
   // A test file sends more requests per minute than any client; tests of the limits set their own.
-  const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
+  const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0, rateLimitProvider: 0 };
   const secretKey = 'a secret key that is only for the tests';
   return { ...env, databaseUrl, secretKey, ...unlimited, ...overrides };
 }

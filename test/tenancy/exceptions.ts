@@ -16,6 +16,8 @@ const notLookedUp = [
   /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
   // A key of a service user belongs to no user.
   /^ServiceUser\.apiKeys \/ \d:filter\.userId$/,
+  // No user of an organization has created a key of the enterprise.
+  /^Enterprise\.providerKeys \/ \d:filter\.createdByIds$/,
   // Of these figures only the active users are read here, and a service user is none.
   /\.metrics \/ 1:serviceUserIds$/,
 ];
@@ -67,9 +69,11 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
 
 /** The writes that principals with few permissions may make, by the name of the route or the mutation. */
 const writes: Readonly<Record<string, RegExp>> = {
-  // UseSessions, ManageOrgSessions on own sessions, UsePersonalAutomations; own keys.
-  'a member’s personal access token': /session|turn|message|question|presence|api-?key|token|automation|attachment/i,
-  'a member’s personal key': /session|turn|message|question|presence|api-?key|token|automation|attachment/i,
+  // UseSessions, ManageOrgSessions on own sessions, UsePersonalAutomations; own keys, and own keys of model providers.
+  'a member’s personal access token':
+    /session|turn|message|question|presence|api-?key|provider-?key|token|automation|attachment/i,
+  'a member’s personal key':
+    /session|turn|message|question|presence|api-?key|testProviderKey|token|automation|attachment/i,
   // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; own keys.
   'a user of a custom role': /service-?user|presence|api-?key|token/i,
   // ReadAccountMeta; own keys.

@@ -146,6 +146,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   KnowledgeNote: 'note',
   KnowledgeFolder: 'folder',
   Secret: 'secret',
+  ProviderKey: 'providerKey',
   Automation: 'automation',
   AutomationRun: 'automationRun',
   WebhookEndpoint: 'webhookEndpoint',

@@ -29,13 +29,15 @@ const plainTexts: Readonly<Record<string, string>> = {
   key: 'WALK',
   eventType: 'github:push',
   url: 'https://walk.example/',
+  // No server is there: a test of a key fails at once.
+  baseUrl: 'http://127.0.0.1:1/v1',
   optionId: '1',
   agentId: 'claude',
   document: '{ __typename }',
 };
 
 /** Flags whose only valid value is true. */
-const onlyTrue = new Set(['enterprise']);
+const onlyTrue = new Set(['enterprise', 'viewer']);
 
 /** The inputs of arguments: their ids, their texts, and a function for their values. */
 export interface Inputs {

@@ -50,6 +50,7 @@ const goneWithOrganization = new Set([
   'attachment',
   'idempotency_key',
   'secret',
+  'provider_key',
   'playbook',
   'knowledge_note',
   'knowledge_folder',
@@ -121,6 +122,9 @@ function principal(
   const own = new Set<unknown>(ownerIdsOf(world, token));
   const principalId = ownerIdsOf(world, token).at(-1) as string;
   const maySee: Visibility = (tenant, table, row) =>
+    // Nobody else sees the keys of a user, not even an administrator.
+    row.owner_user_id != null ? own.has(row.owner_user_id) : mayUse(tenant, table, row);
+  const mayUse: Visibility = (tenant, table, row) =>
     tenant === 'public' ||
     own.has(row.id) ||
     own.has(row.user_id) ||

@@ -128,6 +128,43 @@ export async function seedAutomations(
   return { automationId, secretId };
 }
 
+/** Seeds a provider key with usage: of an organization, of the enterprise, or with `isOfUser` the user's own. */
+export async function seedProviderKey(
+  test: TestApp,
+  tx: Transaction,
+  { enterpriseId, organizationId, userId, canary, isOfUser = false }: ResourceOwner & { readonly isOfUser?: boolean },
+): Promise<void> {
+  const { keyring, now } = test.app.services;
+  const createdAt = now();
+  const id = newId();
+  const lastFailure = { code: 'KEY_REFUSED', message: canary('failure'), at: createdAt.toISOString() };
+  await tx.prisma.providerKey.create({
+    data: {
+      id,
+      enterpriseId,
+      organizationId,
+      ownerUserId: isOfUser ? userId : null,
+      provider: 'compatible',
+      // No server is there: a test of the key fails at once.
+      baseUrl: `http://127.0.0.1:1/${canary('path')}`,
+      name: canary('provider-key'),
+      sealed: keyring.seal(canary('secret'), `${enterpriseId}:${id}`),
+      monthlyBudgetUsd: 10,
+      inputUsdPerMillion: 1,
+      outputUsdPerMillion: 2,
+      lastFailure,
+      userId,
+      createdAt,
+      updatedAt: createdAt,
+    },
+  });
+  if (organizationId === null) return;
+  const use = { calls: 3n, inputTokens: 5n, outputTokens: 7n, costUsd: 0.5 };
+  await tx.prisma.providerKeyUsage.create({
+    data: { providerKeyId: id, day: createdAt, organizationId, userId: userId ?? '', ...use },
+  });
+}
+
 /** Seeds a webhook endpoint and a delivery. */
 async function seedWebhooks(
   test: TestApp,

@@ -5,7 +5,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
-import { seedAutomations, seedKnowledge } from './tenant-resources.ts';
+import { seedAutomations, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; all their texts contain its name. */
 export interface TenantSeeder {
@@ -30,10 +30,10 @@ export interface TenantSeeder {
     userId: string,
     serviceKeyId: string,
   ): Promise<{ playbookId: string; automationId: string }>;
-  /** Knowledge and a playbook of the enterprise. */
-  knowledge(): Promise<void>;
   /** A worker of the enterprise with the program of an agent. */
   agentProgram(): Promise<void>;
+  /** Knowledge and a playbook of the enterprise, and a provider key that the user created. */
+  ofEnterprise(userId: string): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
 }
 
@@ -140,6 +140,8 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
+      await seedProviderKey(test, tx, owner);
+      await seedProviderKey(test, tx, { ...owner, organizationId: null, isOfUser: true });
       return { playbookId, automationId };
     },
     async agentProgram() {
@@ -164,7 +166,8 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
         },
       });
     },
-    async knowledge() {
+    async ofEnterprise(userId) {
+      await seedProviderKey(test, tx, { enterpriseId, organizationId: null, userId, canary });
       await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
     },
     async auditEntry(organizationId, { userId, sessionId }) {

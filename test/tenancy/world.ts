@@ -45,7 +45,7 @@ export interface World {
 }
 
 /** All rate limits are disabled: the matrix sends thousands of requests from one address. */
-const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0 };
+const unlimited = { rateLimitRest: 0, rateLimitGraphql: 0, rateLimitLogin: 0, rateLimitProvider: 0 };
 
 /** Starts an app with the whole world in its database. */
 export async function startWorld(): Promise<World> {
@@ -159,8 +159,8 @@ async function seedEnterprise(seeder: TenantSeeder, within: string): Promise<Ent
   const peopleManager = await seeder.user('people-manager', { roleId, organizationId });
   const robot = await seeder.serviceUser('enterprise-robot', { roleId: 'account_admin', organizationId });
   await seeder.auditEntry(null, { userId: accountAdmin });
-  await seeder.knowledge();
   await seeder.agentProgram();
+  await seeder.ofEnterprise(accountAdmin);
   const pat = async (userId: string) => (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId })).token;
   const v1 = await seeder.key('PERSONAL', { userId: accountAdmin, organizationId: within });
   const serviceKey = await seeder.key('SERVICE', { roleId: 'account_admin' });

@@ -7,6 +7,7 @@ import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-t
 import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
 import { inviteSchema } from '../../domain/identity/people/users.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
+import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/key-input.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
@@ -59,6 +60,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   KnowledgeNoteFilter: { schema: noteFilterSchema },
   MessageSessionActionInput: { schema: actionPrompts },
   MonitorSessionActionInput: { schema: actionPrompts },
+  ProviderKeyPricesInput: { schema: pricesSchema },
   QuestionAnswerInput: { schema: answerTextSchema, path: ['answer'] },
   RemoveAllowedTagsInput: { schema: allowedTagsSchema },
   RemoveSessionTagsInput: { schema: sessionTagsSchema },
@@ -73,6 +75,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },
   TagSessionsInput: { schema: sessionTagsSchema },
+  TestProviderKeyInput: { schema: accessSchema(true) },
   UpdateEnterpriseInput: { schema: enterpriseLimitSchema },
   UpdateQueuedMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
 };

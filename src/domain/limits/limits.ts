@@ -2,9 +2,6 @@ import type { Store } from '../../store/store.ts';
 import { type Counter, type CounterOptions, createCounter } from './counter.ts';
 import { sharePoints } from './shared-points.ts';
 
-/** See {@link LimitSizes.provider}. */
-export const providerRequestsPerMinute = 30;
-
 /** Limits per minute; 0: unlimited. */
 export interface LimitSizes {
   /** REST requests of one key. */

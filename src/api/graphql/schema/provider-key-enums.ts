@@ -3,11 +3,11 @@ import { type ProviderFailureCode, providerFailures } from '../../../providers/f
 import type { ModelProvider } from '../../../providers/model-providers.ts';
 import { defineEnum } from './define-enum.ts';
 
-export const ModelProviderEnum = defineEnum<ModelProvider>('ModelProvider', 'Provider of models.', {
-  openai: 'OpenAI.',
-  anthropic: 'Anthropic.',
+export const ModelProviderEnum = defineEnum<ModelProvider>('ModelProvider', 'Provider of models, which a key is for.', {
+  openai: 'OpenAI, at api.openai.com by default.',
+  anthropic: 'Anthropic, at api.anthropic.com by default.',
   google: 'Google, with the Gemini API.',
-  openrouter: 'OpenRouter.',
+  openrouter: 'OpenRouter, at openrouter.ai by default.',
   compatible: 'Any server with the API of OpenAI, such as Ollama, vLLM or LiteLLM.',
 });
 

@@ -42,16 +42,19 @@ const ProviderKeyScopeInput = builder.inputType('ProviderKeyScopeInput', {
 const ProviderKeyPricesInput = builder.inputType('ProviderKeyPricesInput', {
   description: 'Prices of the models of a provider key, in US dollars for a million tokens.',
   fields: (t) => ({
-    inputUsdPerMillion: t.float({ required: true, description: 'Price of input tokens.' }),
+    inputUsdPerMillion: t.float({ required: true, description: 'Price of a million input tokens.' }),
     cachedUsdPerMillion: t.float({
       description: 'Price of input tokens from the cache of the provider. Defaults to the price of input tokens.',
     }),
-    outputUsdPerMillion: t.float({ required: true, description: 'Price of output tokens.' }),
+    outputUsdPerMillion: t.float({ required: true, description: 'Price of a million output tokens.' }),
   }),
 });
 
 const commonFields = (t: InputFields) => ({
-  baseUrl: t.string({ description: `${descriptions.baseUrl} Null for the address of the provider itself.` }),
+  baseUrl: t.field({
+    type: 'URI',
+    description: `${descriptions.baseUrl} Null for the address of the provider itself.`,
+  }),
   monthlyBudgetUsd: t.float({ description: `${descriptions.monthlyBudgetUsd} Null for no limit.` }),
   prices: t.field({ type: ProviderKeyPricesInput, description: `${descriptions.prices} Null for the known prices.` }),
 });
@@ -72,7 +75,7 @@ export const CreateProviderKeyPayload = addMutation('createProviderKey', {
     'Creates a provider key. Sessions use it from their next call of a model on. Keys of the enterprise require MANAGE_ENTERPRISE_SETTINGS, keys of an organization MANAGE_ORG_SECRETS, and own keys USE_SESSIONS in any organization. An owner has at most 50 keys.',
   needs: [],
   input: (t) => ({
-    scope: t.field({ type: ProviderKeyScopeInput, required: true, description: 'Owner of the key.' }),
+    scope: t.field({ type: ProviderKeyScopeInput, required: true, description: 'Owner that the key is created for.' }),
     provider: t.field({ type: ModelProviderEnum, required: true, description: 'Provider that the key is for.' }),
     name: t.string({ required: true, description: descriptions.name }),
     key: t.string({ description: `${descriptions.key} Required unless the provider is COMPATIBLE.` }),
@@ -95,14 +98,14 @@ addMutation('updateProviderKey', {
     providerKeyId: t.id({ required: true, description: descriptions.id }),
     provider: t.field({ type: ModelProviderEnum, description: 'Provider that the key is for. Must not be null.' }),
     name: t.string({ description: `${descriptions.name} Must not be null.` }),
-    key: t.string({ description: `${descriptions.key} Null removes the key, which only COMPATIBLE servers allow.` }),
+    key: t.string({ description: `${descriptions.key} Must not be null.` }),
     ...commonFields(t),
     isEnabled: t.boolean({ description: `${descriptions.isEnabled} Must not be null.` }),
   }),
   takes: 'expectedVersion',
   payload: { providerKey: ProviderKey },
   act: async ({ providerKeyId, ...change }, { domain }) => {
-    refuseNulls(change, ['isEnabled']);
+    refuseNulls(change, ['isEnabled', 'key']);
     return { providerKey: await updateProviderKey(domain, providerKeyId, change as ProviderKeyChange) };
   },
 });
@@ -141,13 +144,13 @@ const ProviderKeyTest = builder.objectRef<KeyCheck>('ProviderKeyTest').implement
 
 addMutation('testProviderKey', {
   description:
-    'Tests a provider key by one cheap call of the provider: either a stored key, or one that is not stored and that the caller could create. A caller has 30 calls in a minute.',
+    'Tests a provider key by one cheap call of the provider: either a stored key, or one that is not stored and that the caller could create. The number of calls in a minute is limited.',
   needs: [],
   input: (t) => ({
     providerKeyId: t.id({ description: `${descriptions.id} Omit the other members then.` }),
     provider: t.field({ type: ModelProviderEnum, description: 'Provider of a key that is not stored.' }),
     key: t.string({ description: `Key that is not stored. ${descriptions.key}` }),
-    baseUrl: t.string({ description: `Base URL for a key that is not stored. ${descriptions.baseUrl}` }),
+    baseUrl: t.field({ type: 'URI', description: `Base URL for a key that is not stored. ${descriptions.baseUrl}` }),
   }),
   payload: {
     test: { type: ProviderKeyTest, description: 'Result of the test. Null if there are user errors.' },
@@ -158,8 +161,8 @@ addMutation('testProviderKey', {
   },
   act: async ({ providerKeyId, provider, key, baseUrl }, { domain }) => {
     if (providerKeyId == null) {
-      if (provider == null) throw refuse(['provider'], '"provider" must be given, or "providerKeyId" of a stored key.');
-      return { test: await checkUnsavedKey(domain, { provider, key, baseUrl }), providerKey: null };
+      const test = await checkUnsavedKey(domain, { provider, key, baseUrl });
+      return { test, providerKey: null };
     }
     if (provider != null || key != null || baseUrl != null) {
       throw refuse(

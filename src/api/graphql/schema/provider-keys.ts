@@ -24,14 +24,17 @@ const itemsOfModels = 50;
 const ProviderKeyPrices = builder.objectRef<KeyPrices>('ProviderKeyPrices').implement({
   description: 'Prices of the models of a provider key, in US dollars for a million tokens.',
   fields: (t) => ({
-    inputUsdPerMillion: t.exposeFloat('inputUsdPerMillion', { nullable: true, description: 'Price of input tokens.' }),
+    inputUsdPerMillion: t.exposeFloat('inputUsdPerMillion', {
+      nullable: true,
+      description: 'Price of a million input tokens.',
+    }),
     cachedUsdPerMillion: t.exposeFloat('cachedUsdPerMillion', {
       nullable: true,
       description: 'Price of input tokens from the cache of the provider; null if they cost as much as others.',
     }),
     outputUsdPerMillion: t.exposeFloat('outputUsdPerMillion', {
       nullable: true,
-      description: 'Price of output tokens.',
+      description: 'Price of a million output tokens.',
     }),
   }),
 });
@@ -46,7 +49,7 @@ const ProviderKeyUsage = builder.objectRef<KeyUsageSums>('ProviderKeyUsage').imp
     cachedTokens: t.exposeFloat('cachedTokens', {
       description: 'Number of input tokens from the cache of the provider.',
     }),
-    outputTokens: t.exposeFloat('outputTokens', { description: 'Number of output tokens.' }),
+    outputTokens: t.exposeFloat('outputTokens', { description: 'Number of tokens that the models wrote.' }),
     costUsd: t.exposeFloat('costUsd', { description: 'Cost in US dollars, as far as prices are known.' }),
   }),
 });
@@ -54,9 +57,9 @@ const ProviderKeyUsage = builder.objectRef<KeyUsageSums>('ProviderKeyUsage').imp
 const ProviderKeyFailure = builder.objectRef<KeyFailure>('ProviderKeyFailure').implement({
   description: 'Failed call with a provider key.',
   fields: (t) => ({
-    code: t.expose('code', { type: ProviderFailureCodeEnum, description: 'Cause of the failure.' }),
+    code: t.expose('code', { type: ProviderFailureCodeEnum, description: 'Cause of the failed call.' }),
     message: t.exposeString('message', { description: 'Explanation of the failure for people, with the remedy.' }),
-    at: t.field({ type: 'DateTime', description: 'Time of the call.', resolve: ({ at }) => new Date(at) }),
+    at: t.field({ type: 'DateTime', description: 'Time of the failed call.', resolve: ({ at }) => new Date(at) }),
   }),
 });
 
@@ -73,7 +76,8 @@ builder.node(ProviderKey, {
     providerKeyId: restIdField(t, 'providerKey', 'Id of the provider key: `provider-key-` and 32 hexadecimal digits.'),
     provider: t.expose('provider', { type: ModelProviderEnum, description: 'Provider that the key is for.' }),
     name: t.exposeString('name', { description: 'Name of the key, unique among the keys of its owner.' }),
-    baseUrl: t.exposeString('baseUrl', {
+    baseUrl: t.expose('baseUrl', {
+      type: 'URI',
       nullable: true,
       description: 'Base URL of the API; null for the address of the provider itself.',
     }),

@@ -111,7 +111,7 @@ export async function createProviderKey(
   });
 }
 
-/** Changes of a key: an omitted (or undefined) member does not change. null clears the key, the base URL, the budget and the prices. */
+/** Changes of a key: an omitted (or undefined) member does not change. null clears the base URL, the budget and the prices. */
 export type ProviderKeyChange = {
   readonly [Name in keyof CreateProviderKeyInput]?: CreateProviderKeyInput[Name] | undefined;
 };

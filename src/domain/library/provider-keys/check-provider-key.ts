@@ -3,12 +3,13 @@ import { missingPermission, organizationsWith } from '../../../auth/viewer.ts';
 import { refuse } from '../../../common/errors.ts';
 import type { ProviderFailureCode } from '../../../providers/failures.ts';
 import { checkAccess } from '../../../providers/list-models.ts';
+import type { ModelProvider } from '../../../providers/model-providers.ts';
 import { type ProviderAccess, ProviderRequestError } from '../../../providers/request-provider.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { parseInput } from '../../input.ts';
-import { auditKey, type CreateProviderKeyInput } from './change-provider-keys.ts';
-import { combinationProblem, normalizeBaseUrl, providerKeySchema } from './key-input.ts';
+import { auditKey } from './change-provider-keys.ts';
+import { accessSchema, combinationProblem, normalizeBaseUrl } from './key-input.ts';
 import { openProviderKey, requestForViewer } from './key-models.ts';
 import { getProviderKey, type KeyFailure, mayUseSessions, type ProviderKeyRecord, scopeOf } from './provider-keys.ts';
 import { describeKey } from './stored-key.ts';
@@ -26,7 +27,11 @@ export interface KeyCheck {
 }
 
 /** A key that is not stored, in the form of an input. */
-export type UnsavedKey = Pick<CreateProviderKeyInput, 'provider' | 'key' | 'baseUrl'>;
+export interface UnsavedKey {
+  readonly provider: ModelProvider | null | undefined;
+  readonly key: string | null | undefined;
+  readonly baseUrl: string | null | undefined;
+}
 
 const remedies: Readonly<Record<ProviderFailureCode, string>> = {
   KEY_REFUSED: 'Enter a current key of the provider.',
@@ -63,8 +68,7 @@ export async function checkStoredKey(
  */
 export async function checkUnsavedKey(context: Context, raw: UnsavedKey): Promise<KeyCheck> {
   requireSomeOwner(context);
-  const schema = providerKeySchema(context.isPrivateProviderAllowed).pick({ provider: true, key: true, baseUrl: true });
-  const input = parseInput(schema, raw);
+  const input = parseInput(accessSchema(context.isPrivateProviderAllowed), raw);
   const { provider, key = null } = input;
   const baseUrl = normalizeBaseUrl(input.baseUrl ?? null);
   const problem = combinationProblem({ provider, baseUrl, hasKey: key !== null });

@@ -13,14 +13,19 @@ const usd = (name: string, max: number) =>
     .min(0, `"${name}" must not be negative.`)
     .max(max, `"${name}" must be at most ${max}.`);
 
-const prices = z.object({
+/** The prices of a key in inputs. */
+export const pricesSchema = z.object({
   inputUsdPerMillion: usd('inputUsdPerMillion', 1_000_000),
   cachedUsdPerMillion: usd('cachedUsdPerMillion', 1_000_000).nullish(),
   outputUsdPerMillion: usd('outputUsdPerMillion', 1_000_000),
 });
 
 /** Prices of models in USD for a million tokens. Cached input tokens cost as much as others if omitted. */
-export type PricesInput = z.input<typeof prices>;
+export type PricesInput = z.input<typeof pricesSchema>;
+
+/** The provider, the key and the base URL of {@link providerKeySchema}. */
+export const accessSchema = (allowPrivate: boolean) =>
+  providerKeySchema(allowPrivate).pick({ provider: true, key: true, baseUrl: true });
 
 /**
  * The values of a provider key in inputs. A key is sent in a header: only visible ASCII characters, so that it cannot add
@@ -49,7 +54,7 @@ export function providerKeySchema(allowPrivate: boolean) {
       })
       .nullish(),
     monthlyBudgetUsd: usd('monthlyBudgetUsd', 1_000_000_000).nullish(),
-    prices: prices.nullish(),
+    prices: pricesSchema.nullish(),
     isEnabled: z.boolean({ error: '"isEnabled" must be true or false.' }).nullish(),
   });
 }

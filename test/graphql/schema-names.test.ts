@@ -11,13 +11,14 @@ const resources = [
   'KnowledgeNote',
   'Organization',
   'Playbook',
+  'ProviderKey',
   'Role',
   'Secret',
   'ServiceUser',
   'User',
   'WebhookEndpoint',
 ];
-const switches = ['Automation', 'KnowledgeNote', 'WebhookEndpoint'];
+const switches = ['Automation', 'KnowledgeNote', 'ProviderKey', 'WebhookEndpoint'];
 const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 
 /** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
@@ -48,7 +49,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'WebhookEndpointSecret'],
   revoke: ['ApiKey', 'AllApiKeys'],
   run: ['Automation'],
-  test: ['WebhookEndpoint'],
+  test: ['ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],
   end: ['Maintenance'],
 };

@@ -128,7 +128,6 @@ const updates: Record<string, Updated> = {
       baseUrl: 'https://llm.example/v1',
       monthlyBudgetUsd: 5,
       prices: { inputUsdPerMillion: 1, outputUsdPerMillion: 2 },
-      isEnabled: false,
     },
     selections: { prices: 'prices { inputUsdPerMillion }' },
     hidden: ['key'],

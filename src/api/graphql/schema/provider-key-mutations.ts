@@ -100,15 +100,28 @@ addMutation('updateProviderKey', {
     name: t.string({ description: `${descriptions.name} Must not be null.` }),
     key: t.string({ description: `${descriptions.key} Must not be null.` }),
     ...commonFields(t),
-    isEnabled: t.boolean({ description: `${descriptions.isEnabled} Must not be null.` }),
   }),
   takes: 'expectedVersion',
   payload: { providerKey: ProviderKey },
   act: async ({ providerKeyId, ...change }, { domain }) => {
-    refuseNulls(change, ['isEnabled', 'key']);
+    refuseNulls(change, ['key']);
     return { providerKey: await updateProviderKey(domain, providerKeyId, change as ProviderKeyChange) };
   },
 });
+
+for (const isEnabled of [true, false]) {
+  addMutation(isEnabled ? 'enableProviderKey' : 'disableProviderKey', {
+    description: isEnabled
+      ? 'Enables a provider key. Sessions use it from their next call of a model on.'
+      : 'Disables a provider key. Running sessions cannot use it for another call.',
+    needs: [],
+    input: (t) => ({ providerKeyId: t.id({ required: true, description: descriptions.id }) }),
+    payload: { providerKey: ProviderKey },
+    act: async ({ providerKeyId }, { domain }) => ({
+      providerKey: await updateProviderKey(domain, providerKeyId, { isEnabled }),
+    }),
+  });
+}
 
 addMutation('deleteProviderKey', {
   description: 'Deletes a provider key and erases its value. Running sessions cannot use it for another call.',

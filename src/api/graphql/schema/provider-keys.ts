@@ -59,7 +59,11 @@ const ProviderKeyFailure = builder.objectRef<KeyFailure>('ProviderKeyFailure').i
   fields: (t) => ({
     code: t.expose('code', { type: ProviderFailureCodeEnum, description: 'Cause of the failed call.' }),
     message: t.exposeString('message', { description: 'Explanation of the failure for people, with the remedy.' }),
-    at: t.field({ type: 'DateTime', description: 'Time of the failed call.', resolve: ({ at }) => new Date(at) }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'Time when the failed call was made.',
+      resolve: ({ at }) => new Date(at),
+    }),
   }),
 });
 

@@ -159,7 +159,7 @@ export async function updateProviderKey(
       ...changedBy(context, before),
     };
     requireCombination(after);
-    requireConfirmation(context);
+    if (names.size > 1 || changed.isEnabled !== false) requireConfirmation(context);
     if (names.has('name')) await requireFreeName(tx, after);
     const { hasKey: _derived, ...row } = after;
     const sealed = names.has('key') ? { sealed: sealKey(context, after, key ?? null) } : {};

@@ -19,7 +19,6 @@ export interface EditedKey {
       }
     | null
     | undefined;
-  readonly isEnabled: boolean;
 }
 
 interface KeyFieldsProps {
@@ -175,11 +174,6 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
               </fieldset>
             </div>
           </details>
-          {edited !== null && (
-            <label className="check">
-              <input type="checkbox" name="isEnabled" defaultChecked={edited.isEnabled} /> Enabled
-            </label>
-          )}
         </>
       )}
     </>

@@ -88,7 +88,6 @@ export function KeyForm(props: KeyFormProps) {
           input: {
             ...input,
             providerKeyId: edited.providerKeyId,
-            isEnabled: fields.isOn('isEnabled'),
             ...(key === null ? {} : { key }),
           },
         })

@@ -2,6 +2,8 @@ import { useId, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { keyList_key$data, keyList_key$key } from '../../__generated__/keyList_key.graphql.ts';
 import type { keyListDeleteMutation } from '../../__generated__/keyListDeleteMutation.graphql.ts';
+import type { keyListDisableMutation } from '../../__generated__/keyListDisableMutation.graphql.ts';
+import type { keyListEnableMutation } from '../../__generated__/keyListEnableMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -77,6 +79,35 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
       }
     }
   `);
+  const [enable, isEnabling] = useMutation<keyListEnableMutation>(graphql`
+    mutation keyListEnableMutation($input: EnableProviderKeyInput!) {
+      enableProviderKey(input: $input) {
+        providerKey {
+          isEnabled
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const [disable, isDisabling] = useMutation<keyListDisableMutation>(graphql`
+    mutation keyListDisableMutation($input: DisableProviderKeyInput!) {
+      disableProviderKey(input: $input) {
+        providerKey {
+          isEnabled
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const toggle = async ({ providerKeyId, name, isEnabled }: Key) => {
+    const { errors } = await (isEnabled ? disable : enable)({ input: { providerKeyId } });
+    if (errors === null) toasts.say(`${isEnabled ? 'Disabled' : 'Enabled'} ${name}.`);
+    onChanged();
+  };
   const tryKey = async ({ id, providerKeyId }: Key) => {
     setTesting((before) => new Set(before).add(id));
     const { isOk, text } = await test({ providerKeyId });
@@ -112,6 +143,14 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
         </Button>
         <Button size="small" aria-label={`Edit ${each.name}`} onClick={() => setForm(each)}>
           Edit
+        </Button>
+        <Button
+          size="small"
+          aria-label={`${each.isEnabled ? 'Disable' : 'Enable'} ${each.name}`}
+          isBusy={isEnabling || isDisabling}
+          onClick={() => void toggle(each)}
+        >
+          {each.isEnabled ? 'Disable' : 'Enable'}
         </Button>
         <Button size="small" tone="danger" aria-label={`Delete ${each.name}`} onClick={() => setLeaving(each)}>
           Delete

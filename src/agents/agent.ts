@@ -167,6 +167,8 @@ export type AgentUpdate =
       readonly cachedTokens: number | null;
       readonly totalTokens: number | null;
       readonly costUsd: number | null;
+      /** The stored key of the call, with which the gateway made it. Missing: another source, or another key. */
+      readonly providerKeyId?: string;
       readonly contextUsed: number | null;
       readonly contextSize: number | null;
     }

@@ -1,12 +1,5 @@
 import type { ModelProvider } from '../providers/model-providers.ts';
-
-/** Prices of a model in US dollars for a million tokens. */
-export interface TokenPrices {
-  readonly inputUsd: number;
-  /** Null: cached tokens cost as much as others. */
-  readonly cachedUsd: number | null;
-  readonly outputUsd: number;
-}
+import type { CostOf } from '../providers/prices.ts';
 
 /** The key for one call of a provider. Never log it, and never give it to an agent. */
 export interface ProviderCredential {
@@ -21,8 +14,8 @@ export interface ProviderCredential {
   readonly baseUrl: string;
   /** True if addresses of private networks are allowed too; null: any address, because an operator chose it. */
   readonly isPrivateAllowed: boolean | null;
-  /** The owner's own prices; null: those of the provider. */
-  readonly prices: TokenPrices | null;
+  /** Null: costs are not counted, because nobody pays by this service's figures. */
+  readonly costOf: CostOf | null;
   /** True if the key has a budget, so that a call is refused if its price is unknown. */
   readonly hasBudget: boolean;
 }

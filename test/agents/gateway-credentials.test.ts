@@ -15,7 +15,7 @@ const credentialOf = (baseUrl: string, key: string | null): ProviderCredential =
   key,
   baseUrl,
   isPrivateAllowed: null,
-  prices: null,
+  costOf: null,
   hasBudget: false,
 });
 
@@ -25,9 +25,10 @@ async function openWith(
 ) {
   const opened = await openTestGateway('http://127.0.0.1:9', { credential: ask, maskOf: createMask, onOutcome });
   const { port, key } = opened.gateway;
-  const call = (path = '/chat/completions') =>
+  const call = (path = '/chat/completions', signal: AbortSignal | null = null) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
+      signal,
       body: '{"model":"m"}',
       headers: { authorization: `Bearer ${key}` },
     });
@@ -141,4 +142,36 @@ it('reports a server that cannot be reached, unless it has answered before', asy
   expect((await call()).status).toBe(502);
   expect(gateway.failures.last()).toMatchObject({ code: 'NOT_REACHABLE' });
   expect((await call()).status).toBe(200);
+});
+
+const priced = (baseUrl: string, model: string): ProviderCredential => ({
+  ...credentialOf(baseUrl, oldKey),
+  hasBudget: true,
+  costOf: (each, { inputTokens }) => (each === model ? inputTokens : null),
+});
+
+it('sends no call of a model without a known price if the key has a budget', async () => {
+  const provider = await startProvider({ body: JSON.stringify({ model: 'm', usage: { prompt_tokens: 5 } }) });
+  const credentials = [priced(provider.url, 'other'), priced(provider.url, 'm')];
+  const { gateway, call, firstUsage } = await openWith(async () => credentials.shift() as ProviderCredential);
+  gateway.failures.begin();
+  const refused = await call();
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('has a budget') } });
+  expect(gateway.failures.last()).toMatchObject({ code: 'PRICE_UNKNOWN' });
+  gateway.failures.begin();
+  expect((await call()).status).toBe(200);
+  expect(await firstUsage).toMatchObject({ costUsd: 5, providerKeyId: 'key-1' });
+  expect(provider.seen.map(({ body }) => body)).toEqual(['{"model":"m"}']);
+});
+
+it('counts a call that an agent leaves before its figures come', async () => {
+  const provider = await startProvider({ type: 'text/event-stream', body: 'data: {"model":"m"}\n\n', isEndless: true });
+  const credential = priced(provider.url, 'm');
+  const { call, firstUsage } = await openWith(async () => credential);
+  const controller = new AbortController();
+  const answered = await call('/chat/completions', controller.signal);
+  await answered.body?.getReader().read();
+  controller.abort();
+  expect(await firstUsage).toMatchObject({ inputTokens: null, costUsd: expect.any(Number), providerKeyId: 'key-1' });
 });

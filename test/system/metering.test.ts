@@ -202,7 +202,13 @@ it('ignores usage from a worker that lost its session, and lets it stop nothing'
   const stale = { sessionId: id, generation: 0, agentSessionId: null, isTurnOpen: false } as never;
   const lost = new Promise<unknown>((resolve) => {
     const findBudget = async () => null;
-    const hooks = { isWaiting: () => false, findBudget, onReached: () => resolve('reached'), onLost: resolve };
+    const hooks = {
+      isWaiting: () => false,
+      hasBudget: () => false,
+      findBudget,
+      onReached: () => resolve('reached'),
+      onLost: resolve,
+    };
     const meter = createMeter(context, stale, hooks);
     meter.turnStarted();
   });

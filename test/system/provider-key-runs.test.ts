@@ -5,7 +5,7 @@ import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { writeProfiles } from '../support/profiles.ts';
-import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
+import { readMessages, waitForSession, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 let llm: FakeLlm;
@@ -153,6 +153,83 @@ it.each([
     await expect.poll(async () => (await readKey(stored.id)).lastFailure).toBeNull();
   },
 );
+
+const prices = { inputUsdPerMillion: 1_000, outputUsdPerMillion: 1_000 };
+const usageOf = (id: string) =>
+  test.app.services.store.prisma.providerKeyUsage.findMany({
+    where: { providerKeyId: id.replace('provider-key-', '') },
+  });
+
+it('counts the usage and the cost of each key and user', async () => {
+  const { organizationId, token, user, second } = await makeTeam();
+  const shared = await store({ organizationId }, token, { prices });
+  const before = llm.calls.length;
+  const ids = await Promise.all(
+    [user.token, second.token].map((each) => start(each, 'call - do: say a', 'call - do: say b')),
+  );
+  for (const id of ids) await waitUntilEnded({ ...test, adminToken: token }, id);
+  const calls = llm.calls.slice(before);
+  const sum = (name: 'input' | 'output') => calls.reduce((total, call) => total + call[name], 0);
+  const rows = await usageOf(shared.id);
+  expect(rows.map(({ userId }) => userId).toSorted()).toEqual(
+    [user, second].map((each) => each.userId.replace('user-', '')).toSorted(),
+  );
+  expect(rows.map((row) => Number(row.calls))).toEqual([2, 2]);
+  expect(rows.reduce((total, row) => total + Number(row.inputTokens), 0)).toBe(sum('input'));
+  expect(rows.reduce((total, row) => total + row.costUsd, 0)).toBeCloseTo((sum('input') + sum('output')) / 1_000);
+  expect((await readKey(shared.id)).lastUsedAt).not.toBeNull();
+});
+
+it('suspends a session in mid turn when the budget of its key is reached, and continues it when the budget is raised', async () => {
+  const { organizationId, token } = await makeTeam();
+  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 0.01 });
+  const before = llm.calls.length;
+  const many = Array.from({ length: 40 }, (_, n) => `call - do: say ${n}`);
+  const id = await start(token, ...many);
+  const suspended = await waitForSession({ ...test, adminToken: token }, id, ({ status }) => status === 'SUSPENDED');
+  expect(suspended.statusDetail).toBe('OUT_OF_CREDITS');
+  const count = llm.calls.length - before;
+  expect(count).toBeLessThanOrEqual(3);
+  const last = (await readMessages({ ...test, adminToken: token }, id)).at(-1);
+  expect(last).toContain(`The key "${stored.name}" of the organization has reached its budget of $0.01 for this month`);
+  // A message alone does not help: nothing is sent to the provider.
+  await send(id, 'call - do: say more', token);
+  await waitForSession({ ...test, adminToken: token }, id, ({ status }) => status === 'SUSPENDED');
+  expect(llm.calls.length - before).toBe(count);
+  await run('updateProviderKey', { providerKeyId: stored.id, monthlyBudgetUsd: 1_000 }, token);
+  expect(await waitUntilEnded({ ...test, adminToken: token }, id)).toMatchObject({ status: 'EXIT' });
+  expect(llm.calls.length - before).toBeGreaterThan(40);
+});
+
+it('makes no call with a key whose budget is reached, however often an agent tries', async () => {
+  const { organizationId, token } = await makeTeam();
+  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 0.01 });
+  const first = await start(
+    token,
+    'call - do: hold flood / do: say ok',
+    ...Array.from({ length: 50 }, () => 'call - do: say x'),
+  );
+  await llm.waitForHold('flood');
+  const now = test.app.services.now();
+  const used = { providerKeyId: stored.id.replace('provider-key-', ''), organizationId: 'x', userId: '', costUsd: 5 };
+  await test.app.services.store.prisma.providerKeyUsage.create({ data: { ...used, day: now } });
+  const before = llm.calls.length;
+  llm.release('flood');
+  await waitForSession({ ...test, adminToken: token }, first, ({ status }) => status === 'SUSPENDED');
+  // The call that was in progress.
+  expect(keysSince(before)).toHaveLength(1);
+});
+
+it('refuses a model without a known price if the key has a budget', async () => {
+  const { organizationId, token } = await makeTeam();
+  const stored = await store({ organizationId }, token, { monthlyBudgetUsd: 5 });
+  const before = llm.calls.length;
+  const id = await start(token, 'call - do: say a');
+  await waitUntilEnded({ ...test, adminToken: token }, id);
+  expect(keysSince(before)).toEqual([]);
+  const last = (await readMessages({ ...test, adminToken: token }, id)).at(-1);
+  expect(last).toContain(`the key "${stored.name}" of the organization has a budget. Enter the prices of the key`);
+});
 
 it('keeps the key out of the database in plain text', async () => {
   const tables = await test.app.services.store.query<{ name: string }>(

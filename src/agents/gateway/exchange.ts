@@ -8,6 +8,7 @@ import type { ProviderFailure, ProviderGateway } from '../provider.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
 import { describeFailure, readCallFailure, readConnectionFailure } from './call-failures.ts';
+import { createCallMeter } from './call-meter.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
 import type { ConnectionAgents } from './connection-agents.ts';
 import type { FailureMonitor } from './failure-monitor.ts';
@@ -15,10 +16,10 @@ import { forwardedHeaders } from './forwarded-request.ts';
 import { type Framing, framingHeaders } from './framing.ts';
 import type { KeyMask } from './key-mask.ts';
 import { type ErrorMask, forwardError } from './provider-errors.ts';
-import { type CallUsage, providerApis } from './providers.ts';
+import { modelInPath, providerApis } from './providers.ts';
 import { refuse } from './refusals.ts';
 import { responseHeaders } from './response-headers.ts';
-import { createUsageReader, type UsageReader, unknownUsage } from './usage-reader.ts';
+import { createUsageReader, type UsageReader } from './usage-reader.ts';
 
 /** The parts of a gateway that all its exchanges share. */
 export interface GatewayParts {
@@ -65,6 +66,9 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   const { incoming, outgoing, target, framing, isCall } = request;
   const { api, connections, onUsage } = parts;
   parts.keys.add(credential.key);
+  const pathModel = modelInPath(api, target.pathname);
+  const isCompressed = !['', 'identity'].includes(incoming.headers['content-encoding'] ?? '');
+  const meter = createCallMeter({ credential, pathModel, isCompressed }, () => failUnpriced());
   let finish: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     finish = resolve;
@@ -86,7 +90,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     // The agent's connection continues after the rest of the body.
     body.resume();
   };
-  const fail = (status: 413 | 502, message: string) => {
+  const fail = (status: 403 | 413 | 502, message: string) => {
     if (isCut || isRefused) return;
     isRefused = true;
     stopSending();
@@ -98,6 +102,15 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     if (response === null && isCall && !isCut && !isRefused) recordConnection(parts, credential, error);
     // Omits Node's message: it may quote parts of the request.
     if (response === null) fail(502, `The provider at ${target.origin} could not be reached.`);
+  };
+  const failUnpriced = () => {
+    recordError(parts, credential, 'PRICE_UNKNOWN');
+    fail(403, describeFailure('PRICE_UNKNOWN', credential));
+  };
+  const report = (reader: UsageReader | null, isComplete: boolean) => {
+    const { usage, isPriceUnknown } = meter.usage(reader, isComplete);
+    onUsage(usage);
+    if (isPriceUnknown) recordError(parts, credential, 'PRICE_UNKNOWN');
   };
   const cut = () => {
     isCut = true;
@@ -112,13 +125,14 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     // No response, and not always an error: a provider may switch protocols without a request.
     unreachable();
     // The provider received the complete call, and may charge for it.
-    if (isCall && isCut && !isRefused && upstreamRequest.writableFinished) onUsage(usageOf(unknownUsage));
+    if (isCall && isCut && !isRefused && upstreamRequest.writableFinished) report(null, false);
     finish();
   });
   upstreamRequest.once('response', (received) => {
     response = received;
     // The close event reports it too.
     received.on('error', () => undefined);
+    received.on('data', (chunk: Buffer) => meter.received(chunk.length));
     const reader = forwardResponse(parts, credential, request, received);
     received.once('close', () => {
       // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
@@ -126,7 +140,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
       if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();
       upstreamRequest.destroy();
-      if (isCall && reader !== null) onUsage(usageOf(reader.total()));
+      if (isCall && reader !== null) report(reader, received.complete);
       finish();
     });
   });
@@ -139,9 +153,12 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   let sentBytes = 0;
   incoming.on('data', (chunk: Buffer) => {
     sentBytes += chunk.length;
+    meter.sent(chunk.length);
     if (sentBytes > parts.maxBodyBytes && !upstreamRequest.destroyed) fail(413, tooLarge(parts.maxBodyBytes));
   });
-  incoming.pipe(body).pipe(upstreamRequest);
+  const read = isCall && meter.gate !== null ? incoming.pipe(meter.gate) : incoming;
+  read.pipe(body).pipe(upstreamRequest);
+  if (isCall && !meter.isAllowed) failUnpriced();
   return { done, cut };
 }
 
@@ -228,21 +245,6 @@ function recordError(
 function recordConnection(parts: GatewayParts, credential: ProviderCredential, error: unknown): void {
   const reason = parts.failures.hasSucceeded(credential) ? null : readConnectionFailure(error);
   if (reason !== null) recordError(parts, credential, 'NOT_REACHABLE', reason);
-}
-
-function usageOf(call: CallUsage) {
-  const { inputTokens, outputTokens } = call;
-  const totalTokens = inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
-  return {
-    type: 'usage',
-    source: 'gateway',
-    llmCalls: 1,
-    ...call,
-    totalTokens,
-    costUsd: null,
-    contextUsed: null,
-    contextSize: null,
-  } as const;
 }
 
 function headersFor(

@@ -7,6 +7,10 @@ export interface CallUsage {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cachedTokens: number | null;
+  /** Input tokens that were written to the provider's cache, if there are any. */
+  readonly writtenTokens?: number;
+  /** In US dollars, if the provider reports it, as OpenRouter does. */
+  readonly costUsd?: number;
 }
 
 /**
@@ -52,6 +56,7 @@ export const providerApis = {
         inputTokens: count(usage.prompt_tokens) ?? count(usage.input_tokens),
         outputTokens: count(usage.completion_tokens) ?? count(usage.output_tokens),
         cachedTokens: count(details?.cached_tokens),
+        ...(isAmount(usage.cost) && { costUsd: usage.cost }),
       };
     },
   },
@@ -66,11 +71,12 @@ export const providerApis = {
       if (!usage) return null;
       const cached = count(usage.cache_read_input_tokens);
       const input = count(usage.input_tokens);
-      const written = count(usage.cache_creation_input_tokens) ?? 0;
+      const written = count(usage.cache_creation_input_tokens);
       return {
-        inputTokens: input === null ? null : input + (cached ?? 0) + written,
+        inputTokens: input === null ? null : input + (cached ?? 0) + (written ?? 0),
         outputTokens: count(usage.output_tokens),
         cachedTokens: cached,
+        ...(written ? { writtenTokens: written } : {}),
       };
     },
   },
@@ -119,6 +125,11 @@ function decode(path: string): string | null {
   }
 }
 
+/** Returns the model that the path of a call names; null: its body names it. */
+export function modelInPath(api: ProviderGateway['api'], path: string): string | null {
+  return api === 'gemini' ? (/\/models\/([\w.-]+):/.exec(decode(path) ?? '')?.[1] ?? null) : null;
+}
+
 /** Every key in a request, in any of the locations that the programs of any provider use. */
 export function keysOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
   const headerValues = keyHeaders.map((name) => headers[name]);
@@ -133,4 +144,8 @@ function object(value: unknown): Json | null {
 
 function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }

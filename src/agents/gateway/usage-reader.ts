@@ -5,12 +5,18 @@ import { type UsageDocument, UsageScanner } from './usage-scanner.ts';
 export interface UsageReader {
   take(chunk: Uint8Array): void;
   total(): CallUsage;
+  /** The id of the model that answers, in the provider's words; null: not stated. */
+  model(): string | null;
   /** The number of buffered bytes of the response, between two chunks. */
   bufferedBytes(): number;
 }
 
 /** The usage of a call without any data. */
-export const unknownUsage: CallUsage = { inputTokens: null, outputTokens: null, cachedTokens: null };
+export const unknownUsage: CallUsage = {
+  inputTokens: null,
+  outputTokens: null,
+  cachedTokens: null,
+};
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 /** The event field that holds its JSON. */
@@ -27,10 +33,16 @@ export function createUsageReader(
   readUsage: (json: UsageDocument) => CallUsage | null,
 ): UsageReader {
   let usage = unknownUsage;
-  const scanner = new UsageScanner((found) => {
-    const used = readUsage(found);
-    if (used) usage = later(usage, used);
-  });
+  let model: string | null = null;
+  const scanner = new UsageScanner(
+    (found) => {
+      const used = readUsage(found);
+      if (used) usage = later(usage, used);
+    },
+    (found) => {
+      model ??= found;
+    },
+  );
   const takeByte = isStream ? eventReader(scanner) : (byte: number) => scanner.take(byte);
   return {
     take(chunk) {
@@ -38,6 +50,7 @@ export function createUsageReader(
       for (let at = 0; at < length; at++) takeByte(chunk[at] as number);
     },
     total: () => usage,
+    model: () => model,
     bufferedBytes: () => scanner.bufferedBytes,
   };
 }
@@ -78,10 +91,17 @@ function later(a: CallUsage, b: CallUsage): CallUsage {
     inputTokens: larger(a.inputTokens, b.inputTokens),
     outputTokens: larger(a.outputTokens, b.outputTokens),
     cachedTokens: larger(a.cachedTokens, b.cachedTokens),
+    ...largest('writtenTokens', a, b),
+    ...largest('costUsd', a, b),
   };
 }
 
 function larger(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.max(a, b);
+}
+
+function largest(name: 'writtenTokens' | 'costUsd', a: CallUsage, b: CallUsage): Partial<CallUsage> {
+  const value = larger(a[name] ?? null, b[name] ?? null);
+  return value === null ? {} : { [name]: value };
 }

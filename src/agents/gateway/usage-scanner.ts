@@ -4,22 +4,32 @@ export type UsageDocument = Readonly<Record<string, unknown>>;
 /** The maximum size of one usage object in bytes. Real ones take less than one kilobyte. */
 export const maxUsageBytes = 16_384;
 
+/** Members with the id of the model. */
+const modelNames = ['model', 'modelVersion'];
+/** The longest id of a model that is read, in bytes. */
+const maxModelBytes = 200;
+
 /** Members that hold usage, and the objects in which providers put such a member. */
 const usageNames = ['usage', 'usageMetadata'];
 const envelopeNames = ['message', 'response'];
-const maxNameBytes = Math.max(...[...usageNames, ...envelopeNames].map((name) => name.length));
+const maxNameBytes = Math.max(...[...usageNames, ...envelopeNames, ...modelNames].map((name) => name.length));
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Finds usage objects in JSON texts, byte by byte: `usage` or `usageMetadata` in the top-level object, in its `message`
+ * Finds usage objects, and the ids of models beside them, in JSON texts, byte by byte: `usage` or `usageMetadata` in the top-level object, in its `message`
  * or `response`, or in the objects of a top-level array. The same names at deeper levels are a model's text and do not
  * count. Reads each byte once and buffers at most {@link maxUsageBytes}, however long or malformed the text is. Never
  * throws.
  */
 export class UsageScanner {
   readonly #onUsage: (found: UsageDocument) => void;
+  readonly #onModel: ((model: string, isTopLevel: boolean) => void) | null;
+  /** The id of a model being read; null: none. */
+  #model: number[] | null = null;
+  /** True if the next string is the id of a model. */
+  #isModelNext = false;
   #depth = 0;
   /** The depth of the object whose members are read: 1, or 2 in an array. */
   #base = 1;
@@ -35,8 +45,12 @@ export class UsageScanner {
   /** The usage object being read, and the depth at which it ends; null: none. */
   #usage: { readonly name: string; readonly depth: number; bytes: number[] } | null = null;
 
-  constructor(onUsage: (found: UsageDocument) => void) {
+  constructor(
+    onUsage: (found: UsageDocument) => void,
+    onModel: ((model: string, isTopLevel: boolean) => void) | null = null,
+  ) {
     this.#onUsage = onUsage;
+    this.#onModel = onModel;
   }
 
   /** The number of buffered bytes. */
@@ -55,6 +69,8 @@ export class UsageScanner {
     this.#lastName = null;
     this.#envelope = null;
     this.#usage = null;
+    this.#model = null;
+    this.#isModelNext = false;
   }
 
   /** Processes the next byte. */
@@ -73,12 +89,17 @@ export class UsageScanner {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (byte === backslash) {
       this.#isEscaped = true;
-      // No provider escapes these names.
+      // No provider escapes these names, or the ids of models.
       this.#name = null;
+      this.#model = null;
     } else if (byte === quote) {
       this.#isInString = false;
+      this.#giveModel();
       this.#lastName = this.#name;
       this.#name = null;
+    } else if (this.#model !== null) {
+      if (this.#model.length < maxModelBytes) this.#model.push(byte);
+      else this.#model = null;
     } else if (this.#name !== null) {
       this.#name = this.#name.length < maxNameBytes ? this.#name + String.fromCharCode(byte) : null;
     }
@@ -87,12 +108,15 @@ export class UsageScanner {
   #beginString(byte: number): void {
     this.#keep(byte);
     this.#isInString = true;
+    this.#model = this.#isModelNext ? [] : null;
+    this.#isModelNext = false;
     this.#name = this.#isNameNext ? '' : null;
     this.#isNameNext = false;
   }
 
   #open(byte: number): void {
     this.#keep(byte);
+    this.#isModelNext = false;
     if (this.#depth === 0) this.#base = byte === openArray ? 2 : 1;
     this.#depth++;
     this.#isNameNext = byte === openObject && this.#isFollowed();
@@ -100,6 +124,7 @@ export class UsageScanner {
   }
 
   #close(byte: number): void {
+    this.#isModelNext = false;
     if (this.#usage?.depth === this.#depth) this.#give();
     this.#keep(byte);
     this.#depth = Math.max(0, this.#depth - 1);
@@ -109,6 +134,7 @@ export class UsageScanner {
   }
 
   #separate(byte: number): void {
+    this.#isModelNext = false;
     if (this.#usage?.depth === this.#depth) this.#give();
     this.#keep(byte);
     if (this.#depth <= this.#base) this.#envelope = null;
@@ -122,7 +148,8 @@ export class UsageScanner {
     const name = this.#lastName;
     this.#lastName = null;
     if (name === null || this.#usage !== null || !this.#isFollowed()) return;
-    if (usageNames.includes(name)) this.#usage = { name, depth: this.#depth, bytes: [] };
+    if (this.#onModel !== null && modelNames.includes(name)) this.#isModelNext = true;
+    else if (usageNames.includes(name)) this.#usage = { name, depth: this.#depth, bytes: [] };
     else if (this.#depth === this.#base && envelopeNames.includes(name)) this.#envelope = name;
   }
 
@@ -135,6 +162,13 @@ export class UsageScanner {
     if (usage === null) return;
     if (usage.bytes.length < maxUsageBytes) usage.bytes.push(byte);
     else this.#usage = null;
+  }
+
+  #giveModel(): void {
+    const bytes = this.#model;
+    this.#model = null;
+    if (bytes === null || bytes.length === 0) return;
+    this.#onModel?.(Buffer.from(bytes).toString('utf8'), this.#depth === this.#base && this.#base === 1);
   }
 
   #give(): void {

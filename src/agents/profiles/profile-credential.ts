@@ -27,7 +27,7 @@ export function profileCredential(
     key,
     baseUrl,
     isPrivateAllowed: null,
-    prices: null,
+    costOf: null,
     hasBudget: false,
   };
 }

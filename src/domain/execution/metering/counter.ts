@@ -18,6 +18,15 @@ const nothing: Measured = {
 const maxTokens = 1_000_000_000;
 const maxUsd = 10_000;
 
+/** The usage of a stored provider key. */
+export interface KeyUse {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+
 /** Sums the usage of one run of a session. */
 export interface Counter {
   /** The agent is active from now on. Idempotent. */
@@ -27,6 +36,8 @@ export interface Counter {
   add(update: UsageUpdate): void;
   /** The usage in this run so far. */
   total(): Measured;
+  /** The usage of each stored key in this run so far, by id. */
+  keys(): ReadonlyMap<string, KeyUse>;
   /** The source of the token counts; null: none yet. */
   source(): UsageUpdate['source'] | null;
   /** The total cost of the agent's own session, as last reported. */
@@ -41,6 +52,7 @@ export interface Counter {
  */
 export function createCounter(now: () => number = () => performance.now()): Counter {
   const sum = { ...nothing };
+  const keys = new Map<string, KeyUse>();
   let since: number | null = null;
   let source: UsageUpdate['source'] | null = null;
   let hasGatewayCost = false;
@@ -60,6 +72,20 @@ export function createCounter(now: () => number = () => performance.now()): Coun
     const rest = totalTokens === null ? null : totalTokens - (outputTokens ?? 0);
     const used = { ...update, inputTokens: inputTokens ?? rest };
     for (const name of counted) sum[name] += Math.round(within(used[name], maxTokens));
+  };
+  const addKeyUse = (update: UsageUpdate) => {
+    const { providerKeyId: id } = update;
+    if (id === undefined) return;
+    const before = keys.get(id) ?? unusedKey;
+    const added = (name: 'inputTokens' | 'cachedTokens' | 'outputTokens') =>
+      before[name] + Math.round(within(update[name], maxTokens));
+    keys.set(id, {
+      calls: before.calls + 1,
+      inputTokens: added('inputTokens'),
+      cachedTokens: added('cachedTokens'),
+      outputTokens: added('outputTokens'),
+      costUsd: before.costUsd + within(update.costUsd, maxUsd),
+    });
   };
   const addCost = ({ source: from, costUsd }: UsageUpdate) => {
     if (costUsd === null) return;
@@ -83,12 +109,14 @@ export function createCounter(now: () => number = () => performance.now()): Coun
     },
     add(update) {
       addTokens(update);
+      addKeyUse(update);
       addCost(update);
     },
     total() {
       settle();
       return { ...sum, activeMs: Math.floor(sum.activeMs) };
     },
+    keys: () => keys,
     source: () => source,
     agentCostUsd: () => agentCostUsd,
     setAgentCostUsd(costUsd) {
@@ -109,3 +137,26 @@ export function difference(later: Measured, earlier: Measured): Measured {
 
 /** The usage at the beginning of a run. */
 export const nothingUsed: Measured = nothing;
+
+const unusedKey: KeyUse = { calls: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 };
+
+/** Returns the usage of keys between two totals; keys without usage are left out. */
+export function keyDifference(
+  later: ReadonlyMap<string, KeyUse>,
+  earlier: ReadonlyMap<string, KeyUse>,
+): (KeyUse & { readonly keyId: string })[] {
+  // In the order of their ids, in which their rows are locked.
+  const entries = [...later].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.flatMap(([keyId, use]) => {
+    const before = earlier.get(keyId) ?? unusedKey;
+    if (use.calls === before.calls) return [];
+    return {
+      keyId,
+      calls: use.calls - before.calls,
+      inputTokens: use.inputTokens - before.inputTokens,
+      cachedTokens: use.cachedTokens - before.cachedTokens,
+      outputTokens: use.outputTokens - before.outputTokens,
+      costUsd: use.costUsd - before.costUsd,
+    };
+  });
+}

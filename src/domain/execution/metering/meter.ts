@@ -3,7 +3,7 @@ import { newId } from '../../ids.ts';
 import { acusOf } from '../../metering-rates.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
-import { createCounter, difference, nothingUsed, type UsageUpdate } from './counter.ts';
+import { createCounter, difference, type KeyUse, keyDifference, nothingUsed, type UsageUpdate } from './counter.ts';
 import { readAgentCostUsd, writeWork } from './ledger-entry.ts';
 import { findReachedLimit, type LimitReached } from './limits.ts';
 
@@ -11,6 +11,8 @@ import { findReachedLimit, type LimitReached } from './limits.ts';
 export interface MeterHooks {
   /** True if the agent waits for the user and does nothing else: such time does not count. */
   isWaiting(): boolean;
+  /** True if the run's key has a budget: each call is then written at its end. */
+  hasBudget(): boolean;
   /** Returns the budget of a key that the run has reached; null: none. */
   findBudget(): Promise<LimitReached | null>;
   /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
@@ -58,6 +60,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
   const { metering: rates, log } = context;
   const counter = createCounter();
   let written = nothingUsed;
+  let writtenKeys: ReadonlyMap<string, KeyUse> = new Map();
   let entry: { id: string; usedAt: Date; source: UsageUpdate['source'] | null } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let isOver = false;
@@ -66,6 +69,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
   const hourOf = (at: Date) => Math.floor(at.getTime() / hourMs);
   const write = async () => {
     const total = counter.total();
+    const keys = new Map(counter.keys());
     const now = context.now();
     const work = difference(total, written);
     if (Object.values(work).every((amount) => amount === 0)) return;
@@ -81,8 +85,10 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       measured: work,
       source: counter.source(),
       agentCostUsd,
+      keys: keyDifference(keys, writtenKeys),
     });
     written = total;
+    writtenKeys = keys;
     if (hourOf(context.now()) !== hourOf(usedAt)) entry = null;
   };
   // One after another: an entry's first write precedes the others. A failed write is repeated with the next one.
@@ -134,7 +140,10 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
     usage(update) {
       const before = counter.agentCostUsd();
       counter.add(update);
-      if (timer !== null && rates.acusPerUsd > 0 && before !== counter.agentCostUsd()) void poll();
+      const isCost = rates.acusPerUsd > 0 && before !== counter.agentCostUsd();
+      // Other sessions with the key see at once what is left of its budget.
+      const isBudget = update.providerKeyId !== undefined && hooks.hasBudget();
+      if (timer !== null && (isCost || isBudget)) void poll();
     },
     async turnEnded() {
       counter.stop();
@@ -149,7 +158,8 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       if (!isGateway || llmCalls + inputTokens + outputTokens + cachedTokens === 0) return;
       const { id: entryId, usedAt } = entry ?? { id: newId(), usedAt: context.now() };
       const calls = { ...nothingUsed, llmCalls, inputTokens, outputTokens, cachedTokens };
-      const work = { entryId, usedAt, acus: 0, measured: calls, source: 'gateway', agentCostUsd: null } as const;
+      const keys = keyDifference(counter.keys(), writtenKeys);
+      const work = { entryId, usedAt, acus: 0, measured: calls, source: 'gateway', agentCostUsd: null, keys } as const;
       await writeWork(context, run, work, false);
     },
     check,

@@ -6,6 +6,7 @@ import {
 } from '../../../agents/credential.ts';
 import type { ProviderRoute } from '../../../agents/provider.ts';
 import { providerApis } from '../../../providers/model-providers.ts';
+import { readCosts } from '../../../providers/prices.ts';
 import { baseUrlOf } from '../../../providers/request-provider.ts';
 import type { Context } from '../../context.ts';
 import { resolveStoredKey } from '../../library/provider-keys/resolve.ts';
@@ -29,6 +30,8 @@ export interface RunCredential {
   readonly ask: AskCredential;
   /** Returns the budget that the current key has reached; null: none. */
   findLimit(): Promise<LimitReached | null>;
+  /** True if the key of the last call has a budget. */
+  hasBudget(): boolean;
 }
 
 /** An answer that is used again while the database cannot be reached is at most this old. */
@@ -42,17 +45,19 @@ export function createRunCredential(
 ): RunCredential {
   const firstUrl = baseUrlOf(first);
   let label = describeKey(first);
+  let hasBudget = first.monthlyBudgetUsd !== null;
   let latest: { readonly found: ProviderCredential | CredentialRefusal; readonly at: number } | null = null;
 
-  const toCredential = (key: StoredKey | null): ProviderCredential | CredentialRefusal => {
+  const toCredential = async (key: StoredKey | null): Promise<ProviderCredential | CredentialRefusal> => {
     if (key === null && route.own === null) return { refused: 'KEY_MISSING', message: missing(label, route) };
-    const found = key === null ? ownCredential(route) : credentialOf(context, key);
+    const found = key === null ? ownCredential(route) : await credentialOf(context, key);
     // Another server of one's own has other models.
     if (route.provider === 'compatible' && key?.id !== first.id && found.baseUrl !== firstUrl) {
       const message = `The session now has ${found.label} instead of ${label}, and its server is another one. Send a message to let the session go on with it.`;
       return { refused: 'KEY_CHANGED', message };
     }
     label = found.label;
+    hasBudget = key?.monthlyBudgetUsd != null;
     const reached = key && reachedBudget(key);
     if (!reached) return found;
     onBudget(reached);
@@ -63,7 +68,7 @@ export function createRunCredential(
   return {
     async ask() {
       try {
-        const found = toCredential(await resolve());
+        const found = await toCredential(await resolve());
         latest = { found, at: performance.now() };
         return found;
       } catch (error) {
@@ -76,7 +81,10 @@ export function createRunCredential(
         };
       }
     },
+    hasBudget: () => hasBudget,
     async findLimit() {
+      // Otherwise the next call finds a new budget.
+      if (!hasBudget) return null;
       const key = await resolve();
       return key && reachedBudget(key);
     },
@@ -84,11 +92,12 @@ export function createRunCredential(
 }
 
 /** Returns a stored key as the gateway uses it. */
-export function credentialOf(
+async function credentialOf(
   { isPrivateProviderAllowed }: Pick<Context, 'isPrivateProviderAllowed'>,
   key: StoredKey,
-): ProviderCredential {
+): Promise<ProviderCredential> {
   const { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd, cachedUsdPerMillion: cachedUsd } = key;
+  const prices = inputUsd === null || outputUsd === null ? null : { inputUsd, outputUsd, cachedUsd };
   return {
     keyId: key.id,
     label: describeKey(key),
@@ -96,7 +105,7 @@ export function credentialOf(
     key: key.key,
     baseUrl: baseUrlOf(key),
     isPrivateAllowed: isPrivateProviderAllowed,
-    prices: inputUsd === null || outputUsd === null ? null : { inputUsd, outputUsd, cachedUsd },
+    costOf: await readCosts(key.provider, prices),
     hasBudget: key.monthlyBudgetUsd !== null,
   };
 }
@@ -104,7 +113,7 @@ export function credentialOf(
 function ownCredential({ provider, own }: ProviderRoute): ProviderCredential {
   if (own === null) throw new Error('The route has no key of its own.');
   const { key, source, baseUrl } = own;
-  return { keyId: null, label: source, provider, key, baseUrl, isPrivateAllowed: null, prices: null, hasBudget: false };
+  return { keyId: null, label: source, provider, key, baseUrl, isPrivateAllowed: null, costOf: null, hasBudget: false };
 }
 
 function missing(label: string, { provider }: ProviderRoute): string {

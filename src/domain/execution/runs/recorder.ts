@@ -38,7 +38,7 @@ const entryOf: { [T in Loggable['type']]: (update: Extract<Loggable, { type: T }
   notice: ({ text }) => ({ kind: 'NOTICE', body: text }),
   toolCall: ({ type: _type, ...data }) => ({ kind: 'TOOL_CALL', data }),
   plan: ({ type: _type, ...data }) => ({ kind: 'PLAN', data }),
-  usage: ({ type: _type, ...data }) => ({ kind: 'USAGE', data }),
+  usage: ({ type: _type, providerKeyId: _keyId, ...data }) => ({ kind: 'USAGE', data }),
   permission: ({ type: _type, ...data }) => ({ kind: 'PERMISSION', data }),
 };
 

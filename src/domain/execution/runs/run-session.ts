@@ -202,6 +202,7 @@ class SessionRun {
       storedKey === null || route === null
         ? null
         : createRunCredential(context, { organizationId, userId, route, first: storedKey }, onReached);
+    const hasBudget = () => credential?.hasBudget() ?? false;
     const findBudget = async () => credential?.findLimit() ?? null;
     const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
     this.#parts = {
@@ -212,7 +213,7 @@ class SessionRun {
       drafts,
       recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
-      meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
+      meter: createMeter(context, run, { isWaiting, hasBudget, findBudget, onReached, onLost }),
       credential,
       options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),
     };

@@ -29,12 +29,12 @@ it('knows published prices, and those of a compatible server only from its owner
 
 it.each([
   ['a version of the requested one', 'cheap', 'cheap-2027', 1],
-  ['another one, which an agent hid', 'cheap', 'dear', 100],
+  ['another one, which an agent hid', 'cheap', 'expensive', 100],
   ['an unknown one', 'cheap', 'unknown', null],
   ['not stated', 'cheap', null, 1],
   ['nowhere', null, null, null],
 ])('takes the price of the model that the provider names: %s', (_, requestedModel, answeredModel, expected) => {
-  const prices: Record<string, number> = { cheap: 1, dear: 100 };
+  const prices: Record<string, number> = { cheap: 1, expensive: 100 };
   const costOf = (model: string) => prices[model] ?? null;
   expect(costOfCall({ provider: 'openai', costOf }, usage, { ...facts, requestedModel, answeredModel })).toBe(expected);
 });
@@ -50,9 +50,9 @@ it('estimates what an agent hides by leaving before the figures come', async () 
 it('believes the cost that OpenRouter reports, and no other server', () => {
   const costOf = () => 7;
   const reported = { ...usage, costUsd: 0.25 };
-  const said = { ...facts, answeredModel: 'm' };
-  expect(costOfCall({ provider: 'openrouter', costOf }, reported, said)).toBe(0.25);
-  expect(costOfCall({ provider: 'compatible', costOf }, reported, said)).toBe(7);
+  const answered = { ...facts, answeredModel: 'm' };
+  expect(costOfCall({ provider: 'openrouter', costOf }, reported, answered)).toBe(0.25);
+  expect(costOfCall({ provider: 'compatible', costOf }, reported, answered)).toBe(7);
   expect(isPriced({ provider: 'openrouter', costOf: () => null })).toBe(true);
   expect(isPriced({ provider: 'openai', costOf: () => null })).toBe(false);
 });

@@ -5,7 +5,7 @@ export async function openConsole(browser: Browser, url: string, token: string):
   const page = await (await browser.newContext({ baseURL: url, viewport: { width: 1_280, height: 800 } })).newPage();
   // tsx wraps functions with a helper of its own, also those that run in the page.
   await page.addInitScript({ content: 'globalThis.__name = (named) => named;' });
-  await page.goto('/');
+  await page.goto('/sessions');
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();

@@ -46,6 +46,8 @@ export interface ProfileRegistry {
   versionOf(agentId: string): string | null;
   /** Returns where the key comes from that an agent has in every session, unless the session has another one. */
   keySourceOf(agentId: string): CommonKeySource;
+  /** Returns the providers whose stored keys an agent can use, also if its program is missing. The preferred one is first. */
+  providersOf(agentId: string): readonly ModelProvider[];
   /** Searches for the programs again. Facts that are omitted stay as they were. */
   refresh(facts?: Partial<SharedFacts>): Promise<void>;
 }
@@ -63,12 +65,15 @@ export async function openProfileRegistry(options: RegistryOptions): Promise<Pro
   const loaded = await loadProfiles(agentsConfig, readVariable);
   // The order of preference.
   const ids = Object.keys(agentPackages);
-  const ready = loaded.isListed
-    ? new Map<string, AgentProfile>()
-    : new Map(await Promise.all(ids.map(async (id) => [id, await detectedProfile(id, readVariable)] as const)));
+  const known = new Map(
+    await Promise.all(ids.map(async (id) => [id, await detectedProfile(id, readVariable)] as const)),
+  );
+  const ready = loaded.isListed ? new Map<string, AgentProfile>() : known;
   let facts: SharedFacts = { published: [], storedProviders: [] };
   let state = compute(loaded, ready, new Map(), facts);
   let latest = 0;
+
+  const profileOf = (agentId: string) => state.profiles.get(agentId) ?? known.get(agentId);
 
   const registry: ProfileRegistry = {
     get profiles() {
@@ -90,8 +95,12 @@ export async function openProfileRegistry(options: RegistryOptions): Promise<Pro
       return own ? own.version : (facts.published.find((each) => each.agentId === agentId)?.version ?? null);
     },
     keySourceOf(agentId) {
-      const profile = state.profiles.get(agentId);
+      const profile = profileOf(agentId);
       return profile === undefined ? 'NONE' : keySourceOf(profile, facts);
+    },
+    providersOf(agentId) {
+      const profile = profileOf(agentId);
+      return profile === undefined ? [] : usableProviders(profile);
     },
     async refresh(changed = {}) {
       facts = { ...facts, ...changed };

@@ -54,6 +54,8 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const { page } = window;
     const code = await createConsoleLink(test.app.services, test.adminToken);
     await page.goto(`/sign-in#link=${code}`);
+    await page.getByRole('heading', { name: 'Getting started', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Skip', exact: true }).click();
     await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
     expect(page.url()).not.toContain(code);
     await page.getByRole('button', { name: 'New session' }).first().click();
@@ -220,7 +222,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await window.pictures('session-stop');
     const field = page.getByLabel('Message to the agent');
     const queued = page.getByRole('region', { name: 'Queued messages' });
-    await page.getByLabel('When to send').selectOption('After this turn');
+    await page.getByLabel('When to send').selectOption('After this turn (default)');
     for (const text of ['say Later.', 'say Never.']) {
       await field.fill(text);
       await field.press('Enter');
@@ -249,7 +251,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('article').filter({ hasText: 'Edited.' }).first().waitFor();
     expect(await queued.count()).toBe(0);
     await field.fill('say Held.');
-    await page.getByLabel('When to send').selectOption('After this turn');
+    await page.getByLabel('When to send').selectOption('After this turn (default)');
     await field.press('Enter');
     await queued.getByText('say Held.').waitFor();
     await field.fill('A text that stays');

@@ -148,7 +148,7 @@ export async function openSignedIn(
     return window;
   }
   const window = await openWindow(browser, test, options);
-  await window.page.goto('/');
+  await window.page.goto('/sessions');
   await window.page.getByLabel('Token').fill(token);
   await window.page.getByRole('button', { name: 'Sign in' }).click();
   await window.page.locator('#main').waitFor();

@@ -1,5 +1,7 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import { FirstPage } from '../getting-started/first-page.tsx';
+import { gettingStartedPath } from '../getting-started/paths.ts';
 import { Shell } from '../layout/shell.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
@@ -137,6 +139,12 @@ const pages = [
     })),
   },
   {
+    path: '/manage/agents',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/agents/agents-page.tsx'))).AgentsPage,
+    })),
+  },
+  {
     path: '/manage/model-keys',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/model-keys/model-keys-page.tsx'))).ModelKeysPage,
@@ -146,6 +154,12 @@ const pages = [
     path: '/manage/my-model-keys',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/model-keys/my-model-keys-page.tsx'))).MyModelKeysPage,
+    })),
+  },
+  {
+    path: gettingStartedPath,
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../getting-started/getting-started-page.tsx'))).GettingStartedPage,
     })),
   },
   {
@@ -169,7 +183,7 @@ export function Pages() {
         <Suspense fallback={<Loading label="Loading the page" />}>
           <Switch>
             <Route path="/">
-              <Redirect to="/sessions" replace />
+              <FirstPage />
             </Route>
             {(pages as readonly PageEntry[]).map(({ path, page: Page }) => (
               <Route path={path} key={path}>

@@ -1,4 +1,5 @@
 import type { Signed } from '../app/gate.tsx';
+import { gettingStartedPath } from '../getting-started/paths.ts';
 import type { IconName } from '../ui/icons.tsx';
 
 /** An item of the navigation. */
@@ -18,6 +19,7 @@ const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('M
 const mayChangeKeys = ({ may }: Signed) => may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
 const mayHaveKeys = ({ viewer, may }: Signed) =>
   viewer.user != null && viewer.organization == null && may('USE_SESSIONS');
+const maySetUp = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS') && may('USE_SESSIONS');
 
 /** The navigation, in groups. A new page that belongs in it gets a line here. */
 export const navigation: readonly { readonly label: string; readonly items: readonly NavigationItem[] }[] = [
@@ -45,6 +47,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
         icon: 'terminal',
         isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
       },
+      { path: '/manage/agents', label: 'Agents', icon: 'power', isFor: mayChangeSettings },
       { path: '/manage/model-keys', label: 'Model keys', icon: 'key', isFor: mayChangeKeys },
       { path: '/manage/my-model-keys', label: 'My model keys', icon: 'key', isFor: mayHaveKeys },
       { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },
@@ -52,6 +55,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
       { path: '/manage/enterprise', label: 'Enterprise', icon: 'system', isFor: mayChangeEnterprise },
       { path: '/manage/audit-log', label: 'Audit log', icon: 'file', isFor: mayChangeSettings },
       { path: '/manage/legacy-api', label: 'Legacy API', icon: 'warning', isFor: mayChangeSettings },
+      { path: gettingStartedPath, label: 'Getting started', icon: 'play', isFor: maySetUp },
     ],
   },
 ];

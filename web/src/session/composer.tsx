@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import type { AgentSteer } from '../__generated__/sessionPageQuery.graphql.ts';
 import { Button } from '../ui/button.tsx';
 import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
@@ -14,6 +15,8 @@ interface ComposerProps {
   readonly placeholder: string;
   /** The question that the text answers; null: the text is a message. */
   readonly questionId: string | null;
+  /** The effect of a message during a turn that chooses none; null: unknown. */
+  readonly steer: AgentSteer | null;
   /** True if the session has work that can be stopped. */
   readonly isWorking: boolean;
   /** True in a turn that does not wait for an answer or a limit: a message may wait for its end, or stop it. */
@@ -32,15 +35,26 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
   return refusal === null ? <Open {...open} /> : <p className="composer closed">{refusal}</p>;
 }
 
-const modeLabels: Readonly<Record<MessageMode | '', string>> = {
-  '': 'As the agent is configured',
+const modeLabels: Readonly<Record<MessageMode, string>> = {
   QUEUE: 'After this turn',
   INTERRUPT: 'Stop and send now',
 };
 
+/** The mode of a message that does not choose one; null: unknown. */
+function defaultMode(steer: AgentSteer | null): MessageMode | null {
+  if (steer === 'WAIT') return 'QUEUE';
+  return steer === 'CANCEL' ? 'INTERRUPT' : null;
+}
+
+function defaultLabel(steer: AgentSteer | null): string {
+  const mode = defaultMode(steer);
+  return mode === null ? 'As the agent is configured' : `${modeLabels[mode]} (default)`;
+}
+
 /** Returns what Enter does, in words for the hint below the field. */
-function enterDoes({ isWorking, isInTurn, questionId }: ComposerProps, mode: MessageMode | ''): string {
-  if (isInTurn && mode !== '') return mode === 'QUEUE' ? 'queues' : 'stops the agent and sends';
+function enterDoes({ isWorking, isInTurn, questionId, steer }: ComposerProps, chosen: MessageMode | ''): string {
+  const mode = chosen === '' ? defaultMode(steer) : chosen;
+  if (isInTurn && mode !== null) return mode === 'QUEUE' ? 'queues' : 'stops the agent and sends';
   return isWorking && !isInTurn && questionId !== null ? 'answers' : 'sends';
 }
 
@@ -49,7 +63,7 @@ function enterDoes({ isWorking, isInTurn, questionId }: ComposerProps, mode: Mes
  * session, files are not.
  */
 function Open(props: ComposerProps) {
-  const { sessionId, organizationId, placeholder, questionId, isWorking, isInTurn, onType } = props;
+  const { sessionId, organizationId, placeholder, questionId, isWorking, isInTurn, steer, onType } = props;
   const { stop, isStopping } = useStop(sessionId, isWorking);
   const [chosen, setMode] = useState<MessageMode | ''>('');
   const mode = isInTurn ? chosen : '';
@@ -145,11 +159,14 @@ function Open(props: ComposerProps) {
             value={mode}
             onChange={(event) => setMode(event.target.value as MessageMode | '')}
           >
-            {Object.entries(modeLabels).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
+            <option value="">{defaultLabel(steer)}</option>
+            {Object.entries(modeLabels)
+              .filter(([value]) => value !== defaultMode(steer))
+              .map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
           </select>
         )}
         <span>

@@ -2,7 +2,7 @@ import './session.css';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
-import type { sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
+import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
@@ -30,9 +30,14 @@ import { WorkspaceNote } from './workspace-note.tsx';
 
 const query = graphql`
   query sessionPageQuery($id: ID!) @throwOnFieldError {
+    agents {
+      agentId
+      steer
+    }
     session(id: $id) {
       id
       sessionId
+      agent
       organization {
         organizationId
       }
@@ -106,8 +111,11 @@ const renewMs = 45 * 60_000;
 
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
-  const { session } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
-  if (session) return <LoadedSession session={session} key={session.id} />;
+  const { session, agents } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
+  if (session) {
+    const steer = agents.find(({ agentId }) => agentId === session.agent)?.steer ?? null;
+    return <LoadedSession session={session} steer={steer} key={session.id} />;
+  }
   return (
     <Empty title="Session not found" text="It does not exist, or you have no access to it.">
       <Link href="/sessions">View all sessions</Link>
@@ -117,7 +125,13 @@ export function SessionPage({ id }: { readonly id: string }) {
 
 type Session = NonNullable<sessionPageQuery$data['session']>;
 
-function LoadedSession({ session }: { readonly session: Session }) {
+interface LoadedSessionProps {
+  readonly session: Session;
+  /** The effect of a message during a turn that chooses none; null: unknown. */
+  readonly steer: AgentSteer | null;
+}
+
+function LoadedSession({ session, steer }: LoadedSessionProps) {
   const { id, sessionId, status, statusDetail, endReason, isArchived, pendingQuestion } = session;
   const title = plainTitle(session.title);
   useTitle(title);
@@ -214,6 +228,7 @@ function LoadedSession({ session }: { readonly session: Session }) {
             placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
             isWorking={isWorking}
+            steer={steer}
             isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
           />
         </section>

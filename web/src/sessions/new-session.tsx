@@ -1,6 +1,6 @@
 import { type FormEvent, Suspense, useId, useRef, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
@@ -120,6 +120,18 @@ const optionPrefix = 'option:';
 
 const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
 
+/** Says that sessions of an agent have no key, and where to add one. */
+function NoKey({ name }: { readonly name: string }) {
+  const { may } = useSigned();
+  const isManager = may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
+  return (
+    <>
+      {name} has no model key.{' '}
+      <Link href={isManager ? '/manage/model-keys' : '/manage/my-model-keys'}>Add a model key</Link>
+    </>
+  );
+}
+
 interface FieldsProps {
   readonly organizationId: string;
   readonly errors: Errors | null;
@@ -136,6 +148,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           agentId
           name
           isDefault
+          keySource(organizationId: $id)
           options(organizationId: $id) {
             optionId
             ...agentOptions_option
@@ -195,6 +208,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           error={errorOf(errors, 'agent')}
           value={agentId}
           onChange={(event) => setAgentId(event.target.value)}
+          hint={chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />}
         >
           <option value="">{standard ? `${standard.name} (default)` : 'Default'}</option>
           {agents

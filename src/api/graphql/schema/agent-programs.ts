@@ -18,6 +18,7 @@ import { AgentKeySourceEnum } from './agents.ts';
 import { defineEnum } from './define-enum.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
+import { ModelProviderEnum } from './provider-key-enums.ts';
 
 const AgentProgramStateEnum = defineEnum<ProgramState>('AgentProgramState', 'The state of the program of an agent.', {
   'NOT_INSTALLED': 'The program is not installed.',
@@ -125,6 +126,12 @@ const AgentProgram = builder.objectRef<AgentProgramRecord>('AgentProgram').imple
       nullable: true,
       description: 'Reason why the last installation or removal failed, and the remedy; null if it did not fail.',
       resolve: ({ hosts }) => hosts.find(({ error }) => error !== null)?.error ?? null,
+    }),
+    providers: t.field({
+      type: [ModelProviderEnum],
+      description:
+        'Providers whose provider keys the agent can use, the preferred one first. Empty if it can use none.',
+      resolve: ({ package: { agentId } }, _args, { domain }) => [...domain.agents.providersOf(agentId)],
     }),
     keySource: t.expose('keySource', {
       type: AgentKeySourceEnum,

@@ -3,6 +3,7 @@ import { type AgentKeySource, findKeySources } from '../../../domain/library/pro
 import { builder } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';
+import { ModelProviderEnum } from './provider-key-enums.ts';
 import { Session } from './sessions.ts';
 
 /** The source of the key with which an agent calls its model provider. */
@@ -49,6 +50,12 @@ builder.node(Agent, {
     programVersion: t.exposeString('version', {
       nullable: true,
       description: 'Version of the program of the agent; null if it is unknown.',
+    }),
+    providers: t.field({
+      type: [ModelProviderEnum],
+      description:
+        'Providers whose provider keys the agent can use, the preferred one first. Empty if it can use none.',
+      resolve: ({ id }, _args, { domain }) => [...domain.agents.providersOf(id)],
     }),
     keySource: t.field({
       type: AgentKeySourceEnum,

@@ -19,6 +19,9 @@ export const modelProviders: Readonly<Record<KnownProvider, ProviderText>> = {
   COMPATIBLE: { label: 'OpenAI-compatible server', keysUrl: null },
 };
 
+/** Returns true for a provider that this page knows. */
+export const isKnownProvider = (provider: ModelProvider): provider is KnownProvider => provider in modelProviders;
+
 /** The provider's name for display. */
 export const providerLabel = (provider: ModelProvider): string =>
   provider === '%future added value' ? 'Other provider' : modelProviders[provider].label;

@@ -1,0 +1,142 @@
+import './getting-started.css';
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'react';
+import { fetchQuery, graphql, useFragment, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
+import { Link, useLocation } from 'wouter';
+import type { gettingStartedPageQuery } from '../__generated__/gettingStartedPageQuery.graphql.ts';
+import type { programFragment_program$key } from '../__generated__/programFragment_program.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
+import { Page } from '../layout/page.tsx';
+import { programFragment } from '../manage/agents/program-fragment.ts';
+import { pollingMs } from '../manage/agents/use-programs.ts';
+import { FormErrors } from '../manage/kit/kit.ts';
+import { usePolling } from '../relay/use-polling.ts';
+import { principalKeyOf } from '../relay/viewer.ts';
+import { Button } from '../ui/button.tsx';
+import { isLost } from '../ui/focus.ts';
+import { Empty } from '../ui/states.tsx';
+import { AgentStep } from './agent-step.tsx';
+import { demoPrompt } from './examples.ts';
+import { KeyStep } from './key-step.tsx';
+import { PromptStep } from './prompt-step.tsx';
+import { closeSetup, demoAgentId, usableAgents } from './setup-state.ts';
+import { Step } from './step.tsx';
+import { useFirstSession } from './use-first-session.ts';
+
+const query = graphql`
+  query gettingStartedPageQuery($id: ID!) {
+    agents {
+      agentId
+      name
+      isDefault
+      providers
+      keySource(organizationId: $id)
+    }
+    organization(id: $id) {
+      sessions(first: 1) {
+        nodes {
+          id
+        }
+      }
+    }
+    enterprise {
+      agentPrograms {
+        ...programFragment_program
+      }
+    }
+  }
+`;
+
+/** `/manage/getting-started`: the steps to a first session, for administrators. */
+export function GettingStartedPage() {
+  const { organization, may } = useSigned();
+  if (organization === null || !may('MANAGE_ENTERPRISE_SETTINGS') || !may('USE_SESSIONS')) {
+    return (
+      <Empty title="Nothing to set up" text="An administrator sets up agents and model keys.">
+        <Link href="/sessions">View all sessions</Link>
+      </Empty>
+    );
+  }
+  return <Steps organizationId={organization.organizationId} />;
+}
+
+function Steps({ organizationId }: { readonly organizationId: string }) {
+  const { viewer } = useSigned();
+  const [, go] = useLocation();
+  const environment = useRelayEnvironment();
+  const variables = useMemo(() => ({ id: organizationId }), [organizationId]);
+  const found = useLazyLoadQuery<gettingStartedPageQuery>(query, variables, { fetchPolicy: 'store-and-network' });
+  const reference: programFragment_program$key = found.enterprise?.agentPrograms ?? [];
+  const programs = useFragment(programFragment, reference);
+  usePolling<gettingStartedPageQuery>({ query, variables, everyMs: pollingMs(programs) });
+  const reload = useCallback(
+    () =>
+      void fetchQuery(environment, query, variables)
+        .toPromise()
+        .catch(() => undefined),
+    [environment, variables],
+  );
+  const demo = useFirstSession(organizationId);
+  const agents = found.agents.filter(({ agentId }) => agentId !== demoAgentId);
+  const usable = usableAgents(agents);
+  const hasSession = (found.organization?.sessions?.nodes.length ?? 0) > 0;
+  const done = [agents.length > 0, usable.length > 0, usable.length > 0 && hasSession];
+  const current = done.indexOf(false);
+  const list = useFocusOnStep(current);
+  const leave = () => {
+    closeSetup(principalKeyOf(viewer));
+    go('/sessions');
+  };
+  const standard = usable.find(({ isDefault }) => isDefault) ?? usable[0];
+  const isDone = current === -1;
+  return (
+    <Page
+      title="Getting started"
+      actions={
+        <>
+          {found.agents.some(({ agentId }) => agentId === demoAgentId) && !isDone && (
+            <Button
+              icon="play"
+              isBusy={demo.isBusy}
+              onClick={() => void demo.start({ prompt: demoPrompt, agent: demoAgentId })}
+            >
+              Try the demo agent
+            </Button>
+          )}
+          <Button tone="quiet" onClick={leave}>
+            {isDone ? 'Close' : 'Skip'}
+          </Button>
+        </>
+      }
+    >
+      <p className="lead">
+        {isDone
+          ? 'Everything is ready. You can start another session here, or close this page.'
+          : 'Three steps to your first session: an agent, a key for its model, and a prompt. The demo agent needs neither agent nor key, and shows what sessions look like.'}
+      </p>
+      <FormErrors errors={demo.errors} />
+      <ol className="steps" ref={list}>
+        <Step number={1} title="Install an agent" isDone={done[0] === true} isCurrent={current === 0}>
+          <AgentStep names={agents.map(({ name }) => name)} programs={programs} />
+        </Step>
+        <Step number={2} title="Add a model key" isDone={done[1] === true} isCurrent={current === 1}>
+          <KeyStep agents={agents} organizationId={organizationId} onSaved={reload} />
+        </Step>
+        <Step number={3} title="Start your first session" isDone={done[2] === true} isCurrent={current === 2}>
+          <PromptStep organizationId={organizationId} agents={usable} defaultAgentId={standard?.agentId ?? null} />
+        </Step>
+      </ol>
+    </Page>
+  );
+}
+
+/** Moves the focus to the heading of the next step if the element that had it disappears with a step. */
+function useFocusOnStep(current: number) {
+  const list = useRef<HTMLOListElement>(null);
+  const before = useRef(current);
+  useLayoutEffect(() => {
+    if (before.current === current) return;
+    before.current = current;
+    if (isLost()) list.current?.querySelector<HTMLElement>('[aria-current] h2')?.focus();
+  }, [current]);
+  return list;
+}

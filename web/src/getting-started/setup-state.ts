@@ -1,0 +1,31 @@
+/** The agent that needs no model. */
+export const demoAgentId = 'demo';
+
+const key = 'switchyard:getting-started';
+
+/** Returns true if the user has finished or skipped the first-run page in this browser. */
+export function isSetupClosed(principalKey: string): boolean {
+  return localStorage.getItem(key) === principalKey;
+}
+
+/** Does not show the first-run page to the user again, except on request. */
+export function closeSetup(principalKey: string): void {
+  localStorage.setItem(key, principalKey);
+}
+
+interface SetupFacts {
+  readonly agents: readonly { readonly agentId: string; readonly keySource: string | null | undefined }[];
+  readonly sessions: { readonly nodes: readonly unknown[] } | null | undefined;
+}
+
+/** Returns true if there is an agent that can work, and a first session. */
+export function isSetUp({ agents, sessions }: SetupFacts): boolean {
+  return usableAgents(agents).length > 0 && (sessions?.nodes.length ?? 0) > 0;
+}
+
+/** The agents, besides the demo agent, that have a key or need none. */
+export function usableAgents<Agent extends SetupFacts['agents'][number]>(agents: readonly Agent[]): Agent[] {
+  return agents.filter(
+    ({ agentId, keySource }) => agentId !== demoAgentId && keySource != null && keySource !== 'NONE',
+  );
+}

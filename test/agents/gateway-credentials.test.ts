@@ -4,6 +4,7 @@ import type { GatewayOptions } from '../../src/agents/gateway/gateway.ts';
 import { createMask } from '../../src/domain/execution/runs/masking.ts';
 import { openTestGateway } from '../support/open-gateway.ts';
 import { startProvider } from '../support/provider.ts';
+import { startRawProvider } from '../support/raw-http.ts';
 
 const answer = { body: JSON.stringify({ usage: { prompt_tokens: 5, completion_tokens: 2 } }) };
 const [oldKey, newKey] = ['sk-c4n4ry-before', 'sk-c4n4ry-after'];
@@ -174,4 +175,44 @@ it('counts a call that an agent leaves before its figures come', async () => {
   await answered.body?.getReader().read();
   controller.abort();
   expect(await firstUsage).toMatchObject({ inputTokens: null, costUsd: expect.any(Number), providerKeyId: 'key-1' });
+});
+
+it.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '[::1]', '169.254.169.254', '100.100.100.200'])(
+  'does not connect to %s for a stored key if private networks are not allowed',
+  async (host) => {
+    const provider = await startProvider(answer);
+    const { port } = new URL(provider.url);
+    const credential = { ...credentialOf(`http://${host}:${port}`, oldKey), isPrivateAllowed: false };
+    const { gateway, call } = await openWith(async () => credential);
+    gateway.failures.begin();
+    expect((await call()).status).toBe(502);
+    expect(provider.seen).toEqual([]);
+    const { code, message } = gateway.failures.last() ?? {};
+    expect([code, message]).toEqual([
+      'NOT_REACHABLE',
+      expect.stringContaining('has no address that the service may connect to'),
+    ]);
+  },
+);
+
+it('connects to a private network if that is allowed, but never to the metadata of a cloud', async () => {
+  const provider = await startProvider(answer);
+  const urls = [provider.url, provider.url.replace('127.0.0.1', 'localhost'), 'http://169.254.169.254:9'];
+  const credentials = urls.map((url) => ({ ...credentialOf(url, oldKey), isPrivateAllowed: true }));
+  const { call } = await openWith(async () => credentials.shift() as ProviderCredential);
+  expect([(await call()).status, (await call()).status, (await call()).status]).toEqual([200, 200, 502]);
+});
+
+it('does not follow a redirect with the key', async () => {
+  const other = await startRawProvider();
+  const provider = await startRawProvider((wire) =>
+    wire.send(
+      `HTTP/1.1 307 Temporary Redirect\r\nLocation: ${other.url}/chat/completions\r\nContent-Length: 0\r\n\r\n`,
+    ),
+  );
+  const { call } = await openWith(async () => credentialOf(provider.url, oldKey));
+  const answered = await call();
+  expect(answered.status).toBe(502);
+  expect(answered.headers.get('location')).toBeNull();
+  expect(other.requests()).toEqual([]);
 });

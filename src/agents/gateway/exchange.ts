@@ -77,7 +77,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
   const headers = headersFor(incoming, api, credential.key, framingHeaders(method, framing));
-  const addresses = addressRule(target, credential);
+  const addresses = addressRule(credential);
   const options = { method, headers, agent: connections.for(target), insecureHTTPParser: false, ...addresses };
   const upstreamRequest = send(target, options);
   const body = createChunkCoalescer(parts.pace);
@@ -101,7 +101,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   const unreachable = (error?: unknown) => {
     if (response === null && isCall && !isCut && !isRefused) recordConnection(parts, credential, error);
     // Omits Node's message: it may quote parts of the request.
-    if (response === null) fail(502, `The provider at ${target.origin} could not be reached.`);
+    if (response === null) fail(502, unreachableMessage(target));
   };
   const failUnpriced = () => {
     recordError(parts, credential, 'PRICE_UNKNOWN');
@@ -221,13 +221,26 @@ function forwardResponse(
   return reader;
 }
 
-// Throws RefusedAddressError. The lookup checks each connection: the answer of a name server may change.
-function addressRule({ hostname }: URL, { isPrivateAllowed }: ProviderCredential) {
-  if (isPrivateAllowed === null) return {};
-  const address = literalAddress(hostname);
-  if (address !== null && !isAllowedAddress(address, isPrivateAllowed)) throw new RefusedAddressError();
-  return { lookup: checkedLookup(isPrivateAllowed) };
+// The lookup checks each connection: the answer of a name server may change. An address in the URL has no lookup.
+function addressRule({ isPrivateAllowed }: ProviderCredential) {
+  return isPrivateAllowed === null ? {} : { lookup: checkedLookup(isPrivateAllowed) };
 }
+
+/** Refuses a request whose target is an address that the key may not have. Returns false if it may. */
+export function refuseAddress(
+  parts: GatewayParts,
+  credential: ProviderCredential,
+  { target, outgoing, isCall }: Pick<AcceptedRequest, 'target' | 'outgoing' | 'isCall'>,
+): boolean {
+  const { isPrivateAllowed } = credential;
+  const address = literalAddress(target.hostname);
+  if (isPrivateAllowed === null || address === null || isAllowedAddress(address, isPrivateAllowed)) return false;
+  if (isCall) recordConnection(parts, credential, new RefusedAddressError());
+  refuse(outgoing, parts.api, 502, unreachableMessage(target));
+  return true;
+}
+
+const unreachableMessage = ({ origin }: URL) => `The provider at ${origin} could not be reached.`;
 
 function recordError(
   { failures, onOutcome }: GatewayParts,

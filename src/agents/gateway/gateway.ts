@@ -11,7 +11,7 @@ import type { ProviderGateway } from '../provider.ts';
 import { createQuotaMonitor, type QuotaMonitor } from '../quota/quota-monitor.ts';
 import { createConnectionAgents } from './connection-agents.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { type Exchange, type GatewayParts, startExchange, tooLarge } from './exchange.ts';
+import { type Exchange, type GatewayParts, refuseAddress, startExchange, tooLarge } from './exchange.ts';
 import { createFailureMonitor, type FailureMonitor } from './failure-monitor.ts';
 import { forwardedQuery } from './forwarded-request.ts';
 import { framingOf } from './framing.ts';
@@ -214,8 +214,9 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
         refuse(outgoing, api, 403, failure.message);
         return null;
       }
-      if (isCall) tools?.read(incoming);
       const target = targetOf(found.baseUrl, requestUrl);
+      if (refuseAddress(parts, found, { target, outgoing, isCall })) return null;
+      if (isCall) tools?.read(incoming);
       return startExchange(parts, found, { incoming, outgoing, target, framing, isCall });
     };
     const found = ask();

@@ -131,6 +131,8 @@ interface InputLocation {
   readonly path: readonly string[];
 }
 
+const at = (mutation: string, path: readonly string[], input: InputLocation['input']) => ({ mutation, path, input });
+
 const option = (...path: string[]): InputLocation => ({
   mutation: 'createAutomation',
   path,
@@ -190,11 +192,10 @@ const nested: Readonly<Record<string, InputLocation>> = {
     path: ['sessionSecrets', '0'],
     input: (members) => ({ sessionSecrets: [{ key: 'SOME_KEY', value: 'x', ...members }] }),
   },
-  ProviderKeyPricesInput: {
-    mutation: 'createProviderKey',
-    path: ['prices'],
-    input: (prices) => ({ key: 'c4n4ry', prices }),
-  },
+  DefaultModelInput: at('updateOrganization', ['defaultModels', '0'], (model) => ({
+    defaultModels: [{ agentId: 'demo', ...model }],
+  })),
+  ProviderKeyPricesInput: at('createProviderKey', ['prices'], (prices) => ({ key: 'c4n4ry', prices })),
   QuestionAnswerInput: { mutation: 'answerQuestion', path: ['answer'], input: (answer) => ({ answer }) },
 };
 
@@ -296,13 +297,13 @@ describe('@constraint of inputs', () => {
       expect(payload).toMatchObject({ error: 'INVALID_INPUT', message: expect.stringContaining(member.name) });
       return;
     }
-    const at = ['input', ...path, member.name];
+    const where = ['input', ...path, member.name];
     expect(payload.userErrors ?? payload).toEqual(
       expect.arrayContaining([expect.objectContaining({ code: 'INVALID_INPUT', path: expect.anything() })]),
     );
-    expect(payload.userErrors.map(({ path: found }: { path: string[] }) => found.slice(0, at.length))).toContainEqual(
-      at,
-    );
+    expect(
+      payload.userErrors.map(({ path: found }: { path: string[] }) => found.slice(0, where.length)),
+    ).toContainEqual(where);
   });
 
   it('counts the characters of a text as documented', async () => {

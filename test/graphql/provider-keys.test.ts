@@ -135,3 +135,141 @@ it('is tested by one call, stored or not, with a message that names the key and 
   );
   expect(good.seen).toHaveLength(2);
 });
+
+it('refuses keys and addresses that could reach elsewhere, and never repeats a key', async () => {
+  const { organizationId, token } = await makeOrganization(test, 'Refused keys');
+  const scope = { organizationId };
+  const refused = async (input: Record<string, unknown>) => (await create(token, scope, input)).userErrors;
+  for (const bad of [
+    'sk-c4n4ry\r\nX-Evil: 1',
+    'sk-c4n4ry\n',
+    ' sk-c4n4ry',
+    'sk-c4n4ry ',
+    'sk-c4n4rÿ',
+    'c4n4ry\u0000',
+    '',
+  ]) {
+    const errors = await refused({ key: bad });
+    expect([bad, errors]).toMatchObject([bad, at('key')]);
+    expect(JSON.stringify(errors)).not.toContain('c4n4r');
+  }
+  expect(await refused({ key: 'c'.repeat(4_097) })).toMatchObject(at('key'));
+  expect(await refused({ key: null })).toMatchObject(at('key'));
+  expect(await refused({ provider: 'COMPATIBLE' })).toMatchObject(at('baseUrl'));
+  for (const baseUrl of [
+    'ftp://llm.example/v1',
+    'https://user:c4n4ry@llm.example/v1',
+    'https://c4n4ry@llm.example/v1',
+    'https://llm.example/v1?key=c4n4ry',
+    'https://llm.example/v1#c4n4ry',
+    'http://169.254.169.254/latest',
+    'http://[fd00:ec2::254]/v1',
+    'http://[::ffff:169.254.169.254]/v1',
+    'http://0.0.0.0/v1',
+  ]) {
+    const errors = await refused({ baseUrl });
+    expect([baseUrl, errors]).toMatchObject([baseUrl, at('baseUrl')]);
+    expect(JSON.stringify(errors)).not.toContain('c4n4ry');
+  }
+  expect(await refused({ name: 'two\nlines' })).toMatchObject(at('name'));
+  expect(await refused({ monthlyBudgetUsd: -1 })).toMatchObject(at('monthlyBudgetUsd'));
+  const prices = { inputUsdPerMillion: 1, outputUsdPerMillion: -1 };
+  expect(await refused({ prices })).toMatchObject(at('prices.outputUsdPerMillion'));
+  // A value of another type is refused before the mutation.
+  for (const key of [{ secret: 'c4n4ry' }, ['c4n4ry', 'c4n4ry'], 123_456_789]) {
+    const answer = await create(token, scope, { key });
+    expect(answer.error).toBeDefined();
+    expect(JSON.stringify(answer)).not.toMatch(/c4n4ry|123456789/);
+  }
+  const stored = await make(token, scope);
+  const change = async (input: object) =>
+    (await run('updateProviderKey', { providerKeyId: stored.id, ...input }, token)).userErrors;
+  expect(await change({ baseUrl: 'https://thief.example/v1' })).toMatchObject(at('key'));
+  expect(await change({ provider: 'OPENROUTER' })).toMatchObject(at('key'));
+  expect(await change({ key: null })).toMatchObject(at('key'));
+  expect((await create(token, scope, { name: 'TEAM' })).userErrors).toMatchObject(at('name', 'NOT_UNIQUE'));
+  expect(await keyFor(organizationId, null)).toBe(key);
+  const { services } = test.app;
+  await services.store.execute(
+    `insert into provider_key (id, enterprise_id, organization_id, provider, name, created_at, updated_at)
+     select 'full' || n, enterprise_id, organization_id, 'compatible', 'Full ' || n, now(), now()
+       from provider_key, generate_series(1, 49) n where organization_id = $1`,
+    [bare(organizationId)],
+  );
+  expect((await create(token, scope, { name: 'One more' })).userErrors).toMatchObject(at('name', 'LIMIT_EXCEEDED'));
+});
+
+it('shows and lends a key to nobody but its owner', async () => {
+  const one = await makeOrganization(test, 'Owner');
+  const other = await makeOrganization(test, 'Stranger');
+  const user = await makeUser(test, { organizationId: one.organizationId });
+  const colleague = await makeUser(test, { organizationId: one.organizationId });
+  const server = await startProvider(models);
+  const access = { provider: 'COMPATIBLE', baseUrl: server.url };
+  const shared = await make(one.token, { organizationId: one.organizationId }, access);
+  const own = await make(user.token, { viewer: true }, access);
+  const never = 'provider-key-0123456789abcdef0123456789abcdef';
+  const attempts = async (id: string, token: string) => [
+    await run('updateProviderKey', { providerKeyId: id, name: 'Mine' }, token),
+    await run('enableProviderKey', { providerKeyId: id }, token),
+    await remove(id, token),
+    await check({ providerKeyId: id }, token),
+    (await graphql(test, token, 'query($id: ID!) { node(id: $id) { id } providerKey(id: $id) { id } }', { id })).data,
+  ];
+  const unknown = await attempts(never, colleague.token);
+  expect(unknown.slice(0, 4).map(({ error }) => error)).toEqual(Array(4).fill('NOT_FOUND'));
+  const strangers: [string, string][] = [
+    [shared.id, colleague.token],
+    [shared.id, other.token],
+    [own.id, colleague.token],
+    [own.id, one.token],
+    [own.id, other.token],
+    [own.id, test.adminToken],
+  ];
+  for (const [id, token] of strangers) expect(await attempts(id, token)).toEqual(unknown);
+  expect(server.seen).toEqual([]);
+  expect(await create(user.token, { organizationId: one.organizationId })).toMatchObject({ error: 'FORBIDDEN' });
+  expect(await create(user.token, { enterprise: true })).toMatchObject({ error: 'FORBIDDEN' });
+  expect(await create(user.token, { organizationId: other.organizationId })).toMatchObject({ error: 'NOT_FOUND' });
+  expect((await create(one.token, { viewer: true })).userErrors).toMatchObject(at('scope.viewer'));
+  const lists =
+    '{ organizations(first: 1) { nodes { providerKeys { nodes { id } } } } viewer { providerKeys { nodes { id } } } }';
+  const seen = await graphql(test, colleague.token, lists);
+  expect(seen.data.viewer.providerKeys.nodes).toEqual([]);
+  expect(seen.data.organizations.nodes).toEqual([{ providerKeys: null }]);
+  expect(await keyFor(one.organizationId, colleague.userId)).toBe(key);
+  // A key of one organization has no access to what works in all organizations of its user.
+  const { token: bound } = await runMutation(test, 'createApiKey', 'token', {
+    name: 'Bound',
+    kind: { personal: { userId: user.userId, organizationId: one.organizationId } },
+  });
+  expect((await create(bound, { viewer: true }, { name: 'Wider' })).userErrors).toMatchObject(at('scope.viewer'));
+  expect(await remove(own.id, bound)).toMatchObject({ error: 'NOT_FOUND' });
+  const log = '{ enterprise { auditLog(first: 100) { nodes { data } } } }';
+  const entries = JSON.stringify((await graphql(test, test.adminToken, log)).data);
+  expect(entries).not.toContain(`127.0.0.1:${new URL(server.url).port}","name":"Team","owner":"user`);
+});
+
+it('erases the keys of a deleted user and of a deleted organization, and stops using those of a former member', async () => {
+  const { organizationId } = await makeOrganization(test, 'Leaving');
+  const [leaver, member] = [await makeUser(test, { organizationId }), await makeUser(test, { organizationId })];
+  await make(leaver.token, { viewer: true });
+  await make(member.token, { viewer: true });
+  await make(test.adminToken, { organizationId }, { key: 'sk-c4n4ry-shared' });
+  expect(await keyFor(organizationId, leaver.userId)).toBe(key);
+  await runMutation(test, 'deleteUser', 'deletedUserId', { userId: leaver.userId });
+  expect(await keyFor(organizationId, leaver.userId)).toBe('sk-c4n4ry-shared');
+  const input = { principal: { userId: member.userId }, scope: { organizationId } };
+  await runMutation(test, 'unassignRole', 'user { userId }', input);
+  expect(await keyFor(organizationId, member.userId)).toBe('sk-c4n4ry-shared');
+  const sealed = (column: string, id: string) =>
+    test.app.services.store.query(
+      `select sealed is null as erased, deleted_at is null as alive from provider_key where ${column} = $1`,
+      [bare(id)],
+    );
+  expect(await sealed('owner_user_id', leaver.userId)).toEqual([{ erased: true, alive: false }]);
+  expect(await sealed('owner_user_id', member.userId)).toEqual([{ erased: false, alive: true }]);
+  await runMutation(test, 'deleteOrganization', 'deletedOrganizationId', { organizationId });
+  expect(await keyFor(organizationId, member.userId)).toBeNull();
+  expect(await sealed('organization_id', organizationId)).toEqual([{ erased: true, alive: false }]);
+});

@@ -99,10 +99,12 @@ const updates: Record<string, Updated> = {
       name: 'Changed',
       defaultAgent: 'demo',
       defaultTag: 'usual',
+      defaultModels: [{ agentId: 'demo', model: 'small' }],
       maxConcurrentSessions: 3,
       maxCycleAcuLimit: 4,
       maxSessionAcuLimit: 5,
     },
+    selections: { defaultModels: 'defaultModels { agentId model }' },
   },
   updatePlaybook: {
     make: async () => ({

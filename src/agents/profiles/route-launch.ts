@@ -22,13 +22,16 @@ export function withRoute(
 const otherModels =
   /embed|rerank|moderation|tts|whisper|transcribe|speech|audio|realtime|dall-e|image|video|sora|veo|imagen|babbage|davinci|search|guard|ocr/i;
 
+/** Tells by the id of a model if it can chat. */
+export const canChat = (model: string): boolean => !otherModels.test(model);
+
 /** Returns the model that a route's agent uses if nobody has chosen one; null: its own default, or there is none. */
 export function defaultModelOf({ defaultModel }: ProviderRoute, listed: readonly string[] | null): string | null {
   if (defaultModel === null) return null;
   const { pattern, fallback } = defaultModel;
   if (listed === null) return fallback;
   const matching = pattern === null ? [] : listed.filter((id) => pattern.test(id));
-  return newest(matching) ?? listed.find((id) => !otherModels.test(id)) ?? fallback;
+  return newest(matching) ?? listed.find(canChat) ?? fallback;
 }
 
 // claude-sonnet-4-5-20250929 is newer than claude-sonnet-4-20250514.

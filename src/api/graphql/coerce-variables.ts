@@ -63,6 +63,9 @@ export function coerceVariables({ schema, operation, rawVariables, hasHints }: V
   return errors.length > 0 ? { errors } : { errors: null, values };
 }
 
+/** Members of inputs that may contain a secret: their values are not repeated. */
+const secretMembers: ReadonlySet<unknown> = new Set(['key', 'value', 'secret', 'token']);
+
 /** Thrown to stop the coercion when the maximum number of errors is reached. */
 const enough = Symbol('enough complaints');
 
@@ -77,7 +80,9 @@ function coerceOne(
   try {
     const onError: Parameters<typeof coerceInputValue>[2] = (path, invalid, error) => {
       const pathText = path.length > 0 ? ` at "${name}${path.map(writeStep).join('')}"` : '';
-      const message = `Variable "$${name}" got invalid value ${show(invalid)}${pathText}; ${error.message}`;
+      const message = secretMembers.has(path.at(-1))
+        ? `Variable "$${name}" got an invalid value${pathText}: it does not have the member's type.`
+        : `Variable "$${name}" got invalid value ${show(invalid)}${pathText}; ${error.message}`;
       errors.push(variableError(definition, message));
       if (errors.length >= maxErrors) throw enough;
     };

@@ -4,6 +4,7 @@ import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/au
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
 import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
+import { defaultModelSchema } from '../../domain/identity/organizations/default-models.ts';
 import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
 import { inviteSchema } from '../../domain/identity/people/users.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
@@ -53,6 +54,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   AutomationSecurityProfileInput: automation('securityProfile'),
   AutomationSessionInput: { schema: sessionOptions },
   AutomationToolsInput: automation('tools'),
+  DefaultModelInput: { schema: defaultModelSchema },
   EmailNotificationInput: automation('notifications', 'email'),
   EventTriggerInput: automation('triggers'),
   IncomingWebhookTriggerInput: automation('triggers'),

@@ -34,7 +34,7 @@ export const auditActions = {
   'update_org': {
     target: 'organization',
     meaning:
-      'The name, an ACU limit or the default agent of an organization was changed, or an operator changed on the host whether it creates schedules.',
+      'The name, an ACU limit, the default agent or the default models of an organization were changed, or an operator changed on the host whether it creates schedules.',
   },
   'update_org_settings': {
     target: 'organization',

@@ -1,9 +1,11 @@
 import { type AgentRecord, findAgent, listAgents } from '../../../domain/identity/organizations/agents.ts';
+import { type DefaultModel, findDefaultModels } from '../../../domain/identity/organizations/default-models.ts';
+import { findModelsOfAgent } from '../../../domain/library/provider-keys/key-models.ts';
 import { type AgentKeySource, findKeySources } from '../../../domain/library/provider-keys/key-sources.ts';
 import { builder } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';
-import { ModelProviderEnum } from './provider-key-enums.ts';
+import { itemsOfModels, ModelProviderEnum } from './provider-key-enums.ts';
 import { Session } from './sessions.ts';
 
 /** The source of the key with which an agent calls its model provider. */
@@ -70,6 +72,19 @@ builder.node(Agent, {
       resolve: ({ id }, { organizationId }, { loaders }) =>
         loaders.ofKeys(findKeySources).load({ agent: id, organizationId: organizationId ?? null }),
     }),
+    models: t.stringList({
+      nullable: true,
+      description:
+        'Models that the viewer’s own sessions on the agent can use, as values of its option `model`. The provider of the key that the sessions would have lists them; the service asks it at most every 10 minutes. Null if there is no key, or the provider does not answer.',
+      args: {
+        organizationId: t.arg.id({
+          required: true,
+          description: 'Global ID or REST id of the organization of the sessions.',
+        }),
+      },
+      extensions: { items: itemsOfModels },
+      resolve: ({ id }, { organizationId }, { domain }) => findModelsOfAgent(domain, { agent: id, organizationId }),
+    }),
   }),
 });
 
@@ -99,5 +114,21 @@ builder.objectField(Organization, 'defaultAgentProfile', (t) =>
     description:
       'Agent that `defaultAgent` of the organization refers to. Null if the organization has no default agent of its own or the agent is no longer configured.',
     resolve: ({ defaultAgent }, _args, { domain }) => findAgent(domain, defaultAgent),
+  }),
+);
+
+const DefaultModelType = builder.objectRef<DefaultModel>('DefaultModel').implement({
+  description: 'Model of sessions on an agent that choose none.',
+  fields: (t) => ({
+    agentId: t.exposeString('agentId', { description: 'Id of the agent, for example `opencode`.' }),
+    model: t.exposeString('model', { description: 'Model of the sessions, as it was set.' }),
+  }),
+});
+
+builder.objectField(Organization, 'defaultModels', (t) =>
+  t.field({
+    type: [DefaultModelType],
+    description: 'Models of sessions of the organization that choose none, at most one for each agent.',
+    resolve: async ({ id }, _args, { loaders }) => (await loaders.of(findDefaultModels).load(id)) ?? [],
   }),
 );

@@ -1,9 +1,11 @@
 import { deleteOrganization, updateOrganization } from '../../../domain/identity/organizations/change-organization.ts';
 import { createOrganization } from '../../../domain/identity/organizations/organizations.ts';
 import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
-import { globalId } from '../../../domain/ids.ts';
+import { globalId, parseGlobalId } from '../../../domain/ids.ts';
+import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { Organization } from './organization-ref.ts';
+import { refuseNulls } from './payloads.ts';
 
 /** The payload of createOrganization. */
 export const CreateOrganizationPayload = addMutation('createOrganization', {
@@ -24,11 +26,31 @@ export const CreateOrganizationPayload = addMutation('createOrganization', {
   act: async (input, { domain }, options) => ({ organization: await createOrganization(domain, input, options) }),
 });
 
+const DefaultModelInput = builder.inputType('DefaultModelInput', {
+  description: 'Model of sessions on an agent that choose none.',
+  fields: (t) => ({
+    agentId: t.id({
+      required: true,
+      description: 'Global ID of the agent, or the id of its profile, such as `opencode`.',
+    }),
+    model: t.string({
+      required: true,
+      description: 'Model in the form of `models` of the agent or of its option `model`, 1 to 200 characters.',
+    }),
+  }),
+});
+
+/** Returns the id of an agent's profile; an id in no known form is returned as it is. */
+function readAgentId(id: string): string {
+  const global = parseGlobalId(id);
+  return global?.type === 'Agent' ? global.id : id;
+}
+
 const organizationIdDescription = 'Global ID or REST id of the organization (`org-…`).';
 
 addMutation('updateOrganization', {
   description:
-    'Updates an organization. The name and the agent require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
+    'Updates an organization. The name, the agent and the models require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
   needs: [['updateOrganization', 'manageAcuLimits']],
   input: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
@@ -47,6 +69,11 @@ addMutation('updateOrganization', {
     defaultAgent: t.string({
       description: 'Id of the agent for sessions that are created without an agent; null for the default in `agents`.',
     }),
+    defaultModels: t.field({
+      type: [DefaultModelInput],
+      description:
+        'Models of sessions that choose none, at most one for each agent. They replace all earlier ones; an empty list removes them. Must not be null.',
+    }),
     defaultTag: t.string({
       description:
         'Tag for sessions that are created without tags. Must be an allowed tag of the organization, of 1 to 200 characters. Null clears the default tag.',
@@ -59,7 +86,11 @@ addMutation('updateOrganization', {
     },
   },
   act: async (input, { domain }) => {
-    const organization = await updateOrganization(domain, input.organizationId, input);
+    const { defaultModels, ...rest } = input;
+    refuseNulls(input, ['defaultModels']);
+    const models = defaultModels?.map(({ agentId, model }) => ({ agentId: readAgentId(agentId), model }));
+    const change = { ...rest, ...(models && { defaultModels: models }) };
+    const organization = await updateOrganization(domain, input.organizationId, change);
     // Callers that may not see the organization may still change its default tag.
     const isForAll = input.defaultTag !== undefined;
     return { organization: isForAll ? await findOrganization(domain, organization.id) : organization };

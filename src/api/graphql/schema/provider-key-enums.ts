@@ -3,6 +3,9 @@ import { type ProviderFailureCode, providerFailures } from '../../../providers/f
 import type { ModelProvider } from '../../../providers/model-providers.ts';
 import { defineEnum } from './define-enum.ts';
 
+/** The cost of a list of models, in items: it may be a request to the provider. */
+export const itemsOfModels = 50;
+
 export const ModelProviderEnum = defineEnum<ModelProvider>('ModelProvider', 'Provider of models, which a key is for.', {
   openai: 'OpenAI, at api.openai.com by default.',
   anthropic: 'Anthropic, at api.anthropic.com by default.',

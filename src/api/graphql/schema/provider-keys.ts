@@ -15,11 +15,13 @@ import { createdMembers, filterInput, orderInput, parseListFilter } from './list
 import { Organization, organizationField, restIdField } from './organization-ref.ts';
 import { User } from './people.ts';
 import { authorshipFields } from './principals.ts';
-import { ModelProviderEnum, ProviderFailureCodeEnum, ProviderKeyScopeEnum } from './provider-key-enums.ts';
+import {
+  itemsOfModels,
+  ModelProviderEnum,
+  ProviderFailureCodeEnum,
+  ProviderKeyScopeEnum,
+} from './provider-key-enums.ts';
 import { ViewerType } from './viewer.ts';
-
-/** The cost of a list of models, in items: it may be a request to the provider. */
-const itemsOfModels = 50;
 
 const ProviderKeyPrices = builder.objectRef<KeyPrices>('ProviderKeyPrices').implement({
   description: 'Prices of the models of a provider key, in US dollars for a million tokens.',

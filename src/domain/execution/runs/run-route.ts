@@ -99,10 +99,8 @@ async function readListed(
   { route: { provider, defaultModel }, key: { key, baseUrl }, id }: RouteKey,
 ): Promise<{ readonly listed: readonly string[] | null; readonly error: ProviderRequestError | null }> {
   if (defaultModel === null) return { listed: null, error: null };
-  // The addresses of the service's own configuration are the operator's choice.
-  const services = id === null ? { now: context.now, isPrivateProviderAllowed: true } : context;
   try {
-    return { listed: await readModels(services, { id: id ?? 'environment', provider, baseUrl, key }), error: null };
+    return { listed: await readModels(context, { id, provider, baseUrl, key }), error: null };
   } catch (error) {
     if (error instanceof ProviderRequestError) return { listed: null, error };
     throw error;

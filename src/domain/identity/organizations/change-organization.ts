@@ -11,6 +11,7 @@ import { eraseProviderKeys } from '../keys/erase-provider-keys.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { requireAgent } from './agents.ts';
 import { setDefaultTagIn } from './allowed-tags.ts';
+import { type DefaultModel, defaultModelsSchema, requireAgentsOf, writeDefaultModels } from './default-models.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
@@ -27,6 +28,7 @@ export const organizationChangeSchema = z.object({
     .nullish(),
   defaultAgent: z.string().nullish(),
   defaultTag: z.string().nullish(),
+  defaultModels: defaultModelsSchema.optional(),
 });
 
 /** A merge patch: an omitted (or undefined) member does not change, null clears it; the name cannot be cleared. */
@@ -37,10 +39,12 @@ export interface OrganizationChange {
   readonly maxConcurrentSessions?: number | null | undefined;
   readonly defaultAgent?: string | null | undefined;
   readonly defaultTag?: string | null | undefined;
+  /** Replaces the models of all agents. */
+  readonly defaultModels?: readonly DefaultModel[] | undefined;
 }
 
 /**
- * Changes an organization of the enterprise, named by an id in any form. The name and the agent need
+ * Changes an organization of the enterprise, named by an id in any form. The name, the agent and the models need
  * ManageOrganizations. The limits need that or ManageBilling, which is the permission of their own REST routes. The
  * default tag needs ManageEnterpriseSettings. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an
  * agent that does not exist, and for a tag that is not allowed.
@@ -52,14 +56,15 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const { viewer } = context;
   if (raw.defaultTag !== undefined) requireEnterprisePermission(viewer, permissionFor.changeTags);
-  const others = ownNames.filter((name) => raw[name] !== undefined);
-  const isLimits = !others.includes('name') && !others.includes('defaultAgent');
+  const others = [...ownNames, 'defaultModels' as const].filter((name) => raw[name] !== undefined);
+  const isLimits = !others.some((name) => name === 'name' || name === 'defaultAgent' || name === 'defaultModels');
   const isForBilling = isLimits && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
   const isTagAlone = raw.defaultTag !== undefined && others.length === 0;
   if (!isForBilling && !isTagAlone) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
   if (raw.name === null) throw refuse(['name'], '"name" must not be null: an organization always has one.');
   const change = parseInput(organizationChangeSchema, raw);
   requireAgent(context, 'defaultAgent', change.defaultAgent);
+  requireAgentsOf(context, change.defaultModels);
   return writeOrganization(context, id, change);
 }
 
@@ -81,16 +86,17 @@ export async function writeOrganization(
     if (change.defaultTag !== undefined) await setDefaultTagIn(context, tx, id, change.defaultTag);
     const before = await lockOrganization(context, tx, id);
     const names = ownNames.filter((name) => change[name] !== undefined && change[name] !== before[name]);
-    if (names.length === 0) return before;
+    const { defaultModels } = change;
+    const models = defaultModels === undefined ? null : await writeDefaultModels(tx, before.id, defaultModels);
+    if (names.length === 0 && models === null) return before;
     const changes = { ...Object.fromEntries(names.map((name) => [name, change[name]])), updatedAt: context.now() };
     const after: OrganizationRecord = { ...before, ...changes };
     await tx.prisma.organization.update({ where: { id: after.id }, data: changes, select: { id: true } });
-    const data = Object.fromEntries(
-      names.flatMap((name) => [
-        [name, after[name]],
-        [`${name}Before`, before[name]],
-      ]),
-    );
+    const facts = names.flatMap((name) => [
+      [name, after[name]],
+      [`${name}Before`, before[name]],
+    ]);
+    const data = { ...Object.fromEntries(facts), ...models };
     if (names.includes('maxConcurrentSessions')) tx.afterCommit(() => context.notifier.notify('runs'));
     await audit(context, tx, 'update_org', { organizationId: after.id, targetId: after.id, data });
     return after;

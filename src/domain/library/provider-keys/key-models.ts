@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { canChat, environmentRoute } from '../../../agents/profiles/route-launch.ts';
+import { usableProviders } from '../../../agents/profiles/usable-providers.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { ownerOf } from '../../../auth/viewer.ts';
 import { notFound, RateLimitedError } from '../../../common/errors.ts';
@@ -27,21 +29,23 @@ interface Kept {
 // The keys of the map contain the values of keys only as a hash: a changed key is another entry.
 const kept = new Map<string, Kept>();
 
-/** A key with its value and its id. */
-type IdentifiedAccess = ProviderAccess & { readonly id: string };
+/** A key with its value and its id; null: a key of the service's configuration. */
+type IdentifiedAccess = ProviderAccess & { readonly id: string | null };
 
 type Services = Pick<Context, 'isPrivateProviderAllowed' | 'now'>;
 
 /**
- * Returns the models of a stored key, as `listModels` does, and keeps them for 10 minutes in this process. `beforeRequest` is
+ * Returns the models of a key, as `listModels` does, and keeps them for 10 minutes in this process. `beforeRequest` is
  * awaited before a request, and may refuse it by an error. Throws ProviderRequestError.
  */
 export async function readModels(
-  { isPrivateProviderAllowed: allowPrivate, now }: Services,
+  { isPrivateProviderAllowed, now }: Services,
   access: IdentifiedAccess,
   beforeRequest?: () => Promise<void>,
 ): Promise<string[]> {
   const { id, provider, baseUrl, key } = access;
+  // The addresses of the service's own configuration are the operator's choice.
+  const allowPrivate = id === null || isPrivateProviderAllowed;
   const digest = createHash('sha256')
     .update(JSON.stringify([id, provider, baseUrl, key, allowPrivate]))
     .digest('hex');
@@ -84,7 +88,7 @@ async function spendRequest({ limits, viewer }: Context): Promise<void> {
 export async function openProviderKey(
   { store, keyring }: Pick<Context, 'store' | 'keyring'>,
   id: string,
-): Promise<IdentifiedAccess> {
+): Promise<ProviderAccess & { readonly id: string }> {
   const [row] = await store.query<{
     enterpriseId: string;
     provider: ModelProvider;
@@ -106,20 +110,32 @@ export async function findModelsOfKey(context: Context, { id }: ProviderKeyRecor
   return orNull(async () => readModels(context, await openProviderKey(context, id), () => spendRequest(context)));
 }
 
+/** An agent, and the organization of the sessions by an id in any form. */
+export interface AgentInOrganization {
+  readonly agent: string;
+  readonly organizationId: string;
+}
+
 /**
- * Returns the models that the viewer's own sessions in an organization can use, by the key that they would use: the viewer's,
- * the organization's or the enterprise's. Null: there is no such key, or its provider does not tell. Throws the errors of
- * `useOrganization`.
+ * Returns the models that can chat for the viewer's own sessions on an agent in an organization, as the agent writes them:
+ * those of the key that the sessions would have. Null: there is no such key, or its provider does not tell. Throws the
+ * errors of `useOrganization`.
  */
-export async function findModelsForViewer(
+export async function findModelsOfAgent(
   context: Context,
-  organizationId: string,
-  providers: readonly ModelProvider[],
+  { agent, organizationId }: AgentInOrganization,
 ): Promise<string[] | null> {
   const { id } = await useOrganization(context, organizationId, permissionFor.createSession);
+  const profile = context.agentProfiles.get(agent);
+  if (!profile) return null;
   const { userId } = ownerOf(context.viewer);
-  const key = await resolveStoredKey(context, { organizationId: id, userId, providers });
-  return key && orNull(() => readModels(context, key, () => spendRequest(context)));
+  const stored = await resolveStoredKey(context, { organizationId: id, userId, providers: usableProviders(profile) });
+  const ofService = stored === null ? environmentRoute(profile) : null;
+  const route = ofService ?? profile.provider?.routes.find(({ provider }) => provider === stored?.provider);
+  const access = stored ?? (ofService && { ...ofService.own, id: null, provider: ofService.provider });
+  if (!route || access === null) return null;
+  const models = await orNull(() => readModels(context, access, () => spendRequest(context)));
+  return models === null ? null : models.filter(canChat).map((model) => route.modelPrefix + model);
 }
 
 async function orNull(read: () => Promise<string[]>): Promise<string[] | null> {

@@ -25,8 +25,10 @@ export function describeAgents(
 
 function nameOf({ profiles, programs, versionOf }: ProfileRegistry, id: string): string {
   const version = versionOf(id);
-  const path = programs.get(id)?.path;
-  return `${profiles.get(id)?.name ?? id}${version === null ? '' : ` ${version}`}${path === undefined ? '' : ` (${path})`}`;
+  const program = programs.get(id);
+  // The path in AGENTS_DIR is long and says nothing new.
+  const path = program?.source === 'PATH' ? ` (${program.path})` : '';
+  return `${profiles.get(id)?.name ?? id}${version === null ? '' : ` ${version}`}${path}`;
 }
 
 function keyPhrase(

@@ -114,9 +114,13 @@ function noModel({ route, key, id }: RouteKey, error: ProviderRequestError | nul
     const reason = 'no connection is possible or allowed';
     return new ProviderCrash({ code, message: describeFailure(code, credential, reason) });
   }
+  const { host, pathname } = new URL(key.baseUrl);
   const message =
-    `The server at ${new URL(key.baseUrl).host}, the base URL of ${key.source}, lists no models for the agent. Choose a model for the ` +
-    'session, or a default model of the organization, then send a message to let the session go on.';
+    code === 'NOT_FOUND'
+      ? `There is no list of models at ${host}${pathname.replace(/\/+$/, '')}, the base URL of ${key.source}. Check the base URL: most servers ` +
+        'need /v1 at its end. If the server has no such list, choose a model for the session. Then send a message to let the session go on.'
+      : `The server at ${host}, the base URL of ${key.source}, lists no models for the agent. Choose a model for the session, or a default ` +
+        'model of the organization, then send a message to let the session go on.';
   return new ProviderCrash({ code: 'NOT_FOUND', message });
 }
 

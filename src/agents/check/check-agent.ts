@@ -6,9 +6,9 @@ import type { ShownTool } from '../gateway/tool-reader.ts';
 import { type AgentOffer, emptyOffer } from '../options/agent-option.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
-import { defaultModelOf, environmentRoute, withRoute } from '../profiles/route-launch.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
+import { checkedRoute, keylessWarnings } from './check-route.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeOptions, describeSelf, type Outcome, unknownLocks } from './report.ts';
 import { compareTools, missingTools } from './tool-check.ts';
@@ -93,6 +93,7 @@ async function check(
     failure,
     warnings: [
       ...unchosenModels([profile]),
+      ...keylessWarnings(profile),
       ...(readyMs === null ? [] : unknownLocks(offer, profile)),
       ...missingTools(toolCheck),
     ],
@@ -142,12 +143,12 @@ async function launch(
   onTools?: (tools: readonly ShownTool[]) => void,
 ): Promise<CheckRun> {
   const sandbox = await agents.openSandbox({ profile, sessionId, isNew: false });
-  const route = environmentRoute(profile);
-  const models = { model: route && defaultModelOf(route, null), listed: [] };
+  const { launched, credential } = checkedRoute(profile);
   try {
     const agent = await agents.launch({
       sandbox,
-      profile: route ? withRoute(profile, { route, key: route.own, models }) : profile,
+      profile: launched,
+      ...(credential && { credential }),
       env: {},
       onUpdate: async (update) => {
         if (update.type === 'message') messages.push(update.text);

@@ -36,6 +36,8 @@ export interface ProfileRegistry {
    * for one runs on it instead of the default. Empty if the default is a detected agent or the file's.
    */
   readonly keylessIds: readonly string[];
+  /** Detected agents whose programs only other workers have: their sessions are left to those workers. */
+  readonly elsewhereIds: readonly string[];
   /** True if the file of AGENTS_CONFIG decides the default. */
   readonly isDefaultChosen: boolean;
   /** True if that file lists the agents, so that no others are searched for. */
@@ -85,6 +87,9 @@ export async function openProfileRegistry(options: RegistryOptions): Promise<Pro
     get keylessIds() {
       return state.keylessIds;
     },
+    get elsewhereIds() {
+      return state.elsewhereIds;
+    },
     get programs() {
       return state.programs;
     },
@@ -115,7 +120,7 @@ export async function openProfileRegistry(options: RegistryOptions): Promise<Pro
   return registry;
 }
 
-type State = Pick<ProfileRegistry, 'profiles' | 'defaultId' | 'keylessIds' | 'programs'>;
+type State = Pick<ProfileRegistry, 'profiles' | 'defaultId' | 'keylessIds' | 'elsewhereIds' | 'programs'>;
 
 function compute(
   loaded: AgentProfiles,
@@ -132,8 +137,9 @@ function compute(
   const all = [...loaded.profiles.values(), ...added].map((profile) => withInstalledProgram(profile, programs));
   const profiles = new Map(all.map((profile) => [profile.id, profile]));
   const first = loaded.isDefaultChosen ? undefined : detected.find((profile) => keySourceOf(profile, facts) !== 'NONE');
+  const elsewhereIds = detected.filter(({ id }) => !programs.has(id)).map(({ id }) => id);
   const keylessIds = loaded.isDefaultChosen || first ? [] : detected.map(({ id }) => id);
-  return { profiles, defaultId: first?.id ?? loaded.defaultId, keylessIds, programs };
+  return { profiles, defaultId: first?.id ?? loaded.defaultId, keylessIds, elsewhereIds, programs };
 }
 
 function keySourceOf(profile: AgentProfile, { published, storedProviders }: SharedFacts): CommonKeySource {

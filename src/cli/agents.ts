@@ -45,7 +45,7 @@ async function list(config: Config, agents: ProfileRegistry): Promise<void> {
   }
   process.stdout.write('\n* is the default.\n');
   const others = readyIds.filter((id) => !profiles.has(id));
-  if (others.length > 0) process.stdout.write(`${others.join(', ')}: ready, but ${whyMissing(agents)}\n`);
+  if (others.length > 0) process.stdout.write(`${aboutOthers(agents)}: ${others.join(', ')}\n`);
 }
 
 // Stored keys are not read: the service may have the database.
@@ -57,10 +57,10 @@ function keyNote({ readVariable }: Config, { keySourceOf }: ProfileRegistry, { i
   return [name === undefined ? 'key of the profile' : `key in ${name}`];
 }
 
-function whyMissing({ isListed }: ProfileRegistry): string {
+function aboutOthers({ isListed }: ProfileRegistry): string {
   return isListed
-    ? 'AGENTS_CONFIG does not name them.'
-    : 'not installed. Install one with: npm run agents -- install NAME';
+    ? 'Ready ones that AGENTS_CONFIG may name'
+    : 'Ready ones that are not installed (npm run agents -- install NAME)';
 }
 
 async function findProfile(config: Config, { profiles }: ProfileRegistry, id: string): Promise<AgentProfile> {

@@ -99,6 +99,7 @@ it('shows the programs that other workers have', async () => {
   const agents = await open();
   await agents.refresh({ published: [{ agentId: 'codex', version: '9.9.9', hasKey: true }] });
   expect([...agents.profiles.keys()]).toEqual(['demo', 'codex']);
+  expect(agents.elsewhereIds).toEqual(['codex']);
   expect([agents.defaultId, agents.versionOf('codex'), agents.keySourceOf('codex')]).toEqual([
     'codex',
     '9.9.9',

@@ -12,7 +12,7 @@ import { findByEnvironment, processStart } from '../../src/agents/sandbox/local/
 import { createProcessSpool } from '../../src/agents/sandbox/local/process-spool.ts';
 import { makeDirs, openTestDrivers } from '../support/agents.ts';
 import { behindGateway, providerKey, startProvider } from '../support/provider.ts';
-import { launchProbe, sandbox, whyNoSandbox } from '../support/sandbox.ts';
+import { launchProbe, probeCommand, sandbox, whyNoSandbox } from '../support/sandbox.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null) {
@@ -102,6 +102,44 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
       return { writable, isThere: count > 50 }`);
     expect(seen).toEqual({ writable: [], isThere: true });
   });
+
+  it.each(['seen by itself', 'in a shown directory'])(
+    'of AGENTS_DIR, %s, it reads only its own program',
+    async (where) => {
+      const root = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));
+      onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+      const agentsDir = join(root, 'data', 'agent-programs');
+      const at = (path: string, content = 'c4n4ry') => {
+        mkdirSync(join(agentsDir, path, '..'), { recursive: true });
+        writeFileSync(join(agentsDir, path), content, { mode: 0o755 });
+        return join(agentsDir, path);
+      };
+      const program = at('own/1-a/node_modules/own/bin/it', '#!/bin/sh\nexec "$@"\n');
+      const others = [
+        at('other/1-a/node_modules/other/bin/it'),
+        at('own/2-b/node_modules/own/bin/it'),
+        at('own/current.json'),
+      ];
+      const readOnly = where === 'seen by itself' ? [] : [root];
+      const { inspect: evaluate } = await launchProbe(
+        { command: [program, ...probeCommand()], sandbox: sandbox({ readOnly }) },
+        { hidden: [join(root, 'data'), agentsDir] },
+      );
+      const seen = await evaluate(`
+      const { existsSync, readdirSync, writeFileSync, symlinkSync, unlinkSync } = require('fs');
+      const attempt = (act) => { try { act(); return 'done'; } catch ({ code }) { return code; } };
+      return [${JSON.stringify(others)}.map((path) => existsSync(path)), readdirSync('${agentsDir}'),
+        attempt(() => writeFileSync('${program}', 'mine')), attempt(() => unlinkSync('${program}')),
+        attempt(() => symlinkSync('/tmp', '${join(agentsDir, 'planted')}')),
+        attempt(() => writeFileSync('${join(agentsDir, 'own/current.json')}', '{}'))]`);
+      expect(seen.slice(0, 2)).toEqual([[false, false, false], ['own']]);
+      // What it writes beside the program is in a directory for temporary files of its own.
+      for (const code of seen.slice(2, 4)) expect(code).toMatch(/EROFS|EACCES|EBUSY|EPERM/);
+      expect(readFileSync(program, 'utf8')).toBe('#!/bin/sh\nexec "$@"\n');
+      expect(existsSync(join(agentsDir, 'planted'))).toBe(false);
+      expect(readFileSync(join(agentsDir, 'own/current.json'), 'utf8')).toBe('c4n4ry');
+    },
+  );
 
   it('hidden paths stay hidden inside shown ones, and it cannot remove the cover', async () => {
     const root = mkdtempSync(join(tmpdir(), 'switchyard-shown-'));

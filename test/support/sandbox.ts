@@ -40,17 +40,19 @@ export interface Probe extends LaunchedAgent {
   inspect(body: string): Promise<any>;
 }
 
+/** The command of a probe. */
+export const probeCommand = (): string[] => [process.execPath, builtProgram('probe-agent')];
+
 /** Launches a probe, by default in a sandbox. */
 export async function launchProbe(
   profile: Partial<AgentProfile> = {},
   { hidden = [], ...options }: LaunchOptions & { hidden?: readonly string[] } = {},
 ): Promise<Probe> {
-  const command = [process.execPath, builtProgram('probe-agent')];
   const dirs = options.dirs ?? makeDirs();
   const drivers = options.drivers ?? (await openTestDrivers({ choice: 'auto', dirs, hidden }));
   const launched = await launchAgent(
     {
-      command,
+      command: probeCommand(),
       sandbox: sandbox(),
       stopGraces: { cancelMs: 1_000, stdinMs: 50, termMs: 5_000, interruptMs: 700 },
       ...profile,

@@ -34,3 +34,13 @@ it.skipIf(testDatabase === 'pglite')('a claim skips a locked session, and delays
   }
   expect((await claimOne(context)).map(({ sessionId }) => sessionId)).toEqual([locked]);
 });
+
+it('a claim leaves the sessions of an agent that only other workers have', async () => {
+  const test = await startApp();
+  onTestFinished(() => test.close());
+  const context = await asAdministrator(test);
+  const id = await createSession(test);
+  const agents = Object.create(context.agents, { elsewhereIds: { value: ['demo'] } });
+  expect(await claimOne({ ...context, agents })).toEqual([]);
+  expect((await claimOne(context)).map(({ sessionId }) => sessionId)).toEqual([id]);
+});

@@ -76,7 +76,7 @@ const isForUserToAnswer = `
 // organization, by the rank within its user. The result is the order of choosing, again and again, the organization
 // with the fewest running sessions, in it the user with the fewest, and of that user the oldest session. Age decides
 // between equals. Sessions of another worker are selected only if that worker is dead, and only after the time that
-// they wait for it.
+// they wait for it. Sessions whose agent only other workers have are left to these.
 const ranked = `
   with running as materialized (${runningSessions}),
   organization_running as (select organization_id, sum(n)::int as n from running group by 1),
@@ -101,7 +101,7 @@ const ranked = `
              - case when queue_group.home in ('', $3) then 0 else $4::int end * interval '1 millisecond'
            and (l.session_id is null or l.expires_at < now()
              - ($2::int + case when queue_group.home in ('', $3) then 0 else $4::int end) * interval '1 millisecond')
-           and not (${isForUserToAnswer})
+           and not (${isForUserToAnswer}) and not coalesce(s.agent, '') = any($11::text[])
          order by r.queued_at limit $8) c
      where ($10::int is null or queue_group.user_n < $10::int)
        and (queue_group.organization_limit is null or queue_group.organization_n < queue_group.organization_limit)),
@@ -136,7 +136,7 @@ export async function readCandidates(
         ? []
         : await query<Candidate>(ranked, [
             ...[context.now(), graceMs, workerId, affinityMs, ...columns],
-            ...[max, perOrganization, perUser],
+            ...[max, perOrganization, perUser, context.agents.elsewhereIds],
           ]);
     // Nothing follows, and the poll started at the beginning.
     if (found.length > 0 || (cursor.after === null && after === null)) return found;

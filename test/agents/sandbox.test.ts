@@ -133,7 +133,7 @@ describe.skipIf(problem !== null)('in a sandbox of bubblewrap', () => {
         attempt(() => symlinkSync('/tmp', '${join(agentsDir, 'planted')}')),
         attempt(() => writeFileSync('${join(agentsDir, 'own/current.json')}', '{}'))]`);
       expect(seen.slice(0, 2)).toEqual([[false, false, false], ['own']]);
-      // What it writes beside the program is in a directory for temporary files of its own.
+      // Files beside the program are written to its own temporary directory.
       for (const code of seen.slice(2, 4)) expect(code).toMatch(/EROFS|EACCES|EBUSY|EPERM/);
       expect(readFileSync(program, 'utf8')).toBe('#!/bin/sh\nexec "$@"\n');
       expect(existsSync(join(agentsDir, 'planted'))).toBe(false);

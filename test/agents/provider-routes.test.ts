@@ -44,6 +44,7 @@ it.each<[string, Record<string, string>, object | null]>([
     { GOOGLE_API_KEY: 'k' },
     { provider: 'google', own: { source: 'the variable GOOGLE_API_KEY of the service' } },
   ],
+  ['codex', { CODEX_API_KEY: 'c', OPENAI_API_KEY: 'k' }, { provider: 'openai', own: { key: 'c' } }],
   ['codex', { OPENAI_API_KEY: '', OPENAI_BASE_URL: 'not an address' }, null],
 ])('%s finds the keys of the environment %j', async (id, variables, expected) => {
   const route = environmentRoute(await detect(id, variables));

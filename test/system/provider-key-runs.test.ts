@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { detectedProfile } from '../../src/agents/profiles.ts';
+import type { Context } from '../../src/domain/context.ts';
+import { type ChosenModels, chooseRoute } from '../../src/domain/execution/runs/run-route.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { callingAgentProfile } from '../support/calling-agent.ts';
 import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
@@ -243,4 +246,26 @@ it('keeps the key out of the database in plain text', async () => {
     );
     expect(found, name).toEqual([]);
   }
+});
+
+it('starts a detected agent only with a key, and with the model that was chosen', async () => {
+  const { organizationId, token } = await makeTeam();
+  const { services } = test.app;
+  const owner = { organizationId: organizationId.replace('org-', ''), userId: null };
+  const context = { ...services, isPrivateProviderAllowed: true } as Context;
+  const profile = await detectedProfile('opencode', () => undefined);
+  const choose = (chosen: Partial<ChosenModels> = {}) =>
+    chooseRoute(context, profile, owner, { session: null, organization: null, ...chosen });
+  await services.store.execute('update provider_key set is_enabled = false where organization_id is null', []);
+  const missing = await choose().catch((error: unknown) => error);
+  expect(missing).toMatchObject({
+    reason: 'provider',
+    failure: { code: 'KEY_MISSING', message: expect.stringContaining('opencode has no key of a model provider.') },
+  });
+  const { key } = await store({ organizationId }, token);
+  expect(await choose()).toMatchObject({ model: 'large', route: { provider: 'compatible' } });
+  expect(await choose({ organization: 'of-the-organization' })).toMatchObject({ model: 'of-the-organization' });
+  const chosen = await choose({ organization: 'x', session: 'compatible/of-the-session' });
+  expect(chosen.model).toBe('of-the-session');
+  expect(JSON.stringify([chosen.profile.env, chosen.profile.provider?.gateway])).not.toContain(key);
 });

@@ -20,9 +20,14 @@ const environment: Readonly<
 /** The variables that may hold the key of a provider. */
 export const keyVariablesOf = (provider: ModelProvider): readonly string[] => environment[provider].keys;
 
-/** Returns the key of the service's environment for a provider; null: there is none. */
-export function environmentKey(provider: ModelProvider, readVariable: ReadVariable): OwnKey | null {
-  const { keys, baseUrl: baseUrlName } = environment[provider];
+/** Returns the key of the service's environment for a provider; null: there is none. `ownVariables`: of the agent alone. */
+export function environmentKey(
+  provider: ModelProvider,
+  readVariable: ReadVariable,
+  ownVariables: readonly string[] = [],
+): OwnKey | null {
+  const { keys: shared, baseUrl: baseUrlName } = environment[provider];
+  const keys = [...ownVariables, ...shared];
   const address = baseUrlName === null ? undefined : readAddress(readVariable(baseUrlName));
   // A server of OpenAI's API at another address is another provider.
   const isOther =

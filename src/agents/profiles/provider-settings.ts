@@ -43,14 +43,18 @@ export async function withKeys(
   const others = Object.fromEntries(Object.entries(env).filter(([name]) => !variables.includes(name)));
   const [first] = drafts;
   // The key of another provider must not go to the address of the first.
-  const isOfFirst = variable === undefined || first === undefined || keyVariablesOf(first.provider).includes(variable);
+  const namesOfFirst = first ? [...(first.keyVariables ?? []), ...keyVariablesOf(first.provider)] : [];
+  const isOfFirst = variable === undefined || first === undefined || namesOfFirst.includes(variable);
   if (first && (isDetected || (wantsGateway(draft) && !isOfFirst && provider.key_file === null))) {
     const read = isDetected ? readVariable : (name: string) => keys[name];
-    const routes = drafts.map((route) => ({ ...route, own: environmentKey(route.provider, read) }));
+    const routes = drafts.map(({ keyVariables, ...route }) => ({
+      ...route,
+      own: environmentKey(route.provider, read, keyVariables),
+    }));
     const settings = { variables, key: null, keySource: null, gateway: null, routes, isKeyRequired: true };
     return { env: others, provider: settings };
   }
-  const routes: ProviderRoute[] = drafts.map((route) => ({ ...route, own: null }));
+  const routes: ProviderRoute[] = drafts.map(({ keyVariables: _names, ...route }) => ({ ...route, own: null }));
   const shared = { variables, routes, isKeyRequired: false };
   if (!wantsGateway(draft) || api === null || baseUrl === null) {
     return { env: { ...env, ...keys }, provider: { ...shared, key: null, keySource: null, gateway: null } };

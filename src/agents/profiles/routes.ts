@@ -2,7 +2,10 @@ import type { ModelProvider } from '../../providers/model-providers.ts';
 import type { DefaultModel, ProviderRoute } from '../provider.ts';
 
 /** A route of a ready agent, without the key of the environment. */
-export type RouteDraft = Omit<ProviderRoute, 'own'>;
+export type RouteDraft = Omit<ProviderRoute, 'own'> & {
+  /** Variables with a key for this agent alone, before those of the provider. */
+  readonly keyVariables?: readonly string[];
+};
 
 /** Replaced by the gateway's address in the variables of an agent. */
 export const gatewayUrl = '{url}';
@@ -50,6 +53,7 @@ const codexRoute = (provider: ModelProvider, defaultModel: DefaultModel | null):
   provider,
   api: 'openai',
   defaultModel,
+  keyVariables: ['CODEX_API_KEY'],
   modelPrefix: '',
   env: ({ model }) => ({
     CODEX_API_KEY: gatewayKey,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
 import { secretCanary } from '../support/leaks.ts';
+import { startProvider } from '../support/provider.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, () => {
@@ -14,7 +15,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
   let agentsDir: string;
   beforeAll(async () => {
     agentsDir = await mkdtemp(join(tmpdir(), 'switchyard-programs-'));
-    const [keys, npmEnv] = [{ GEMINI_API_KEY: 'g' }, { 'npm_config_registry': 'http://127.0.0.1:1/' }];
+    const [keys, npmEnv] = [{ CLINE_API_KEY: 'c' }, { 'npm_config_registry': 'http://127.0.0.1:1/' }];
     test = await startApp({
       roles: ['api', 'worker'],
       agentsConfig: null,
@@ -50,16 +51,16 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     const [agent, key, prompt] = ['Install an agent', 'Add a model key', 'Start your first session'].map((name) =>
       step(page, name),
     ) as [ReturnType<typeof step>, ReturnType<typeof step>, ReturnType<typeof step>];
-    await agent.getByText('Key: environment of the service', { exact: true }).first().waitFor();
+    await agent.getByText('Key: environment of the service', { exact: true }).waitFor();
     expect(await page.locator('[aria-current="step"] h2').textContent()).toBe('Install an agent');
     await window.inThemes(async (theme) => expect(await seriousFindings(page), theme).toEqual([]));
     await window.picture('first-run');
 
     // Without a registry: the reason is shown.
-    await agent.getByRole('button', { name: 'Install Claude Code' }).click();
-    await agent.getByText('Claude Code: The registry cannot be reached', { exact: false }).waitFor();
+    await agent.getByRole('button', { name: 'Install opencode' }).click();
+    await agent.getByText('opencode: The registry cannot be reached', { exact: false }).waitFor();
     // The progress is the service's: another browser, or this one after a reload, shows the same.
-    await report('claude', 'install', 'Downloading: 31 of about 58 MB', 53);
+    await report('opencode', 'install', 'Downloading: 31 of about 58 MB', 53);
     const phone = await openSignedIn(browser, test, test.adminToken, {
       at: '/manage/agents',
       width: 375,
@@ -68,24 +69,25 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await page.reload();
     for (const each of [page, phone.page]) {
       await each.getByText('Downloading: 31 of about 58 MB', { exact: true }).waitFor();
-      const bar = each.getByRole('progressbar', { name: 'Installation of Claude Code' });
+      const bar = each.getByRole('progressbar', { name: 'Installation of opencode' });
       expect(await bar.getAttribute('aria-valuenow')).toBe('53');
     }
     expect(await seriousFindings(phone.page)).toEqual([]);
     expect(await fits(phone.page)).toBe(true);
     await phone.picture('agents');
-    await report('claude', null, null, null);
-    await install('claude', 'claude-agent-acp');
+    await report('opencode', null, null, null);
+    await install('opencode', 'opencode');
     await expect.poll(() => isShown(page, agent.locator('.step-result'))).toBe(true);
     await key.getByText('You cannot view the key after you save it.', { exact: false }).waitFor();
     await phone.page.getByText('Installed by Switchyard', { exact: true }).waitFor();
     await phone.page.context().close();
 
-    // Only the providers that the agent can use are offered.
-    expect(await key.getByLabel('Provider').locator('option').allTextContents()).toEqual(['Anthropic']);
+    const provider = await startProvider({ body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) });
+    await key.getByLabel('Provider').selectOption({ label: 'OpenAI-compatible server' });
+    await key.getByLabel('Base URL').fill(`${provider.url}/v1`);
     await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-first`);
     await key.getByRole('button', { name: 'Save key' }).click();
-    await key.getByText('Claude Code: key of the enterprise', { exact: true }).waitFor();
+    await key.getByText('opencode: key of the enterprise', { exact: true }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Start your first session');
     expect(await page.content()).not.toContain(secretCanary);
 
@@ -103,11 +105,15 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await other.page.getByRole('link', { name: 'Getting started', exact: true }).click();
     await other.page.getByText('Everything is ready.', { exact: false }).waitFor();
     // A program and a key in the environment need no step.
-    await install('gemini', 'gemini');
-    const gemini = step(other.page, 'Add a model key').getByText('Gemini CLI: environment of the service', {
+    await install('cline', 'cline');
+    const cline = step(other.page, 'Add a model key').getByText('Cline: environment of the service', {
       exact: true,
     });
-    await expect.poll(() => isShown(other.page, gemini)).toBe(true);
+    await expect.poll(() => isShown(other.page, cline)).toBe(true);
+    // The agent has not started, so its models are those of its key.
+    await other.page.goto('/sessions?new=yes');
+    await other.page.getByRole('combobox', { name: 'Model', exact: true }).click();
+    await other.page.getByRole('option', { name: /small/ }).waitFor();
     expect(window.consoleErrors).toEqual([]);
     for (const each of [page, other.page]) await each.context().close();
   });

@@ -160,6 +160,9 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     'service-user': at(() => `/manage/service-users/${ids.bot}`, 'For the pipeline'),
     'organization': at(() => '/manage/organization', 'Sessions can have only these tags.'),
     'enterprise': at(() => '/manage/enterprise', 'IP addresses and ranges'),
+    'agents': at(() => '/manage/agents', 'Claude Code'),
+    'model-keys': at(() => '/manage/model-keys', 'The enterprise has no key yet'),
+    'getting-started': at(() => '/manage/getting-started', 'Install an agent'),
     'audit-log': async ({ page }) => {
       await page.goto('/manage/audit-log');
       await page.getByRole('cell', { name: /Create playbook/ }).waitFor();

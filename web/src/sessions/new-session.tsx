@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
+import { ModelPicker } from '../pickers/model-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
@@ -120,6 +121,21 @@ const optionPrefix = 'option:';
 
 const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
 
+interface OfferedAgent {
+  readonly providers: readonly string[];
+  readonly keySource: string | null | undefined;
+  readonly options:
+    | readonly { readonly optionId: string; readonly category: string | null | undefined }[]
+    | null
+    | undefined;
+}
+
+/** Returns true if the agent has a model behind a key, but has not offered its models yet. */
+function asksForModel({ providers, keySource, options }: OfferedAgent): boolean {
+  if (providers.length === 0 || keySource === 'NONE') return false;
+  return !options?.some(({ optionId, category }) => category === 'model' || optionId === 'model');
+}
+
 /** Says that sessions of an agent have no key, and where to add one. */
 function NoKey({ name }: { readonly name: string }) {
   const { may } = useSigned();
@@ -148,14 +164,20 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
           agentId
           name
           isDefault
+          providers
           keySource(organizationId: $id)
           options(organizationId: $id) {
             optionId
+            category
             ...agentOptions_option
           }
         }
         organization(id: $id) {
           defaultAgent
+          defaultModels {
+            agentId
+            model
+          }
           allowedTags @include(if: $seesTags)
         }
       }
@@ -170,6 +192,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
     organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
   );
   const chosen = agentId === '' ? standard : agents.find((agent) => agent.agentId === agentId);
+  const standardModel = organization?.defaultModels.find((each) => each.agentId === chosen?.agentId)?.model;
   const other = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   return (
     <>
@@ -219,6 +242,16 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
               </option>
             ))}
         </Select>
+        {chosen && asksForModel(chosen) && (
+          <ModelPicker
+            key={chosen.agentId}
+            label="Model"
+            name={`${optionPrefix}model`}
+            agentId={chosen.agentId}
+            organizationId={organizationId}
+            none={standardModel === undefined ? 'Default' : `${standardModel} (default)`}
+          />
+        )}
         {(chosen?.options ?? []).map((option) => (
           <OptionSelect
             key={`${chosen?.agentId} ${option.optionId}`}

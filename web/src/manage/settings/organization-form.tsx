@@ -3,6 +3,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { organizationForm_organization$key } from '../../__generated__/organizationForm_organization.graphql.ts';
 import type { organizationFormMutation } from '../../__generated__/organizationFormMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { ModelPicker } from '../../pickers/model-picker.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
@@ -11,8 +12,15 @@ import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface OrganizationFormProps {
   readonly organization: organizationForm_organization$key;
-  readonly agents: readonly { readonly agentId: string; readonly name: string }[];
+  readonly agents: readonly {
+    readonly agentId: string;
+    readonly name: string;
+    readonly providers: readonly string[];
+  }[];
 }
+
+/** Names of the fields for the default model of an agent begin with this. */
+const modelPrefix = 'model:';
 
 /** The organization's name, agent and limits. */
 export function OrganizationForm({ organization, agents }: OrganizationFormProps) {
@@ -23,6 +31,10 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         organizationId
         name
         defaultAgent
+        defaultModels {
+          agentId
+          model
+        }
         maxCycleAcuLimit
         maxSessionAcuLimit
         maxConcurrentSessions
@@ -31,6 +43,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
     organization,
   );
   const { may } = useSigned();
+  const modelAgents = agents.filter(({ providers }) => providers.length > 0);
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [update, isBusy] = useMutation<organizationFormMutation>(
@@ -49,6 +62,14 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
     `,
     { isQuiet: true },
   );
+  // The list replaces the one before: models of agents that are not there now stay in it.
+  const readModels = (fields: FormFields) => [
+    ...found.defaultModels.filter(({ agentId }) => !modelAgents.some((each) => each.agentId === agentId)),
+    ...modelAgents.flatMap(({ agentId }) => {
+      const model = fields.textOrNull(`${modelPrefix}${agentId}`);
+      return model === null ? [] : [{ agentId, model }];
+    }),
+  ];
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormFields(event.currentTarget);
@@ -57,6 +78,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         organizationId: found.organizationId,
         name: fields.text('name'),
         defaultAgent: fields.textOrNull('defaultAgent'),
+        defaultModels: readModels(fields),
         maxCycleAcuLimit: fields.number('maxCycleAcuLimit'),
         maxSessionAcuLimit: fields.number('maxSessionAcuLimit'),
         maxConcurrentSessions: fields.number('maxConcurrentSessions'),
@@ -126,6 +148,26 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'maxConcurrentSessions')}
         />
       </div>
+      {modelAgents.length > 0 && (
+        <fieldset className="default-models">
+          <legend>Default models</legend>
+          <p className="hint">For sessions whose user chooses no model.</p>
+          <div className="fields">
+            {modelAgents.map(({ agentId, name }) => (
+              <ModelPicker
+                key={agentId}
+                label={name}
+                name={`${modelPrefix}${agentId}`}
+                agentId={agentId}
+                organizationId={found.organizationId}
+                none="Agent’s default"
+                defaultValue={found.defaultModels.find((each) => each.agentId === agentId)?.model ?? ''}
+                isDisabled={!mayChange}
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
       <FormErrors
         errors={errors}
         fieldNames={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions']}

@@ -17,6 +17,7 @@ export function SettingsPage() {
         agents {
           agentId
           name
+          providers
         }
         organization(id: $id) {
           ...organizationForm_organization

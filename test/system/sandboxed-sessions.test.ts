@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startFakeLlm } from '../support/fake-llm/fake-llm.ts';
+import { runMutation } from '../support/people.ts';
 import { findOpencode, writeRealProfiles } from '../support/real-agents.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
@@ -45,7 +46,7 @@ describe.skipIf(problem !== null)('a session', () => {
   });
 
   it.skipIf(opencode.program === null)(
-    'of opencode calls its model through the gateway, and has neither the key nor other network access',
+    'of opencode calls its model through the gateway with a configured or a stored key, and has neither the key nor other network access',
     async () => {
       const apiKey = 'provider-key-c4n4ry';
       const llm = await startFakeLlm({ apiKey });
@@ -58,6 +59,7 @@ describe.skipIf(problem !== null)('a session', () => {
           sandbox: { driver: 'bwrap', network: 'gateway' },
           provider: { api: 'openai', base_url: llm.url, gateway_env: { OPENCODE_CONFIG_CONTENT } },
         },
+        { id: 'stored', sandbox: { driver: 'bwrap', network: 'gateway' } },
       ]);
       const test = await start({ agentsConfig });
       const port = new URL(llm.url).port;
@@ -85,6 +87,23 @@ describe.skipIf(problem !== null)('a session', () => {
         calls: answered.length,
         input: answered.reduce((sum, { input }) => sum + input, 0),
       });
+
+      const stored = { name: 'Team', provider: 'COMPATIBLE', baseUrl: `${llm.url}/v1`, key: 'stored-key-c4n4ry' };
+      const scope = { organizationId: test.organizationId };
+      await runMutation(test, 'createProviderKey', 'providerKey { id }', { ...stored, scope });
+      llm.setKey(stored.key);
+      const before = llm.calls.length;
+      const id = await createSession(test, {
+        agent: 'stored',
+        prompt: 'do: shell cat /proc/*/environ > environments.txt; echo looked\ndo: say It is done.',
+      });
+      await waitUntilEnded(test, id);
+      expect((await readMessages(test, id)).at(-1)).toContain('It is done.');
+      const own = readFileSync(join(test.dataDir, 'sessions', id, 'ws', 'environments.txt'), 'utf8');
+      expect(own).toContain('compatible/m');
+      expect(own).not.toContain('c4n4ry');
+      const calls = llm.calls.slice(before).map(({ key, conversation }) => `${key} ${conversation.model}`);
+      expect(new Set(calls)).toEqual(new Set([`${stored.key} m`]));
     },
     180_000,
   );

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -69,7 +69,8 @@ it('installs a version, then another one, and removes them; install scripts do n
   expect(left().map((name) => name.replace(/-.*/, ''))).toEqual(['2.0.0', '3.0.0']);
   expect(existsSync(marker)).toBe(false);
   expect(await removeProgram('opencode', agentsDir)).toBe(true);
-  expect([await run(), left(), await removeProgram('opencode', agentsDir)]).toEqual([null, [], true]);
+  expect([await run(), existsSync(join(agentsDir, 'opencode'))]).toEqual([null, false]);
+  expect(await removeProgram('opencode', agentsDir)).toBe(false);
 });
 
 describe('with an installed version', () => {
@@ -139,6 +140,19 @@ describe('with an installed version', () => {
     expect(left()).toHaveLength(1);
     expect(await run()).toBe('2.0.0');
   });
+});
+
+it('deletes nothing behind a link that was planted in the place of an agent', async () => {
+  const target = join(agentsDir, '../important');
+  mkdirSync(target, { recursive: true });
+  mkdirSync(agentsDir);
+  writeFileSync(join(target, 'file'), '');
+  symlinkSync(target, join(agentsDir, 'opencode'));
+  await tidyPrograms(agentsDir);
+  const refusal = { code: 'NO_PERMISSION', message: expect.stringContaining('Remove the link.') };
+  await expect(install('1.0.0', { agent: publish('1.0.0') })).rejects.toMatchObject(refusal);
+  await expect(removeProgram('opencode', agentsDir)).rejects.toMatchObject(refusal);
+  expect(readdirSync(target)).toEqual(['file']);
 });
 
 it.each(['../x', '__proto__', 'constructor', '', 'demo', 'a/b'])('knows no agent %j', async (agentId) => {

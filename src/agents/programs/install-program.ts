@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isInside } from '../sandbox/program-files.ts';
-import { clearDeadTurn, takeTurn, turnDirectory } from './install-turn.ts';
+import { clearDeadTurn, isLink, takeTurn, turnDirectory } from './install-turn.ts';
 import type { Lock } from './lock.ts';
 import { installLocked } from './npm.ts';
 import { type AgentPackage, agentPackages } from './packages.ts';
@@ -99,6 +99,8 @@ export async function removeProgram(agentId: string, agentsDir: string): Promise
     return explain(error);
   } finally {
     await turn.end();
+    // Another installation may have begun.
+    await rmdir(root).catch(() => undefined);
   }
 }
 
@@ -106,6 +108,7 @@ export async function removeProgram(agentId: string, agentsDir: string): Promise
 export async function tidyPrograms(agentsDir: string): Promise<void> {
   for (const agentId of Object.keys(agentPackages)) {
     const root = programDirectory(agentsDir, agentId);
+    if (await isLink(root)) continue;
     await clearDeadTurn(root);
     const names = await readdir(root).catch((): string[] => []);
     if (names.length === 0 || names.includes(turnDirectory)) continue;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -31,6 +31,10 @@ export interface InstallTurn {
  */
 export async function takeTurn(programDirectory: string, agentId: string): Promise<InstallTurn> {
   await mkdir(programDirectory, { recursive: true });
+  if (await isLink(programDirectory)) {
+    const message = `${programDirectory} is a link, and the files behind it are not the service's to delete. Remove the link.`;
+    throw new ProgramError('NO_PERMISSION', message);
+  }
   const directory = join(programDirectory, turnDirectory);
   if (!(await create(directory))) {
     if (!(await isDead(directory))) throw busy(agentId);
@@ -49,6 +53,11 @@ export async function takeTurn(programDirectory: string, agentId: string): Promi
       await clear(directory);
     },
   };
+}
+
+/** Returns true if a directory is a symbolic link, which an agent without a sandbox may have planted. */
+export async function isLink(directory: string): Promise<boolean> {
+  return (await lstat(directory).catch(() => null))?.isSymbolicLink() === true;
 }
 
 /** Removes what a process left behind that died in its turn. */

@@ -71,7 +71,7 @@ export function CheckReport({ name, check, onClose }: CheckReportProps) {
     ['Close a session', outcomeText(report.close)],
     ['Resume a session', outcomeText(report.resume)],
     ['Load a session', outcomeText(report.load)],
-    ['Other methods', report.offers.join(', ') || null],
+    ['Optional methods', report.offers.join(', ') || null],
     ['Content of prompts', report.promptContent.join(', ') || null],
     ['Modes', report.modes.join(', ') || null],
     ...options.map(

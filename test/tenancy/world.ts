@@ -97,9 +97,11 @@ async function seed(
         deletedAt,
         ...limits,
         allowedTags: ['walk', seeder.canary('tag')],
+        defaultModels: { demo: seeder.canary('model') },
       },
     });
-  const data = { ...limits, allowedTags: ['walk', planters.a.canary('tag')], defaultTag: 'walk' };
+  const defaultModels = { demo: planters.a.canary('model') };
+  const data = { ...limits, allowedTags: ['walk', planters.a.canary('tag')], defaultTag: 'walk', defaultModels };
   await tx.prisma.organization.update({ where: { id: ids.a }, data });
   const gone = createTenantSeeder(test, tx, enterpriseId, 'd');
   await organization(planters.b, ids.b, enterpriseId);

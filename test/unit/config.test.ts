@@ -172,3 +172,22 @@ describe('the GraphQL API', () => {
     expect(() => readConfig(input)).toThrow(message);
   });
 });
+
+describe('PROVIDER_ALLOW_PRIVATE', () => {
+  it.each([
+    [{}, true],
+    [{ HOST: 'localhost' }, true],
+    [{ HOST: '::1', BASE_URL: 'http://[::1]:4000' }, true],
+    [{ BASE_URL: 'http://localhost:4000' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '192.168.1.2' }, false],
+    [{ HOST: '127.evil.example' }, false],
+    [{ BASE_URL: 'https://switchyard.example.com' }, false],
+    [{ TRUST_PROXY: '1' }, false],
+    [{ TRUST_PROXY: 'loopback' }, false],
+    [{ PROVIDER_ALLOW_PRIVATE: 'false' }, false],
+    [{ HOST: '0.0.0.0', PROVIDER_ALLOW_PRIVATE: 'true' }, true],
+  ])('with %j is %s', (environment, isPrivateProviderAllowed) => {
+    expect(readConfig(environment)).toMatchObject({ isPrivateProviderAllowed });
+  });
+});

@@ -42,8 +42,8 @@ const CheckOutcome = builder.objectRef<Outcome>('AgentCheckOutcome').implement({
 const CheckedOptionType = builder.objectRef<CheckedOption>('AgentCheckOption').implement({
   description: 'An option that an agent offered at a check.',
   fields: (t) => ({
-    optionId: t.exposeString('id', { description: 'Id of the option.' }),
-    value: t.exposeString('value', { description: 'Value in a new session.' }),
+    optionId: t.exposeString('id', { description: 'Id of the option, unique within its agent.' }),
+    value: t.exposeString('value', { description: 'Value of the option in a new session.' }),
     choices: t.stringList({ description: 'Values that the option can have.', resolve: ({ choices }) => [...choices] }),
     isLocked: t.exposeBoolean('isLocked', { description: 'Whether the profile of the agent locks the option.' }),
   }),

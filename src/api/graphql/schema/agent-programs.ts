@@ -37,7 +37,7 @@ const AgentProgramHost = builder.objectRef<HostProgram>('AgentProgramHost').impl
   description: 'The program of an agent on the host of one worker.',
   fields: (t) => ({
     workerId: t.exposeString('workerId', { description: 'Id of the worker, as in the log of the service.' }),
-    hostName: t.exposeString('host', { description: 'Name of the host.' }),
+    hostName: t.exposeString('host', { description: 'Name of the host of the worker.' }),
     state: t.expose('state', { type: AgentProgramStateEnum, description: 'State of the program on the host.' }),
     installedVersion: t.exposeString('version', {
       nullable: true,
@@ -80,7 +80,7 @@ const AgentProgram = builder.objectRef<AgentProgramRecord>('AgentProgram').imple
     }),
     name: t.exposeString('name', { description: 'Display name of the agent.' }),
     packageName: t.string({
-      description: 'Name of the npm package.',
+      description: 'Name of the npm package of the program.',
       resolve: ({ package: { name } }) => name,
     }),
     pinnedVersion: t.string({
@@ -109,7 +109,7 @@ const AgentProgram = builder.objectRef<AgentProgramRecord>('AgentProgram').imple
     }),
     state: t.field({
       type: AgentProgramStateEnum,
-      description: 'State of the program.',
+      description: 'State of the program over all hosts.',
       resolve: ({ hosts }) => overallState(hosts),
     }),
     progress: t.string({

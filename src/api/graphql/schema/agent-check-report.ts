@@ -57,7 +57,7 @@ const outcomes = {
 } as const satisfies Partial<Record<keyof Report, string>>;
 
 const AgentCheckReport = builder.objectRef<Report>('AgentCheckReport').implement({
-  description: 'What an agent supports and what works, as found when it was started in an empty directory.',
+  description: 'Features of an agent, and their results when it was started in an empty directory.',
   fields: (t) => ({
     failure: t.exposeString('failure', {
       nullable: true,
@@ -114,6 +114,9 @@ export const AgentCheck = builder.objectRef<ProgramCheck>('AgentCheck').implemen
       description: 'Whether the agent can be used.',
       resolve: ({ report }) => report.failure === null,
     }),
-    report: t.expose('report', { type: AgentCheckReport, description: 'What the agent supports and what works.' }),
+    report: t.expose('report', {
+      type: AgentCheckReport,
+      description: 'Features that the agent supports, and their results.',
+    }),
   }),
 });

@@ -30,7 +30,9 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   enable: switches,
   disable: switches,
   add: sets,
-  remove: sets,
+  remove: [...sets, 'Agent'],
+  install: ['Agent'],
+  check: ['Agent'],
   replace: sets,
   archive: ['Session', 'Sessions'],
   unarchive: ['Session', 'Sessions'],
@@ -107,7 +109,16 @@ it('uses one form of id for each name: the REST id in output, any form in input'
     ids(outputFields).filter((field) => !/: (?:String|\[String\])$/.test(field) && !globalOnly.test(field)),
   ).toEqual([]);
   // Ids of external objects, or values returned as received.
-  const foreignIds = ['channelId', 'clientId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
+  const foreignIds = [
+    'agentId',
+    'channelId',
+    'clientId',
+    'clientMutationId',
+    'optionId',
+    'profileId',
+    'snapshotId',
+    'templateId',
+  ];
   const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
 });
@@ -136,7 +147,12 @@ const switchesOfActs = [
 ];
 
 /** Booleans that stand for one of several choices, and are true if present. */
-const choices = ['ScopeInput.enterprise', 'ProviderKeyScopeInput.enterprise', 'ProviderKeyScopeInput.viewer'];
+const choices = [
+  'ScopeInput.enterprise',
+  'ProviderKeyScopeInput.enterprise',
+  'ProviderKeyScopeInput.viewer',
+  'AgentProgram.canInstall',
+];
 
 it('names booleans "is…", "has…" and "was…", and options of an action by a verb', () => {
   const all = Object.values(schema.getTypeMap()).flatMap((type): [string, string, unknown][] => {

@@ -110,7 +110,6 @@ it('uses one form of id for each name: the REST id in output, any form in input'
   ).toEqual([]);
   // Ids of external objects, or values returned as received.
   const foreignIds = [
-    'agentId',
     'channelId',
     'clientId',
     'clientMutationId',

@@ -14,7 +14,7 @@ import {
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { AgentCheck } from './agent-check-report.ts';
-import { AgentKeySourceEnum } from './agents.ts';
+import { AgentKeySourceEnum, readAgentId } from './agents.ts';
 import { defineEnum } from './define-enum.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { boundary } from './needs.ts';
@@ -198,7 +198,10 @@ for (const [name, { act, description }] of Object.entries(acts)) {
     description,
     needs: ['changeAgentPrograms'],
     input: (t) => ({
-      agentId: t.string({ required: true, description: 'Id of the agent, as in `AgentProgram.agentId`.' }),
+      agentId: t.id({
+        required: true,
+        description: 'Global ID of the agent, or the id of its profile, such as `opencode`.',
+      }),
     }),
     payload: {
       agentProgram: { type: AgentProgram, description: 'Program of the agent. Null if there are user errors.' },
@@ -208,7 +211,7 @@ for (const [name, { act, description }] of Object.entries(acts)) {
       },
     },
     act: async ({ agentId }, { domain, loaders }) => ({
-      agentProgram: await requestProgramAct(domain, act, agentId),
+      agentProgram: await requestProgramAct(domain, act, readAgentId(agentId)),
       enterprise: await loaders.of(findEnterprises).load(domain.viewer.enterpriseId),
     }),
   });

@@ -2,6 +2,7 @@ import { type AgentRecord, findAgent, listAgents } from '../../../domain/identit
 import { type DefaultModel, findDefaultModels } from '../../../domain/identity/organizations/default-models.ts';
 import { findModelsOfAgent } from '../../../domain/library/provider-keys/key-models.ts';
 import { type AgentKeySource, findKeySources } from '../../../domain/library/provider-keys/key-sources.ts';
+import { parseGlobalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';
@@ -132,3 +133,9 @@ builder.objectField(Organization, 'defaultModels', (t) =>
     resolve: async ({ id }, _args, { loaders }) => (await loaders.of(findDefaultModels).load(id)) ?? [],
   }),
 );
+
+/** Returns the id of an agent's profile for a global id of an agent; any other text as it is. */
+export function readAgentId(id: string): string {
+  const global = parseGlobalId(id);
+  return global?.type === 'Agent' ? global.id : id;
+}

@@ -1,9 +1,10 @@
 import { deleteOrganization, updateOrganization } from '../../../domain/identity/organizations/change-organization.ts';
 import { createOrganization } from '../../../domain/identity/organizations/organizations.ts';
 import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
-import { globalId, parseGlobalId } from '../../../domain/ids.ts';
+import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
+import { readAgentId } from './agents.ts';
 import { Organization } from './organization-ref.ts';
 import { refuseNulls } from './payloads.ts';
 
@@ -39,12 +40,6 @@ const DefaultModelInput = builder.inputType('DefaultModelInput', {
     }),
   }),
 });
-
-/** Returns the id of an agent's profile; an id in no known form is returned as it is. */
-function readAgentId(id: string): string {
-  const global = parseGlobalId(id);
-  return global?.type === 'Agent' ? global.id : id;
-}
 
 const organizationIdDescription = 'Global ID or REST id of the organization (`org-…`).';
 

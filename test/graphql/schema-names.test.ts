@@ -109,15 +109,7 @@ it('uses one form of id for each name: the REST id in output, any form in input'
     ids(outputFields).filter((field) => !/: (?:String|\[String\])$/.test(field) && !globalOnly.test(field)),
   ).toEqual([]);
   // Ids of external objects, or values returned as received.
-  const foreignIds = [
-    'channelId',
-    'clientId',
-    'clientMutationId',
-    'optionId',
-    'profileId',
-    'snapshotId',
-    'templateId',
-  ];
+  const foreignIds = ['channelId', 'clientId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
   const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
 });

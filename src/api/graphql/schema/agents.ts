@@ -1,8 +1,8 @@
 import { type AgentRecord, findAgent, listAgents } from '../../../domain/identity/organizations/agents.ts';
 import { type DefaultModel, findDefaultModels } from '../../../domain/identity/organizations/default-models.ts';
+import { parseGlobalId } from '../../../domain/ids.ts';
 import { findModelsOfAgent } from '../../../domain/library/provider-keys/key-models.ts';
 import { type AgentKeySource, findKeySources } from '../../../domain/library/provider-keys/key-sources.ts';
-import { parseGlobalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';

@@ -42,7 +42,10 @@ const representatives = {
     'bind(window.limit + 1)': '1',
     'visibleKeys(context, bind)': 'true',
   },
-  'domain/execution/metering/ledger-entry.ts': { "added.join(', ')": 'active_ms = u.active_ms + excluded.active_ms' },
+  'domain/execution/metering/ledger-entry.ts': {
+    "added.join(', ')": 'active_ms = u.active_ms + excluded.active_ms',
+    more: '',
+  },
   'domain/execution/runs/queue-reasons.ts': {
     'condition': 's.id = $1',
     "reasonOf(`o.enterprise_id = $1 and s.status in ('new', 'resuming')`)":
@@ -87,6 +90,8 @@ const representatives = {
     "isInScope('f')": 'f.enterprise_id = $1',
     'maxFolders + 1': '1',
   },
+  'domain/installation/agent-programs/change-programs.ts': { 'applies[act]': 'can_install' },
+  'domain/library/provider-keys/provider-keys.ts': { condition: 'true' },
   'domain/library/macros.ts': { 'tables[kind]': 'playbook m where' },
   'domain/library/secrets/reseal-secrets.ts': { column: 'sealed' },
   'domain/maintenance/copied-database.ts': {

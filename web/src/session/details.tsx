@@ -237,7 +237,7 @@ function Facts({ session }: { readonly session: Session }) {
   ];
   return (
     <Part title="About">
-      <dl className="facts">
+      <dl className="session-facts">
         {facts.map(([name, value]) =>
           value ? (
             <div key={name}>

@@ -73,7 +73,10 @@ export const quotaOver: Failure = {
 /** Thrown if a session names an agent that this worker has no profile of. */
 export class MissingProfile extends Error {
   constructor(agent: string) {
-    super(`The worker no longer has an agent profile "${agent}".`);
+    super(
+      `The agent "${agent}" is not installed or not configured where the session runs. An administrator can install it (Agents, in the ` +
+        'console), or add it to AGENTS_CONFIG. Then send a message to let the session go on.',
+    );
     this.name = 'MissingProfile';
   }
 }

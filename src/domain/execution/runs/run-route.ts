@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { readModels } from '../../library/provider-keys/key-models.ts';
 import { resolveStoredKey } from '../../library/provider-keys/resolve.ts';
 import { describeKey, type StoredKey } from '../../library/provider-keys/stored-key.ts';
+import { recordFailure } from '../provider-keys/key-outcomes.ts';
 
 /** The models that were chosen for a session, in the agent's words or the provider's; null: none. */
 export interface ChosenModels {
@@ -89,7 +90,11 @@ async function launchOn(
   // An agent with a default of its own knows the models of its provider.
   const { listed, error } = await readListed(context, routeKey);
   const model = wanted === null ? defaultModelOf(route, listed) : modelIdOf(route, wanted);
-  if (model === null && route.defaultModel !== null) throw noModel(routeKey, error);
+  if (model === null && route.defaultModel !== null) {
+    const crash = noModel(routeKey, error);
+    if (routeKey.id !== null && error !== null) await recordFailure(context, routeKey.id, crash.failure);
+    throw crash;
+  }
   const models = { model, listed: listed ?? [] };
   return { profile: withRoute({ ...profile, config }, { route, key, models }), route, model };
 }

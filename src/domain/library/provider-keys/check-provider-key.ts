@@ -38,10 +38,12 @@ const remedies: Readonly<Record<ProviderFailureCode, string>> = {
   ACCOUNT_EMPTY: 'Add credit at the provider, raise the limit there, or use another key.',
   RATE_LIMITED: 'Wait and try again.',
   NOT_FOUND: 'Check the base URL: most servers need /v1 at its end.',
-  NOT_REACHABLE: 'Check the base URL. Only the operator can allow private networks (PROVIDER_ALLOW_PRIVATE).',
+  NOT_REACHABLE: 'Check the base URL, and that the server is running.',
   PROVIDER_ERROR: 'Try again later.',
   UNEXPECTED_ANSWER: 'Check the base URL: most servers need /v1 at its end.',
 };
+
+const privateNetworks = ' Only the operator can allow private networks (PROVIDER_ALLOW_PRIVATE).';
 
 /**
  * Makes one cheap request with a stored key and records the result as its last failure. Throws NOT_FOUND, and RATE_LIMITED
@@ -94,7 +96,8 @@ async function runCheck(context: Context, access: ProviderAccess, label: string)
       return { isOk: true, code: null, message: `The provider accepts ${label}${models}.`, modelCount, tookMs: took() };
     } catch (error) {
       if (!(error instanceof ProviderRequestError)) throw error;
-      const message = `The test of ${label} failed. ${error.message} ${remedies[error.code]}`;
+      const hint = error.code === 'NOT_REACHABLE' && !allowPrivate ? privateNetworks : '';
+      const message = `The test of ${label} failed. ${error.message} ${remedies[error.code]}${hint}`;
       return { isOk: false, code: error.code, message, modelCount: null, tookMs: took() };
     }
   });

@@ -57,7 +57,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
       spellCheck={false}
       autoComplete="off"
       placeholder={isOwnServer ? 'http://localhost:11434/v1' : 'Provider’s own address'}
-      hint={isOwnServer ? 'For example of Ollama, vLLM or LiteLLM. It usually ends with /v1.' : undefined}
+      hint={isOwnServer ? 'For example, the address of Ollama, vLLM or LiteLLM. It usually ends with /v1.' : undefined}
       defaultValue={edited?.baseUrl ?? ''}
       error={errorOf(errors, 'baseUrl')}
       onChange={({ target }) => setMoved(edited !== null && target.value.trim() !== (edited.baseUrl ?? ''))}
@@ -118,7 +118,11 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
               </a>
             </>
           ) : isOwnServer ? (
-            'Leave it empty if the server needs no key. You cannot view it after you save it.'
+            edited?.hasKey ? (
+              'Leave it empty to keep the key.'
+            ) : (
+              'Leave it empty if the server needs no key. You cannot view it after you save it.'
+            )
           ) : (
             'You cannot view the key after you save it.'
           )

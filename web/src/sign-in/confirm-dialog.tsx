@@ -74,7 +74,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
           required
           placeholder="cog_… or apk_…"
           error={error}
-          hint="Enter the token that you signed in with. The confirmation lasts 10 minutes."
+          hint="Enter your token. If you signed in with a link that the service printed, it is the administrator’s token beside the link. The confirmation lasts 10 minutes."
         />
       </form>
     </Dialog>

@@ -32,7 +32,6 @@ const plainTexts: Readonly<Record<string, string>> = {
   // No server is there: a test of a key fails at once.
   baseUrl: 'http://127.0.0.1:1/v1',
   optionId: '1',
-  agentId: 'claude',
   document: '{ __typename }',
 };
 
@@ -137,6 +136,9 @@ const plain: Readonly<Record<string, unknown>> = {
   ID: 'demo',
 };
 
+/** Ids of objects that belong to no tenant, by the names of inputs: the demo agent has no program. */
+const plainIds: Readonly<Record<string, string>> = { 'input.agentId': 'claude' };
+
 function build(
   list: readonly Input[],
   prefix: string,
@@ -184,7 +186,7 @@ function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknow
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
   const isWanted = isChosen || isRequired(input) || (fill.isFull && !leftOut.has(input.name));
-  if (type.name === 'ID') return isRequired(input) ? plain.ID : undefined;
+  if (type.name === 'ID') return isRequired(input) ? (plainIds[name] ?? plain.ID) : undefined;
   if (!isWanted) return undefined;
   if (isEnumType(type)) {
     const enumValues = type.getValues();

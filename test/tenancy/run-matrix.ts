@@ -43,7 +43,7 @@ export async function runMutations(world: World, isWanted: (name: string) => boo
   expect(matrix.cases.size).toBeGreaterThan(minCases);
 }
 
-const administers = /User|Role|ApiKey|Organization|IpAccess|AcuLimit|Member|^(?:install|remove|check)Agent$/;
+const administers = /User|Role|ApiKey|Organization|IpAccess|AcuLimit|Member|(?:install|remove|check)Agent$/;
 
 /** The groups in which mutations are tested; each mutation is in one group. */
 export const mutationParts = {

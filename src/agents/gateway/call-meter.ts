@@ -19,7 +19,7 @@ export interface MeteredCall {
 export interface CallMeter {
   /** The body passes through it; null: nothing is read from the body. */
   readonly gate: Transform | null;
-  /** False if the call must not be sent: its price is not known, and the key has a budget. */
+  /** False if the call must not be sent: its price is not known, or its body is compressed, and the key has a budget. */
   readonly isAllowed: boolean;
   sent(bytes: number): void;
   received(bytes: number): void;
@@ -50,7 +50,8 @@ export function createCallMeter(
   const isHeld = mustKnow && pathModel === null;
   return {
     gate: isRead ? createModelGate({ isHeld, onModel }) : null,
-    isAllowed: !mustKnow || (pathModel === null ? !isCompressed : costsOf(costOf, pathModel)),
+    // The size of a compressed body says nothing about its tokens, from which the cost of an incomplete call is estimated.
+    isAllowed: !(hasBudget && isCompressed) && (!mustKnow || pathModel === null || costsOf(costOf, pathModel)),
     sent(bytes) {
       sentBytes += bytes;
     },

@@ -1,4 +1,5 @@
 import type { ProfileRegistry } from '../agents/profile-registry.ts';
+import { describeOwnKey } from '../agents/profiles/route-launch.ts';
 import type { Config } from '../config/config.ts';
 
 /** Describes the default agent for the operator: its program, where its key comes from, and how to change it. */
@@ -38,9 +39,9 @@ function keyPhrase(
   const source = keySourceOf(defaultId);
   if (source === 'NOT_NEEDED') return '';
   if (source === 'ENTERPRISE') return ', with a stored key of the enterprise';
-  const name = profiles.get(defaultId)?.provider?.variables.find((each) => readVariable(each) !== undefined);
   if (source === 'NONE') return ', which has no key yet';
-  return name === undefined ? ', with the key of its profile' : `, with the key in ${name}`;
+  const profile = profiles.get(defaultId);
+  return profile === undefined ? '' : `, with the ${describeOwnKey(profile, readVariable)}`;
 }
 
 function howToGiveKey({ profiles }: ProfileRegistry, id: string | null): string {

@@ -6,6 +6,7 @@ import { isLocked } from '../agents/options/locks.ts';
 import { openProfileRegistry, type ProfileRegistry } from '../agents/profile-registry.ts';
 import { locateProgram, programOf } from '../agents/profiles/programs.ts';
 import { readyIds } from '../agents/profiles/ready.ts';
+import { describeOwnKey } from '../agents/profiles/route-launch.ts';
 import { readyProfile } from '../agents/profiles.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
 import { checkProfile } from '../assembly/check-profile.ts';
@@ -49,12 +50,11 @@ async function list(config: Config, agents: ProfileRegistry): Promise<void> {
 }
 
 // Stored keys are not read: the service may have the database.
-function keyNote({ readVariable }: Config, { keySourceOf }: ProfileRegistry, { id, provider }: AgentProfile): string[] {
-  const source = keySourceOf(id);
+function keyNote({ readVariable }: Config, { keySourceOf }: ProfileRegistry, profile: AgentProfile): string[] {
+  const source = keySourceOf(profile.id);
   if (source === 'NOT_NEEDED') return [];
   if (source === 'NONE') return ['no key in the environment'];
-  const name = provider?.variables.find((each) => readVariable(each) !== undefined);
-  return [name === undefined ? 'key of the profile' : `key in ${name}`];
+  return [describeOwnKey(profile, readVariable)];
 }
 
 function aboutOthers({ isListed }: ProfileRegistry): string {

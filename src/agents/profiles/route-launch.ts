@@ -1,5 +1,6 @@
 import type { AgentProfile } from '../agent.ts';
 import type { LaunchModels, OwnKey, ProviderRoute } from '../provider.ts';
+import type { ReadVariable } from './environment-keys.ts';
 
 /** Returns the first route with a key of the service's environment; null: there is none. */
 export function environmentRoute({ provider }: AgentProfile): (ProviderRoute & { readonly own: OwnKey }) | null {
@@ -44,4 +45,12 @@ function newest(ids: readonly string[]): string | null {
 /** Returns the provider's id of a model from the value of an agent's option, and without the prefix of another provider. */
 export function modelIdOf({ modelPrefix }: ProviderRoute, value: string): string {
   return modelPrefix !== '' && value.startsWith(modelPrefix) ? value.slice(modelPrefix.length) : value;
+}
+
+/** Names the source of an agent's key in the configuration of the service, such as `key in OPENAI_API_KEY`. */
+export function describeOwnKey(profile: AgentProfile, readVariable: ReadVariable): string {
+  // A server of one's own may need no key.
+  if (environmentRoute(profile)?.own.key === null) return 'server in OPENAI_BASE_URL';
+  const name = profile.provider?.variables.find((each) => readVariable(each) !== undefined);
+  return name === undefined ? 'key of the profile' : `key in ${name}`;
 }

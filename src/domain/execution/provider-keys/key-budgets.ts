@@ -1,7 +1,8 @@
 import { describeKey, type StoredKey } from '../../library/provider-keys/stored-key.ts';
 import type { LimitReached } from '../metering/limits.ts';
 
-const usd = (amount: number) => `$${amount.toFixed(2)}`;
+/** An amount in dollars and cents; smaller amounts with two significant digits. */
+const usd = (amount: number) => `$${amount > 0 && amount < 0.01 ? Number(amount.toPrecision(2)) : amount.toFixed(2)}`;
 
 /** Returns the budget of a key if it is reached; null: there is some left, or the key has none. */
 export function reachedBudget(key: StoredKey): LimitReached | null {
@@ -9,7 +10,7 @@ export function reachedBudget(key: StoredKey): LimitReached | null {
   if (budget === null || spent === null || spent < budget) return null;
   const message =
     `${capital(describeKey(key))} has reached its budget of ${usd(budget)} for this month. To let the session go on, raise the ` +
-    'budget in the console (Model keys): the session then continues by itself. With another key, it continues when you send a message.';
+    'budget in the console (Model keys): the session then continues by itself. To use another key, add it and send a message.';
   return { statusDetail: 'out_of_credits', message, providerKeyId: id, budgetUsd: budget, spentUsd: spent };
 }
 

@@ -51,9 +51,9 @@ export function createRunCredential(
   const toCredential = async (key: StoredKey | null): Promise<ProviderCredential | CredentialRefusal> => {
     if (key === null && route.own === null) return { refused: 'KEY_MISSING', message: missing(label, route) };
     const found = key === null ? ownCredential(route) : await credentialOf(context, key);
-    // Another server of one's own has other models.
+    // Another compatible server has other models.
     if (route.provider === 'compatible' && key?.id !== first.id && found.baseUrl !== firstUrl) {
-      const message = `The session now has ${found.label} instead of ${label}, and its server is another one. Send a message to let the session go on with it.`;
+      const message = `The session now uses ${found.label} instead of ${label}, on another server. Send a message to continue with that server.`;
       return { refused: 'KEY_CHANGED', message };
     }
     label = found.label;

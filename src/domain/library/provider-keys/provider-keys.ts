@@ -64,8 +64,8 @@ export function mayUseSessions(viewer: Viewer): boolean {
   return all || ids.length > 0;
 }
 
-// The keys that the viewer may see, all of which it may manage: its own, and those of organizations and of the enterprise
-// whose keys it manages.
+// The keys that the viewer may see. These are also the keys that it may manage: its own, and the keys of each organization
+// and of the enterprise where it has the permission.
 function visible(viewer: Viewer, bind: Bind): string {
   const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.manageProviderKeys);
   const isManager = viewer.enterprisePermissions.has(permissionFor.manageEnterpriseProviderKeys);

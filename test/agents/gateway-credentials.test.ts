@@ -17,7 +17,7 @@ const credentialOf = (baseUrl: string, key: string | null): ProviderCredential =
   baseUrl,
   isPrivateAllowed: null,
   costOf: null,
-  hasBudget: false,
+  budget: null,
 });
 
 async function openWith(
@@ -147,23 +147,7 @@ it('reports a server that cannot be reached, unless it has answered before', asy
 
 const priced = (baseUrl: string, model: string): ProviderCredential => ({
   ...credentialOf(baseUrl, oldKey),
-  hasBudget: true,
   costOf: (each, { inputTokens }) => (each === model ? inputTokens : null),
-});
-
-it('sends no call of a model without a known price if the key has a budget', async () => {
-  const provider = await startProvider({ body: JSON.stringify({ model: 'm', usage: { prompt_tokens: 5 } }) });
-  const credentials = [priced(provider.url, 'other'), priced(provider.url, 'm')];
-  const { gateway, call, firstUsage } = await openWith(async () => credentials.shift() as ProviderCredential);
-  gateway.failures.begin();
-  const refused = await call();
-  expect(refused.status).toBe(403);
-  expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('has a budget') } });
-  expect(gateway.failures.last()).toMatchObject({ code: 'PRICE_UNKNOWN' });
-  gateway.failures.begin();
-  expect((await call()).status).toBe(200);
-  expect(await firstUsage).toMatchObject({ costUsd: 5, providerKeyId: 'key-1' });
-  expect(provider.seen.map(({ body }) => body)).toEqual(['{"model":"m"}']);
 });
 
 it('counts a call that an agent leaves before its figures come', async () => {

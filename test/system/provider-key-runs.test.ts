@@ -185,20 +185,26 @@ it('counts the usage and the cost of each key and user', async () => {
 
 it('suspends a session in mid turn when the budget of its key is reached, and continues it when the budget is raised', async () => {
   const { organizationId, token } = await makeTeam();
-  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 0.01 });
+  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 1.5 });
   const before = llm.calls.length;
   const many = Array.from({ length: 40 }, (_, n) => `call - do: say ${n}`);
   const id = await start(token, ...many);
   const suspended = await waitForSession({ ...test, adminToken: token }, id, ({ status }) => status === 'SUSPENDED');
   expect(suspended.statusDetail).toBe('OUT_OF_CREDITS');
   const count = llm.calls.length - before;
-  expect(count).toBeLessThanOrEqual(3);
+  expect(count).toBeGreaterThanOrEqual(1);
+  expect(count).toBeLessThan(10);
   const last = (await readMessages({ ...test, adminToken: token }, id)).at(-1);
-  expect(last).toContain(`The key "${stored.name}" of the organization has reached its budget of $0.01 for this month`);
+  expect(last).toMatch(
+    /The key "Key \d+" of the organization has \$\d\.\d+ left of its budget of \$1\.50 for this month/,
+  );
   // A message alone does not help: nothing is sent to the provider.
   await send(id, 'call - do: say more', token);
   await waitForSession({ ...test, adminToken: token }, id, ({ status }) => status === 'SUSPENDED');
   expect(llm.calls.length - before).toBe(count);
+  // A session that cannot be continued keeps no other from it.
+  const broken = { sessionId: '0'.repeat(32), budgetKeyId: stored.id.replace('provider-key-', '') };
+  await test.app.services.store.prisma.run.create({ data: broken });
   await run('updateProviderKey', { providerKeyId: stored.id, monthlyBudgetUsd: 1_000 }, token);
   expect(await waitUntilEnded({ ...test, adminToken: token }, id)).toMatchObject({ status: 'EXIT' });
   expect(llm.calls.length - before).toBeGreaterThan(40);
@@ -206,7 +212,7 @@ it('suspends a session in mid turn when the budget of its key is reached, and co
 
 it('makes no call with a key whose budget is reached, however often an agent tries', async () => {
   const { organizationId, token } = await makeTeam();
-  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 0.01 });
+  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 2 });
   const first = await start(
     token,
     'call - do: hold flood / do: say ok',
@@ -221,6 +227,24 @@ it('makes no call with a key whose budget is reached, however often an agent tri
   await waitForSession({ ...test, adminToken: token }, first, ({ status }) => status === 'SUSPENDED');
   // The call that was in progress.
   expect(keysSince(before)).toHaveLength(1);
+});
+
+it('spends no more than the budget on the calls that a hostile agent makes at the same time and leaves', async () => {
+  const { organizationId, token } = await makeTeam();
+  const stored = await store({ organizationId }, token, { prices, monthlyBudgetUsd: 10 });
+  const before = llm.calls.length;
+  // Each costs more than $2. The gateway makes 16 at the same time.
+  const text = `do: say ${'x'.repeat(4_000)}`;
+  const id = await start(token, `leave 8 - ${text}`, `calls 8 - ${text}`);
+  await waitForSession({ ...test, adminToken: token }, id, ({ status }) => status === 'SUSPENDED');
+  await expect.poll(() => test.app.services.store.query('select 1 from provider_key_reservation', [])).toEqual([]);
+  const calls = llm.calls.slice(before);
+  const costUsd = calls.reduce((total, { input, output }) => total + (input + output) / 1_000, 0);
+  const [row] = await usageOf(stored.id);
+  expect(Number(row?.calls)).toBe(calls.length);
+  expect(row?.costUsd).toBeCloseTo(costUsd);
+  expect(costUsd).toBeGreaterThan(5);
+  expect(costUsd).toBeLessThanOrEqual(10);
 });
 
 it('refuses a model without a known price if the key has a budget', async () => {

@@ -5,6 +5,7 @@ import { createKeyring } from '../../src/store/cipher.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { requireNoSecrets, secretCanary } from '../support/leaks.ts';
 import { runMutation } from '../support/people.ts';
+import { dumpDatabase } from '../support/postgres-copies.ts';
 import { makeUser } from '../support/principals.ts';
 import { startProvider } from '../support/provider.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -71,6 +72,11 @@ it('keeps keys out of the database, the log, responses and errors', async () => 
   for (const viewer of [token, test.adminToken]) seen.push(JSON.stringify(await graphql(test, viewer, document)));
   await run(token, 'deleteProviderKey', 'deletedProviderKeyId', { providerKeyId: other.providerKey.id });
   await requireNoSecrets(test.app.services.store);
+  if (test.databaseUrl !== null) {
+    const dump = await dumpDatabase(test.databaseUrl);
+    expect(dump).toContain('COPY public.provider_key ');
+    expect(dump).not.toContain(secretCanary);
+  }
   expect(seen.length).toBeGreaterThan(10);
   expect(seen.join('\n')).not.toContain(secretCanary);
 });

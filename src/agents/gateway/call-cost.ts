@@ -16,6 +16,9 @@ export interface CallFacts {
 /** Bytes of a request for one token, and bytes of a response with its events. Real ones have more bytes for each token. */
 const [sentBytesPerToken, receivedBytesPerToken] = [4, 100];
 
+/** The price of tokens that are kept in Anthropic's cache for an hour, to those that are kept for five minutes. */
+export const longCacheFactor = 1.6;
+
 /**
  * Returns the cost of a call in US dollars; null: the price is not known. The provider's own figure counts first, then the
  * model that the provider names, because an agent may write another one. An agent could leave a response before its figures
@@ -39,18 +42,15 @@ export function costOfCall(
     writtenTokens: usage.writtenTokens ?? 0,
     outputTokens: estimate(usage.outputTokens, facts.receivedBytes, receivedBytesPerToken),
   };
-  const costAs = (model: string | null) => (model === null ? null : costOf(model, tokens));
+  const long = usage.longWrittenTokens ?? 0;
+  const longTokens = { inputTokens: long, cachedTokens: 0, writtenTokens: long, outputTokens: 0 };
+  const costAs = (model: string | null) => {
+    if (model === null) return null;
+    const cost = costOf(model, tokens);
+    const more = cost === null || long === 0 ? 0 : (costOf(model, longTokens) ?? 0) * (longCacheFactor - 1);
+    return cost === null ? null : cost + more;
+  };
   // The owner's own prices need no model. A new version of the requested model, such as gpt-5-2027-01-01, has its price.
   const isVersion = answered === null || (requested !== null && answered.startsWith(`${requested}-`));
-  return costAs(answered) ?? (isVersion ? costAs(requested) : null) ?? costOf('', tokens);
-}
-
-/** Tells if the price of every call with this credential is known, whatever the model. */
-export function isPriced({ provider, costOf }: Pick<ProviderCredential, 'provider' | 'costOf'>): boolean {
-  return provider === 'openrouter' || costsOf(costOf, '');
-}
-
-/** Tells if the price of a model is known. */
-export function costsOf(costOf: ProviderCredential['costOf'], model: string): boolean {
-  return costOf?.(model, { inputTokens: 1, cachedTokens: 0, writtenTokens: 0, outputTokens: 1 }) != null;
+  return costAs(answered) ?? (isVersion ? costAs(requested) : null) ?? costAs('');
 }

@@ -1,8 +1,9 @@
 import type { Transform } from 'node:stream';
 import type { AgentUpdate } from '../agent.ts';
-import type { ProviderCredential } from '../credential.ts';
-import { costOfCall, costsOf, isPriced } from './call-cost.ts';
-import { createModelGate } from './model-gate.ts';
+import type { ProviderCredential, Reservation } from '../credential.ts';
+import type { CallPlan } from './budget/call-plan.ts';
+import { costOfCall } from './call-cost.ts';
+import { createModelReader } from './model-reader.ts';
 import type { CallUsage } from './providers.ts';
 import { type UsageReader, unknownUsage } from './usage-reader.ts';
 
@@ -15,43 +16,30 @@ export interface MeteredCall {
   readonly isCompressed: boolean;
 }
 
+/** The usage of a call, for its session. */
+export type CallUpdate = Extract<AgentUpdate, { type: 'usage' }>;
+
 /** Measures one call. */
 export interface CallMeter {
   /** The body passes through it; null: nothing is read from the body. */
   readonly gate: Transform | null;
-  /** False if the call must not be sent: its price is not known, or its body is compressed, and the key has a budget. */
-  readonly isAllowed: boolean;
   sent(bytes: number): void;
   received(bytes: number): void;
-  /** Returns the usage of the call, which has ended. `isPriceUnknown`: a key with a budget was used for it. */
-  usage(
-    reader: UsageReader | null,
-    isComplete: boolean,
-  ): { readonly usage: Extract<AgentUpdate, { type: 'usage' }>; readonly isPriceUnknown: boolean };
+  /** Returns the usage of the call. */
+  usage(reader: UsageReader | null, isComplete: boolean): CallUpdate;
 }
 
-/** Creates the meter of one call. `onUnpriced`: its model turned out to have no known price; nothing of it was sent. */
-export function createCallMeter(
-  { credential, pathModel, isCompressed }: MeteredCall,
-  onUnpriced: () => void,
-): CallMeter {
-  const { keyId, costOf, hasBudget } = credential;
-  const mustKnow = hasBudget && !isPriced(credential);
+/** Creates the meter of one call with a key that has no budget. */
+export function createCallMeter({ credential, pathModel, isCompressed }: MeteredCall): CallMeter {
   let requestedModel = pathModel;
   let sentBytes = 0;
   let receivedBytes = 0;
-  const onModel = (model: string | null) => {
+  const isRead = credential.costOf !== null && pathModel === null && !isCompressed;
+  const onModel = (model: string) => {
     requestedModel = model;
-    const isKnown = !mustKnow || (model !== null && costsOf(costOf, model));
-    if (!isKnown) onUnpriced();
-    return isKnown;
   };
-  const isRead = costOf !== null && pathModel === null && !isCompressed;
-  const isHeld = mustKnow && pathModel === null;
   return {
-    gate: isRead ? createModelGate({ isHeld, onModel }) : null,
-    // The size of a compressed body says nothing about its tokens, from which the cost of an incomplete call is estimated.
-    isAllowed: !(hasBudget && isCompressed) && (!mustKnow || pathModel === null || costsOf(costOf, pathModel)),
+    gate: isRead ? createModelReader(onModel) : null,
     sent(bytes) {
       sentBytes += bytes;
     },
@@ -62,9 +50,64 @@ export function createCallMeter(
       const answeredModel = reader?.model() ?? null;
       const total = reader?.total() ?? unknownUsage;
       const facts = { requestedModel, answeredModel, sentBytes, receivedBytes, isComplete };
-      const costUsd = costOfCall(credential, total, facts);
-      return { usage: updateOf(total, keyId, costUsd), isPriceUnknown: hasBudget && costUsd === null };
+      return updateOf(total, credential.keyId, costOfCall(credential, total, facts));
     },
+  };
+}
+
+/** Measures one call with a key that has a budget, and settles its reservation. */
+export interface BudgetMeter extends CallMeter {
+  /** The call has ended. Returns true if the price of the model that answered is not known. */
+  settle(reader: UsageReader | null, isComplete: boolean): boolean;
+  /** The process stops before the answer has ended: its cost is estimated from the sizes. */
+  estimate(reader: UsageReader | null): void;
+  /** The call was not made, or the provider refused it. */
+  cancel(): void;
+}
+
+/** Creates the meter of a call with a reservation. */
+export function createBudgetMeter(
+  credential: ProviderCredential,
+  plan: CallPlan,
+  { reservation, sentBytes }: { readonly reservation: Reservation; readonly sentBytes: number },
+): BudgetMeter {
+  let receivedBytes = 0;
+  const measure = (reader: UsageReader | null, isComplete: boolean, isEstimate: boolean) => {
+    const total = reader?.total() ?? unknownUsage;
+    const { model: requestedModel } = plan;
+    const answeredModel = reader?.model() ?? null;
+    const facts = { requestedModel, answeredModel, sentBytes, receivedBytes, isComplete: isComplete || !isEstimate };
+    const { costUsd: _, ...incomplete } = total;
+    const known = isEstimate ? total : plan.complete(isComplete ? total : incomplete, isComplete);
+    return { total, costUsd: costOfCall(credential, known, facts) };
+  };
+  const settleAs = ({ total, costUsd }: ReturnType<typeof measure>) => {
+    const { inputTokens, cachedTokens, outputTokens } = total;
+    reservation.settle({
+      inputTokens: inputTokens ?? 0,
+      cachedTokens: cachedTokens ?? 0,
+      outputTokens: outputTokens ?? 0,
+      costUsd,
+    });
+  };
+  return {
+    gate: null,
+    sent: () => undefined,
+    received(bytes) {
+      receivedBytes += bytes;
+    },
+    // The key's usage is written with the reservation.
+    usage(reader, isComplete) {
+      const { total, costUsd } = measure(reader, isComplete, !isComplete);
+      return updateOf(total, null, costUsd);
+    },
+    settle(reader, isComplete) {
+      const measured = measure(reader, isComplete, false);
+      settleAs(measured);
+      return measured.costUsd === null && reader !== null && credential.provider !== 'openrouter';
+    },
+    estimate: (reader) => settleAs(measure(reader, false, true)),
+    cancel: () => reservation.settle(null),
   };
 }
 

@@ -8,7 +8,7 @@ import type { ProviderFailure, ProviderGateway } from '../provider.ts';
 import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
 import { describeFailure, readCallFailure, readConnectionFailure } from './call-failures.ts';
-import { createCallMeter } from './call-meter.ts';
+import { type BudgetMeter, type CallMeter, createCallMeter } from './call-meter.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
 import type { ConnectionAgents } from './connection-agents.ts';
 import type { FailureMonitor } from './failure-monitor.ts';
@@ -27,6 +27,8 @@ export interface GatewayParts {
   /** Opens the connections to the provider, one for each exchange. */
   readonly connections: ConnectionAgents;
   readonly maxBodyBytes: number;
+  /** The bodies that are held for calls with a budget. */
+  readonly held: { bytes: number };
   /** Masks the keys of all exchanges so far. */
   readonly keys: KeyMask;
   /** Replaces the keys in an error, one error at a time. */
@@ -51,39 +53,65 @@ export interface AcceptedRequest {
   readonly framing: Exclude<Framing, { type: 'invalid' }>;
   /** True if it is a call of a model, whose usage counts. */
   readonly isCall: boolean;
+  /** A call with a key that has a budget, whose body has been read; null: the body is passed on as it comes. */
+  readonly budgeted: { readonly body: Buffer; readonly meter: BudgetMeter; readonly stopped: AbortSignal } | null;
 }
 
 /** A request in the gateway. */
 export interface Exchange {
   /** Resolves when its connection to the provider is closed and its usage is counted. Never rejects. */
   readonly done: Promise<void>;
-  /** Ends it at once; the usage so far counts. */
+  /**
+   * The agent has left: ends it at once, and the usage so far counts. A call with a budget is read to its end, because its usage
+   * comes last.
+   */
   cut(): void;
+  /** The gateway closes: as {@link Exchange.cut}, but `done` does not wait for a call with a budget. */
+  close(): void;
 }
+
+/** The time in which the answer of a call is read after its agent has left. */
+const drainMs = 10 * 60_000;
+/** The longest time of a call with a budget, until its agent is disconnected. */
+const maxCallMs = 60 * 60_000;
 
 /** Sends an accepted request to the provider over its own connection, and the response to the agent. */
 export function startExchange(parts: GatewayParts, credential: ProviderCredential, request: AcceptedRequest): Exchange {
-  const { incoming, outgoing, target, framing, isCall } = request;
+  const { incoming, outgoing, target, framing, isCall, budgeted } = request;
   const { api, connections, onUsage } = parts;
   parts.keys.add(credential.key);
   const pathModel = modelInPath(api, target.pathname);
-  const isCompressed = !['', 'identity'].includes(incoming.headers['content-encoding'] ?? '');
-  const meter = createCallMeter({ credential, pathModel, isCompressed }, () => failUnpriced());
+  const meter: CallMeter =
+    budgeted?.meter ?? createCallMeter({ credential, pathModel, isCompressed: isCompressed(incoming) });
   let finish: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  if (isCall) void done.then(parts.quota.started());
+  let endCall: () => void = isCall ? parts.quota.started() : () => undefined;
+  const leaveQuota = () => {
+    endCall();
+    endCall = () => undefined;
+  };
+  void done.then(leaveQuota);
   const method = incoming.method ?? '';
   const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-  const headers = headersFor(incoming, api, credential.key, framingHeaders(method, framing));
+  const sentFraming = budgeted === null ? framing : ({ type: 'length', bytes: budgeted.body.length } as const);
+  const headers = headersFor(incoming, api, credential.key, framingHeaders(method, sentFraming));
+  if (budgeted !== null) headers['content-type'] = 'application/json';
   const addresses = addressRule(credential);
-  const options = { method, headers, agent: connections.for(target), insecureHTTPParser: false, ...addresses };
-  const upstreamRequest = send(target, options);
+  // A call with a budget may outlive its gateway, which closes its connections.
+  const agent = budgeted === null ? connections.for(target) : (false as const);
+  const upstreamRequest = send(target, { method, headers, agent, insecureHTTPParser: false, ...addresses });
   const body = createChunkCoalescer(parts.pace);
   let response: IncomingMessage | null = null;
+  let reader: UsageReader | null = null;
   let isCut = false;
   let isRefused = false;
+  let isReported = false;
+  let isOver = false;
+  let draining: NodeJS.Timeout | null = null;
+  // An agent that does not read its answer would keep the reservation.
+  const limit = budgeted === null ? null : setTimeout(() => outgoing.destroy(), maxCallMs).unref();
 
   const stopSending = () => {
     body.unpipe(upstreamRequest);
@@ -103,20 +131,39 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     // Omits Node's message: it may quote parts of the request.
     if (response === null) fail(502, unreachableMessage(target));
   };
-  const failUnpriced = () => {
-    recordError(parts, credential, 'PRICE_UNKNOWN');
-    fail(403, describeFailure('PRICE_UNKNOWN', credential));
+  const report = (isComplete: boolean) => {
+    if (!isReported) onUsage(meter.usage(reader, isComplete));
+    isReported = true;
+    if (budgeted?.meter.settle(reader, isComplete)) recordError(parts, credential, 'PRICE_UNKNOWN');
   };
-  const report = (reader: UsageReader | null, isComplete: boolean) => {
-    const { usage, isPriceUnknown } = meter.usage(reader, isComplete);
-    onUsage(usage);
-    if (isPriceUnknown) recordError(parts, credential, 'PRICE_UNKNOWN');
+  const end = () => {
+    isOver = true;
+    if (limit !== null) clearTimeout(limit);
+    if (draining !== null) clearTimeout(draining);
+    budgeted?.stopped.removeEventListener('abort', abandon);
+    finish();
   };
-  const cut = () => {
-    isCut = true;
+  const destroy = () => {
     stopSending();
     upstreamRequest.destroy();
     response?.destroy();
+  };
+  // The process stops: the rest of the answer is not read.
+  const abandon = () => {
+    budgeted?.meter.estimate(reader);
+    destroy();
+  };
+  const cut = () => {
+    if (budgeted === null) {
+      isCut = true;
+      return destroy();
+    }
+    if (isCut || isOver) return;
+    isCut = true;
+    leaveQuota();
+    draining = setTimeout(destroy, drainMs).unref();
+    response?.unpipe();
+    response?.resume();
   };
 
   upstreamRequest.on('error', unreachable);
@@ -125,27 +172,44 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     // No response, and not always an error: a provider may switch protocols without a request.
     unreachable();
     // The provider received the complete call, and may charge for it.
-    if (isCall && isCut && !isRefused && upstreamRequest.writableFinished) report(null, false);
-    finish();
+    const mayCost = isCall && upstreamRequest.writableFinished && (budgeted !== null || (isCut && !isRefused));
+    if (mayCost) report(false);
+    else budgeted?.meter.cancel();
+    end();
   });
   upstreamRequest.once('response', (received) => {
     response = received;
     // The close event reports it too.
     received.on('error', () => undefined);
     received.on('data', (chunk: Buffer) => meter.received(chunk.length));
-    const reader = forwardResponse(parts, credential, request, received);
+    reader =
+      budgeted !== null && isCut ? readAlone(api, received) : forwardResponse(parts, credential, request, received);
     received.once('close', () => {
       // An incomplete response of the provider must not look complete to the agent. Chunks that are being joined go
       // first.
       if (!received.complete && reader !== null) setImmediate(() => outgoing.destroy());
       stopSending();
       upstreamRequest.destroy();
-      if (isCall && reader !== null) report(reader, received.complete);
-      finish();
+      if (isCall && reader !== null) report(received.complete);
+      else budgeted?.meter.cancel();
+      end();
     });
   });
   // Before the end of the exchange: the agent has disconnected, possibly in the middle of its request body.
   outgoing.once('close', cut);
+  const close = () => {
+    cut();
+    if (budgeted === null) return;
+    if (!isReported && upstreamRequest.writableFinished) onUsage(meter.usage(reader, false));
+    isReported = true;
+    finish();
+  };
+  if (budgeted !== null) {
+    budgeted.stopped.addEventListener('abort', abandon, { once: true });
+    if (budgeted.stopped.aborted) abandon();
+    upstreamRequest.end(budgeted.body);
+    return { done, cut, close };
+  }
   incoming.once('close', () => {
     if (!incoming.complete) cut();
   });
@@ -158,9 +222,24 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   });
   const read = isCall && meter.gate !== null ? incoming.pipe(meter.gate) : incoming;
   read.pipe(body).pipe(upstreamRequest);
-  if (isCall && !meter.isAllowed) failUnpriced();
-  return { done, cut };
+  return { done, cut, close };
 }
+
+/** Tells if the body of a request is compressed. */
+export function isCompressed({ headers }: IncomingMessage): boolean {
+  return !['', 'identity'].includes(headers['content-encoding'] ?? '');
+}
+
+// Returns the reader of a response that no agent waits for; null for an error response.
+function readAlone(api: ProviderGateway['api'], response: IncomingMessage): UsageReader | null {
+  const status = response.statusCode ?? 0;
+  const isSuccess = status >= 200 && status < 300;
+  const reader = createUsageReader(isStream(response), providerApis[api].readUsage);
+  response.on('data', (chunk: Buffer) => isSuccess && reader.take(chunk));
+  return isSuccess ? reader : null;
+}
+
+const isStream = ({ headers }: IncomingMessage) => /event-stream/.test(headers['content-type'] ?? '');
 
 /** The message of a refusal with status 413. */
 export function tooLarge(maxBytes: number): string {
@@ -203,8 +282,7 @@ function forwardResponse(
     parts.failures.succeeded(credential);
     parts.onOutcome(credential, null);
   }
-  const isStream = /event-stream/.test(response.headers['content-type'] ?? '');
-  const reader = createUsageReader(isStream, providerApis[api].readUsage);
+  const reader = createUsageReader(isStream(response), providerApis[api].readUsage);
   outgoing.writeHead(status, responseHeaders(response, mask));
   let readingMs = 0;
   response.on('data', (chunk: Buffer) => {
@@ -242,7 +320,8 @@ export function refuseAddress(
 
 const unreachableMessage = ({ origin }: URL) => `The provider at ${origin} could not be reached.`;
 
-function recordError(
+/** Records a failure that every further call would have; null: there is none. */
+export function recordError(
   { failures, onOutcome }: GatewayParts,
   credential: ProviderCredential,
   code: Parameters<typeof describeFailure>[0] | null,

@@ -1,7 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { parseUrl } from '../../common/parse-url.ts';
 import { createPace } from '../acp/pace.ts';
@@ -9,16 +7,19 @@ import type { AgentUpdate } from '../agent.ts';
 import { type AskCredential, type CredentialRefusal, isRefusal, type ProviderCredential } from '../credential.ts';
 import type { ProviderGateway } from '../provider.ts';
 import { createQuotaMonitor, type QuotaMonitor } from '../quota/quota-monitor.ts';
+import { startBudgetedExchange } from './budget/budgeted-exchange.ts';
 import { createConnectionAgents } from './connection-agents.ts';
-import { type Connections, watchConnections } from './connections.ts';
+import type { Connections } from './connections.ts';
 import { type Exchange, type GatewayParts, refuseAddress, startExchange, tooLarge } from './exchange.ts';
 import { createFailureMonitor, type FailureMonitor } from './failure-monitor.ts';
 import { forwardedQuery } from './forwarded-request.ts';
 import { framingOf } from './framing.ts';
 import { createKeyMask, type MaskOf } from './key-mask.ts';
+import { type AgentHandler, listenForAgent } from './listen.ts';
 import { createErrorMask } from './provider-errors.ts';
 import { keysOf, kindOfRequest } from './providers.ts';
 import { closeAfter, refuse } from './refusals.ts';
+import { isSameKey } from './same-key.ts';
 import { createToolReader, type ShownTool, type ToolReader } from './tool-reader.ts';
 
 /**
@@ -85,61 +86,18 @@ const maxConnections = 128;
 /** Opens the gateway of one run. Rejects if it cannot listen. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const handler = createHandler(options);
-  const { requestTimeoutMs, keyTimeoutMs } = handler.limits;
-  const headersTimeout = Math.min(keyTimeoutMs, requestTimeoutMs);
-  const server = createServer({
-    insecureHTTPParser: false,
-    requestTimeout: requestTimeoutMs,
-    headersTimeout,
-    connectionsCheckingInterval: headersTimeout,
-    // Otherwise Node would answer such a request itself, and continue to read.
-    requireHostHeader: false,
-  });
-  const connections = watchConnections(server, { maxConnections, keyTimeoutMs, onClose: handler.leave });
-  // An agent that waits for "100 Continue" sends no body with a refused request.
-  for (const event of ['request', 'checkContinue', 'checkExpectation'])
-    server.on(event, (incoming, outgoing) => handler.take(incoming, outgoing, connections));
-  await listen(server, options.socketPath);
-  const address = server.address();
-  let closed: Promise<void> | null = null;
-  const close = async () => {
-    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-    const counted = handler.close();
-    server.closeAllConnections();
-    await Promise.all([ended, counted]);
-    if (options.socketPath !== null) await rm(options.socketPath, { force: true }).catch(() => undefined);
-  };
-  return {
-    key: handler.key,
-    quota: handler.quota,
-    failures: handler.failures,
-    port: typeof address === 'string' ? null : ((address as AddressInfo | null)?.port ?? null),
-    close() {
-      closed ??= close();
-      return closed;
-    },
-  };
+  const { key, quota, failures, limits } = handler;
+  const { requestTimeoutMs, keyTimeoutMs } = limits;
+  const { socketPath } = options;
+  const server = await listenForAgent(handler, { socketPath, maxConnections, requestTimeoutMs, keyTimeoutMs });
+  return { key, quota, failures, port: server.port, close: server.close };
 }
 
-function listen(server: Server, socketPath: string | null): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    if (socketPath === null) server.listen(0, '127.0.0.1', resolve);
-    else server.listen(socketPath, resolve);
-  });
-}
-
-interface Handler {
+interface Handler extends AgentHandler {
   readonly key: string;
   readonly quota: QuotaMonitor;
   readonly failures: FailureMonitor;
   readonly limits: GatewayLimits;
-  /** Answers a request. Never throws. */
-  take(incoming: IncomingMessage, outgoing: ServerResponse, connections: Connections): void;
-  /** Ends the requests of a connection that has closed, including those whose responses have not started. */
-  leave(connection: Duplex): void;
-  /** Refuses further requests, and ends those in progress. */
-  close(): Promise<void>;
 }
 
 function createHandler({ api, credential: ask, onUsage, onTools, ...options }: GatewayOptions): Handler {
@@ -157,6 +115,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     api,
     connections,
     maxBodyBytes,
+    held: { bytes: 0 },
     keys,
     maskError,
     pace,
@@ -185,7 +144,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
       closeAfter(outgoing);
       return void outgoing.writeHead(200).end();
     }
-    if (!keysOf(incoming.headers, requestUrl.searchParams).some((each) => isSame(each, key)))
+    if (!keysOf(incoming.headers, requestUrl.searchParams).some((each) => isSameKey(each, key)))
       return refuse(outgoing, api, 401, 'The gateway expected the key that the agent was given.');
     clients.trust(incoming.socket);
     const kind = kindOfRequest(api, method, requestUrl.pathname);
@@ -217,7 +176,11 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
       const target = targetOf(found.baseUrl, requestUrl);
       if (refuseAddress(parts, found, { target, outgoing, isCall })) return null;
       if (isCall) tools?.read(incoming);
-      return startExchange(parts, found, { incoming, outgoing, target, framing, isCall });
+      const request = { incoming, outgoing, target, framing, isCall, budgeted: null };
+      const { budget } = found;
+      return isCall && budget !== null
+        ? startBudgetedExchange(parts, found, budget, request)
+        : startExchange(parts, found, request);
     };
     const found = ask();
     const exchange = found instanceof Promise ? startLater(found, start, outgoing, api) : start(found);
@@ -252,7 +215,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     async close() {
       isClosed = true;
       const open = [...exchanges.keys()];
-      for (const exchange of open) exchange.cut();
+      for (const exchange of open) exchange.close();
       await Promise.all(open.map(({ done }) => done));
       connections.destroy();
     },
@@ -298,12 +261,11 @@ function startLater(
       isCut = true;
       exchange?.cut();
     },
+    close() {
+      isCut = true;
+      exchange?.close();
+    },
   };
 }
 
 const cannotPassOn = 'The request cannot be passed on.';
-
-function isSame(a: string, b: string): boolean {
-  const [one, other] = [Buffer.from(a), Buffer.from(b)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}

@@ -9,6 +9,8 @@ export interface CallUsage {
   readonly cachedTokens: number | null;
   /** Input tokens that were written to the provider's cache, if there are any. */
   readonly writtenTokens?: number;
+  /** The part of these that Anthropic keeps for an hour instead of five minutes. */
+  readonly longWrittenTokens?: number;
   /** In US dollars, if the provider reports it, as OpenRouter does. */
   readonly costUsd?: number;
 }
@@ -72,11 +74,13 @@ export const providerApis = {
       const cached = count(usage.cache_read_input_tokens);
       const input = count(usage.input_tokens);
       const written = count(usage.cache_creation_input_tokens);
+      const longWritten = count(object(usage.cache_creation)?.ephemeral_1h_input_tokens);
       return {
         inputTokens: input === null ? null : input + (cached ?? 0) + (written ?? 0),
         outputTokens: count(usage.output_tokens),
         cachedTokens: cached,
         ...(written ? { writtenTokens: written } : {}),
+        ...(written && longWritten ? { longWrittenTokens: Math.min(longWritten, written) } : {}),
       };
     },
   },
@@ -113,6 +117,11 @@ export function kindOfRequest(api: ProviderGateway['api'], method: string, path:
   if (method === 'POST' && calls.test(decoded)) return 'call';
   const isQuestion = method === 'POST' ? counts?.test(decoded) : method === 'GET' && questions.test(decoded);
   return isQuestion ? 'question' : null;
+}
+
+/** Returns the end of the path of a call, such as `chat/completions`, `messages` or `generateContent`. */
+export function operationIn(path: string): string {
+  return /((chat|responses)\/)?\w+$/.exec(decode(path) ?? '')?.[0] ?? '';
 }
 
 // Null for a path that servers may interpret differently: an encoded separator counts as one for some of them only.

@@ -92,6 +92,7 @@ function later(a: CallUsage, b: CallUsage): CallUsage {
     outputTokens: larger(a.outputTokens, b.outputTokens),
     cachedTokens: larger(a.cachedTokens, b.cachedTokens),
     ...largest('writtenTokens', a, b),
+    ...largest('longWrittenTokens', a, b),
     ...largest('costUsd', a, b),
   };
 }
@@ -101,7 +102,11 @@ function larger(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-function largest(name: 'writtenTokens' | 'costUsd', a: CallUsage, b: CallUsage): Partial<CallUsage> {
+function largest(
+  name: 'writtenTokens' | 'longWrittenTokens' | 'costUsd',
+  a: CallUsage,
+  b: CallUsage,
+): Partial<CallUsage> {
   const value = larger(a[name] ?? null, b[name] ?? null);
   return value === null ? {} : { [name]: value };
 }

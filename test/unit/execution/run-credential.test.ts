@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ProviderRoute } from '../../../src/agents/provider.ts';
 import type { Context } from '../../../src/domain/context.ts';
+import type { Reservations } from '../../../src/domain/execution/provider-keys/reservations.ts';
 import { createRunCredential } from '../../../src/domain/execution/provider-keys/run-credential.ts';
 import type { StoredKey } from '../../../src/domain/library/provider-keys/stored-key.ts';
 
@@ -41,7 +42,8 @@ function credentialWith(...answers: (readonly object[] | Error)[]) {
     log: { error: () => undefined },
     isPrivateProviderAllowed: false,
   } as unknown as Context;
-  const scope = { organizationId: 'o', userId: null, route, first: key };
+  const reservations = { budget: () => ({ reserve: async () => 'BUSY' }) } as unknown as Reservations;
+  const scope = { organizationId: 'o', userId: null, route, first: key, reservations };
   return { ...createRunCredential(context, scope, ({ message }) => reached.push(message)), reached };
 }
 const row = { ...key, enterpriseId: 'e', level: 2, sealed: null };
@@ -62,10 +64,8 @@ it('does not use a key again that was deleted before the database failed', async
 
 it('refuses a call when the budget is reached, and reports it', async () => {
   const spent = { ...row, monthlyBudgetUsd: 5, spentThisMonthUsd: 5 };
-  const { ask, reached, hasBudget } = credentialWith([{ ...spent, spentThisMonthUsd: 4.99 }], [spent]);
-  expect(hasBudget()).toBe(false);
-  expect(await ask()).toMatchObject({ keyId: 'k', hasBudget: true });
-  expect(hasBudget()).toBe(true);
+  const { ask, reached } = credentialWith([{ ...spent, spentThisMonthUsd: 4.99 }], [spent]);
+  expect(await ask()).toMatchObject({ keyId: 'k', budget: { reserve: expect.any(Function) } });
   expect(await ask()).toMatchObject({ refused: 'BUDGET_REACHED' });
   expect(reached).toEqual([
     expect.stringContaining('The key "Team" of the organization has reached its budget of $5.00'),

@@ -47,6 +47,13 @@ const write = (more = '') => `
     returning id)${more}
   select used.acus_consumed as acus from used, entry`;
 
+/** The end of an insertion into `provider_key_usage` as `u`: adds to the row of the same key, day, organization and user. */
+export const addKeyUsage = `
+    on conflict (provider_key_id, day, organization_id, user_id) do update
+       set calls = u.calls + excluded.calls, input_tokens = u.input_tokens + excluded.input_tokens,
+           cached_tokens = u.cached_tokens + excluded.cached_tokens, output_tokens = u.output_tokens + excluded.output_tokens,
+           cost_usd = u.cost_usd + excluded.cost_usd`;
+
 const placeholder = 9 + measuredFields.length;
 
 // The day of the calls is that of the entry. A key in constant use is updated once a minute.
@@ -59,10 +66,7 @@ const writeKeys = write(`,
                                          output_tokens, cost_usd)
     select uses."keyId", ($4::timestamptz at time zone 'UTC')::date, used.organization_id, coalesce(used.user_id, ''), uses.calls,
            uses."inputTokens", uses."cachedTokens", uses."outputTokens", uses."costUsd" from uses, used order by uses."keyId"
-    on conflict (provider_key_id, day, organization_id, user_id) do update
-       set calls = u.calls + excluded.calls, input_tokens = u.input_tokens + excluded.input_tokens,
-           cached_tokens = u.cached_tokens + excluded.cached_tokens, output_tokens = u.output_tokens + excluded.output_tokens,
-           cost_usd = u.cost_usd + excluded.cost_usd
+    ${addKeyUsage}
     returning provider_key_id),
   key_touch as (
     update provider_key k set last_used_at = $${placeholder + 1}::timestamptz from uses

@@ -13,8 +13,10 @@ export interface BudgetReached {
   readonly message: string;
   readonly providerKeyId: string;
   readonly budgetUsd: number;
-  /** At or above `budgetUsd`. */
+  /** At or above `budgetUsd`, unless too little is left for the next call. */
   readonly spentUsd: number;
+  /** The least that the next call may cost. */
+  readonly neededUsd: number;
 }
 
 /** An ACU limit that a session has reached. */

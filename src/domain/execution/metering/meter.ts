@@ -11,8 +11,6 @@ import { findReachedLimit, type LimitReached } from './limits.ts';
 export interface MeterHooks {
   /** True if the agent waits for the user and does nothing else: such time does not count. */
   isWaiting(): boolean;
-  /** True if the run's key has a budget: each call is then written at its end. */
-  hasBudget(): boolean;
   /** Returns the budget of a key that the run has reached; null: none. */
   findBudget(): Promise<LimitReached | null>;
   /** A limit was reached while the agent worked: see suspend-for-limit.ts. */
@@ -141,9 +139,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       const before = counter.agentCostUsd();
       counter.add(update);
       const isCost = rates.acusPerUsd > 0 && before !== counter.agentCostUsd();
-      // Other sessions with the key see at once what is left of its budget.
-      const isBudget = update.providerKeyId !== undefined && hooks.hasBudget();
-      if (timer !== null && (isCost || isBudget)) void poll();
+      if (timer !== null && isCost) void poll();
     },
     async turnEnded() {
       counter.stop();

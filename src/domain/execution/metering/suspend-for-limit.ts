@@ -31,9 +31,10 @@ export async function suspendForLimit(
     const figures = isBudget
       ? { providerKeyId: reached.providerKeyId, budgetUsd: reached.budgetUsd, spentUsd: reached.spentUsd }
       : { acuLimit: reached.limit, acusUsed: reached.used };
-    await tx.query('update run set budget_key_id = $2 where session_id = $1', [
+    await tx.query('update run set budget_key_id = $2, budget_needed_usd = $3 where session_id = $1', [
       sessionId,
       isBudget ? reached.providerKeyId : null,
+      isBudget ? reached.neededUsd : 0,
     ]);
     await sleepLocked(context, tx, session, { statusDetail, requestFrom: null, endsTurn: false }, [
       { kind: 'LIMIT', body: message, data: { limit: statusDetail, ...figures } },

@@ -8,22 +8,35 @@ const batchSize = 100;
 const waiting = `
   select r.session_id as "sessionId"
     from run r join provider_key k on k.id = r.budget_key_id
-   where r.budget_key_id is not null and k.deleted_at is null and k.is_enabled
-     and (k.monthly_budget_usd is null or k.monthly_budget_usd > (
-       select coalesce(sum(u.cost_usd), 0) from provider_key_usage u where u.provider_key_id = k.id and u.day >= $1::date))
+    cross join lateral (select k.monthly_budget_usd - coalesce(sum(u.cost_usd), 0) as usd from provider_key_usage u
+                         where u.provider_key_id = k.id and u.day >= $1::date) as rest
+   where r.budget_key_id is not null and r.session_id > $2 and k.deleted_at is null and k.is_enabled
+     and (rest.usd is null or (rest.usd > 0 and rest.usd >= r.budget_needed_usd))
    order by r.session_id limit ${batchSize}`;
 
-const take = `update run set budget_key_id = null where session_id = $1 and budget_key_id is not null returning session_id`;
+const take = `update run set budget_key_id = null, budget_needed_usd = 0 where session_id = $1 and budget_key_id is not null returning session_id`;
 
 /**
- * Continues the sessions that were suspended because of the budget of a key, if it has some left again: it was raised or
- * removed, or a month has begun. Returns their number. Other processes may do the same at the same time.
+ * Continues the sessions that were suspended because of the budget of a key, if what they need is left again: it was raised or
+ * removed, or a month has begun. Returns their number. Other processes may do the same at the same time. A session that cannot
+ * be continued is logged, and tried again at the next call.
  */
 export async function continueAfterBudgets(context: Context): Promise<number> {
   let continued = 0;
+  let after = '';
   for (;;) {
-    const rows = await context.store.query<{ sessionId: string }>(waiting, [budgetStart(context)]);
-    for (const { sessionId } of rows) if (await continueSession(context, sessionId)) continued += 1;
+    const rows = await context.store.query<{ sessionId: string }>(waiting, [budgetStart(context), after]);
+    for (const { sessionId } of rows) {
+      after = sessionId;
+      try {
+        if (await continueSession(context, sessionId)) continued += 1;
+      } catch (error) {
+        context.log.error(
+          { err: error, sessionId },
+          'A session that waited for the budget of a key could not be continued.',
+        );
+      }
+    }
     if (rows.length < batchSize) return continued;
   }
 }

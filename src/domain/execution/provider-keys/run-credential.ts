@@ -1,5 +1,6 @@
 import {
   type AskCredential,
+  type CallBudget,
   type CredentialRefusal,
   isRefusal,
   type ProviderCredential,
@@ -13,6 +14,7 @@ import { resolveStoredKey } from '../../library/provider-keys/resolve.ts';
 import { describeKey, type StoredKey } from '../../library/provider-keys/stored-key.ts';
 import type { LimitReached } from '../metering/limits.ts';
 import { reachedBudget } from './key-budgets.ts';
+import type { Reservations } from './reservations.ts';
 
 /** The owner of the session of a run, and its provider. */
 export interface CredentialScope {
@@ -22,6 +24,7 @@ export interface CredentialScope {
   readonly route: ProviderRoute;
   /** The key with which the run was planned. */
   readonly first: StoredKey;
+  readonly reservations: Reservations;
 }
 
 /** The stored key of a run, which may change between two calls. */
@@ -30,8 +33,6 @@ export interface RunCredential {
   readonly ask: AskCredential;
   /** Returns the budget that the current key has reached; null: none. */
   findLimit(): Promise<LimitReached | null>;
-  /** True if the key of the last call has a budget. */
-  hasBudget(): boolean;
 }
 
 /** An answer that is used again while the database cannot be reached is at most this old. */
@@ -40,7 +41,7 @@ const maxAgeMs = 30_000;
 /** Creates the credential of a run. `onBudget`: a call was refused because the budget of the key is reached. */
 export function createRunCredential(
   context: Context,
-  { organizationId, userId, route, first }: CredentialScope,
+  { organizationId, userId, route, first, reservations }: CredentialScope,
   onBudget: (reached: LimitReached) => void,
 ): RunCredential {
   const firstUrl = baseUrlOf(first);
@@ -50,7 +51,8 @@ export function createRunCredential(
 
   const toCredential = async (key: StoredKey | null): Promise<ProviderCredential | CredentialRefusal> => {
     if (key === null && route.own === null) return { refused: 'KEY_MISSING', message: missing(label, route) };
-    const found = key === null ? ownCredential(route) : await credentialOf(context, key);
+    const budget = key === null || key.monthlyBudgetUsd === null ? null : budgetOf(key);
+    const found = key === null ? ownCredential(route) : await credentialOf(context, key, budget);
     // Another compatible server has other models.
     if (route.provider === 'compatible' && key?.id !== first.id && found.baseUrl !== firstUrl) {
       const message = `The session now uses ${found.label} instead of ${label}, on another server. Send a message to continue with that server.`;
@@ -63,6 +65,7 @@ export function createRunCredential(
     onBudget(reached);
     return { refused: 'BUDGET_REACHED', message: reached.message };
   };
+  const budgetOf = (key: StoredKey) => reservations.budget({ key, organizationId, userId: userId ?? '' }, onBudget);
   const resolve = () => resolveStoredKey(context, { organizationId, userId, providers: [route.provider] });
 
   return {
@@ -81,7 +84,6 @@ export function createRunCredential(
         };
       }
     },
-    hasBudget: () => hasBudget,
     async findLimit() {
       // Otherwise the next call finds a new budget.
       if (!hasBudget) return null;
@@ -95,6 +97,7 @@ export function createRunCredential(
 async function credentialOf(
   { isPrivateProviderAllowed }: Pick<Context, 'isPrivateProviderAllowed'>,
   key: StoredKey,
+  budget: CallBudget | null,
 ): Promise<ProviderCredential> {
   const { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd, cachedUsdPerMillion: cachedUsd } = key;
   const prices = inputUsd === null || outputUsd === null ? null : { inputUsd, outputUsd, cachedUsd };
@@ -106,14 +109,14 @@ async function credentialOf(
     baseUrl: baseUrlOf(key),
     isPrivateAllowed: isPrivateProviderAllowed,
     costOf: await readCosts(key.provider, prices),
-    hasBudget: key.monthlyBudgetUsd !== null,
+    budget,
   };
 }
 
 function ownCredential({ provider, own }: ProviderRoute): ProviderCredential {
   if (own === null) throw new Error('The route has no key of its own.');
   const { key, source, baseUrl } = own;
-  return { keyId: null, label: source, provider, key, baseUrl, isPrivateAllowed: null, costOf: null, hasBudget: false };
+  return { keyId: null, label: source, provider, key, baseUrl, isPrivateAllowed: null, costOf: null, budget: null };
 }
 
 function missing(label: string, { provider }: ProviderRoute): string {

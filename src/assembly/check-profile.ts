@@ -17,13 +17,14 @@ export function hiddenPaths({ dataDir, attachmentsDir, agentsDir, agentsConfig }
 export function checkProfile(
   config: Config,
   profile: AgentProfile,
-  { prompt, onOffer }: Pick<CheckOptions, 'prompt' | 'onOffer'>,
+  { prompt, onOffer, onStep }: Pick<CheckOptions, 'prompt' | 'onOffer' | 'onStep'>,
 ): Promise<AgentReport> {
   const { agentBaseEnv: baseEnv, sandbox: choice } = config;
   return checkAgent({
     profile,
     prompt,
     ...(onOffer && { onOffer }),
+    ...(onStep && { onStep }),
     tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
     async open(directory) {
       const workerId = `check-${process.pid}`;

@@ -41,6 +41,9 @@ export interface ProgramManager {
 const busyMs = 2_000;
 const maxBusyWaits = 300;
 
+/** Time between two reports of the progress of a check. */
+const checkProgressMs = 1_000;
+
 /** Returns the package to install for an agent, and its lock, instead of the pinned ones. */
 export type PackageOf = (agentId: string) => InstallOptions['from'];
 
@@ -104,7 +107,18 @@ export function createProgramManager(
 
   const check = async (agentId: string): Promise<AgentReport> => {
     const profile = agents.profiles.get(agentId) ?? (await detectedProfile(agentId, readVariable));
-    const report = await checkProfile(config, profile, { prompt: null });
+    const startedAt = performance.now();
+    let step = '';
+    const show = () => {
+      const text = `${step} (${Math.round((performance.now() - startedAt) / 1_000)} s)`;
+      reportProgress(store, { workerId, agentId, text, percent: null }).catch(() => undefined);
+    };
+    const timer = setInterval(show, checkProgressMs).unref();
+    const onStep = (next: string) => {
+      step = next;
+      show();
+    };
+    const report = await checkProfile(config, profile, { prompt: null, onStep }).finally(() => clearInterval(timer));
     return shortenReport(report, createMask(profileSecrets(profile)));
   };
 

@@ -4,15 +4,28 @@ import type { AgentReport } from '../agents/check/report.ts';
 const maxCharacters = 500;
 const maxItems = 100;
 
-/** Shortens the texts and lists of a report, which an agent may have filled, and masks secrets in them. */
-export function shortenReport(report: AgentReport, mask: (text: string) => string): AgentReport {
-  return shorten(report, mask) as AgentReport;
+/** Masks secrets in the texts of a report, which an agent may have filled. */
+export function maskReport(report: AgentReport, mask: (text: string) => string): AgentReport {
+  return change(report, { text: mask, list: (items) => items }) as AgentReport;
 }
 
-function shorten(value: unknown, mask: (text: string) => string): unknown {
-  // PostgreSQL stores no NUL character.
-  if (typeof value === 'string') return mask(value).replaceAll('\0', '').slice(0, maxCharacters).toWellFormed();
-  if (Array.isArray(value)) return value.slice(0, maxItems).map((each) => shorten(each, mask));
+/** Shortens the texts and lists of a report, and masks secrets in them. */
+export function shortenReport(report: AgentReport, mask: (text: string) => string): AgentReport {
+  return change(report, {
+    // PostgreSQL stores no NUL character.
+    text: (text) => mask(text).replaceAll('\0', '').slice(0, maxCharacters).toWellFormed(),
+    list: (items) => items.slice(0, maxItems),
+  }) as AgentReport;
+}
+
+interface Changes {
+  readonly text: (text: string) => string;
+  readonly list: (items: readonly unknown[]) => readonly unknown[];
+}
+
+function change(value: unknown, changes: Changes): unknown {
+  if (typeof value === 'string') return changes.text(value);
+  if (Array.isArray(value)) return changes.list(value).map((each) => change(each, changes));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shorten(each, mask)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, change(each, changes)]));
 }

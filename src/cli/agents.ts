@@ -10,9 +10,10 @@ import { describeOwnKey } from '../agents/profiles/route-launch.ts';
 import { readyProfile } from '../agents/profiles.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
 import { checkProfile } from '../assembly/check-profile.ts';
+import { maskReport } from '../assembly/shorten-report.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { maskOffer } from '../domain/execution/runs/mask-offer.ts';
-import { createMask } from '../domain/execution/runs/masking.ts';
+import { createMask, type Mask } from '../domain/execution/runs/masking.ts';
 import { profileSecrets } from '../domain/execution/runs/run-secrets.ts';
 import { type Observation, recordObservation } from '../domain/sessions/options/observations.ts';
 import { changePrograms, isProgramCommand } from './agent-programs.ts';
@@ -79,15 +80,18 @@ interface CheckFlags {
 
 async function check(config: Config, profile: AgentProfile, { prompt, isJson, isSaved }: CheckFlags): Promise<void> {
   let observed: Pick<Observation, 'offer' | 'version'> | null = null;
-  const report = await checkProfile(config, profile, {
+  const mask = createMask(profileSecrets(profile));
+  const unmasked = await checkProfile(config, profile, {
     prompt,
     onOffer(offer, version) {
       observed = { offer, version };
     },
   });
+  // The output is for bug reports, and a hostile or careless agent may repeat its key.
+  const report = maskReport(unmasked, mask);
   process.stdout.write(isJson ? `${JSON.stringify(report, null, 2)}\n` : printReport(report));
   if (report.failure !== null) process.exitCode = 1;
-  if (isSaved && observed !== null) await save(config, profile, observed);
+  if (isSaved && observed !== null) await save(config, profile, observed, mask);
 }
 
 /** Stores the options of an agent for all organizations. */
@@ -95,8 +99,8 @@ async function save(
   config: Config,
   profile: AgentProfile,
   { offer, version }: Pick<Observation, 'offer' | 'version'>,
+  mask: Mask,
 ): Promise<void> {
-  const mask = createMask(profileSecrets(profile));
   const store = await openDatabaseForCommand(config);
   try {
     const services = { store, now: () => new Date() };

@@ -143,6 +143,23 @@ it('does not accept an agent’s output in another form as its answer', async ()
   expect(code).toBe(0);
 });
 
+it('repeats no key in its output or in the list, even if the agent does', async () => {
+  const session = { sessionId: 's1', modes: { currentModeId: providerKey, availableModes: [{ id: providerKey }] } };
+  const env = configure(
+    {
+      initialize: says({ protocolVersion: 1, agentInfo: { name: `agent ${providerKey}`, version: providerKey } }),
+      'session/new': says(session),
+      'session/prompt': [{ write: [{ error: { code: 1, message: `refused: ${providerKey}` } }] }],
+    },
+    { provider: { variables: ['KEY'], gateway: false } },
+  );
+  for (const args of [['check', 'a', '--prompt', 'go'], ['check', 'a', '--json', '--prompt', 'go'], ['list']]) {
+    const { out, err } = await agents(args, { ...env, KEY: providerKey });
+    expect(out).toContain(args[0] === 'list' ? 'KEY' : 'agent ***');
+    expect(out + err).not.toContain(providerKey);
+  }
+});
+
 it('names a missing program', async () => {
   const { code, out } = await agents(['check', 'qwen'], { PATH: '/nowhere' });
   expect(out).toMatch(/The agent "qwen" cannot be started.*npm install -g @qwen-code\/qwen-code/);

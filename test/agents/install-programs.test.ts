@@ -1,14 +1,19 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { installProgram, removeProgram, tidyPrograms } from '../../src/agents/programs/install-program.ts';
+import { takeTurn } from '../../src/agents/programs/install-turn.ts';
 import type { LockedPackage } from '../../src/agents/programs/lock.ts';
 import { agentPackages } from '../../src/agents/programs/packages.ts';
 import type { Platform } from '../../src/agents/programs/platform.ts';
 import { findInstalled } from '../../src/agents/programs/program-directory.ts';
 import { lockedProject, readLock } from '../../src/agents/programs/program-lock.ts';
+import { processStart } from '../../src/agents/sandbox/process-identity.ts';
 import { makeDirs } from '../support/agents.ts';
 import { type NpmRegistry, packageWith, startNpmRegistry } from '../support/npm-registry.ts';
 
@@ -60,7 +65,7 @@ it('installs a version, then another one, and removes them; install scripts do n
     '1.0.0',
   );
   expect(await run()).toBe('1.0.0');
-  expect(texts[0]).toMatch(/^Downloading: \d+ of about 1 MB$/);
+  expect(texts[0]).toBe('Downloading about 1 MB');
   await install('2.0.0', { agent: publish('2.0.0') });
   expect(await run()).toBe('2.0.0');
   // Agents that run may still load files of the version before, and only of that one.
@@ -107,6 +112,18 @@ describe('with an installed version', () => {
     await keeps(install('2.0.0', { missing: entry }), { code: 'NOT_FOUND', message: /pinned version/ });
   });
 
+  it.each(['<html>Log in to the network</html>', '{}', '{"versions":{"2.0.0":{"dist":{}}}}'])(
+    'says that a server that answers %j is no registry',
+    async (answer) => {
+      const server = createServer((_request, response) => response.end(answer));
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      const { port } = server.address() as AddressInfo;
+      const failing = install('2.0.0', { agent: publish('2.0.0') }, { env: env(`http://127.0.0.1:${port}`) });
+      await keeps(failing, { code: 'NOT_REACHABLE', message: /does not answer like a registry.*get proxy\)\.$/ });
+      server.close();
+    },
+  );
+
   it('stops, and lets nobody else install meanwhile', async () => {
     const entry = publish('2.0.0');
     const release = registry.hold('agent');
@@ -118,27 +135,108 @@ describe('with an installed version', () => {
     await expect(install('2.0.0', { agent: entry })).rejects.toMatchObject({ code: 'BUSY' });
     await expect(removeProgram('opencode', agentsDir)).rejects.toMatchObject({ code: 'BUSY' });
     expect(await run()).toBe('1.0.0');
+    const npm = JSON.parse(readFileSync(join(agentsDir, 'opencode/.installing/npm.json'), 'utf8'));
+    expect(npm).toEqual({ host: hostname(), pid: expect.any(Number), startedAt: processStart(npm.pid) });
     stop.abort();
     await keeps(first, { code: 'STOPPED' });
+    expect(processStart(npm.pid)).toBeNull();
     release();
     await install('2.0.0', { agent: entry });
     expect(await run()).toBe('2.0.0');
   });
 
-  it('takes over from an installation whose process has died', async () => {
-    const turn = join(agentsDir, 'opencode/.installing');
-    const owner = JSON.stringify({ host: (await import('node:os')).hostname(), pid: 2 ** 22 - 1 });
-    const die = () => {
-      mkdirSync(join(turn, 'files'), { recursive: true });
-      writeFileSync(join(turn, 'owner.json'), owner);
+  describe('after an installation whose process has died', () => {
+    const dead = JSON.stringify({ host: hostname(), pid: 2 ** 22 - 1, startedAt: '1' });
+    const turn = () => join(agentsDir, 'opencode/.installing');
+    const die = (npm?: object) => {
+      mkdirSync(join(turn(), '0a/files'), { recursive: true });
+      writeFileSync(join(turn(), 'owner-0a.json'), dead);
+      if (npm) writeFileSync(join(turn(), 'npm.json'), JSON.stringify(npm));
     };
-    die();
-    await install('2.0.0', { agent: publish('2.0.0') });
-    expect(await run()).toBe('2.0.0');
-    die();
-    await tidyPrograms(agentsDir);
-    expect(left()).toHaveLength(1);
-    expect(await run()).toBe('2.0.0');
+    const startNpm = () => {
+      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      return child.pid ?? 0;
+    };
+
+    it('takes over, and tidies', async () => {
+      die();
+      await install('2.0.0', { agent: publish('2.0.0') });
+      expect(await run()).toBe('2.0.0');
+      die();
+      await tidyPrograms(agentsDir);
+      expect(left()).toHaveLength(1);
+      expect(await run()).toBe('2.0.0');
+    });
+
+    it('takes over from a process whose id another one has now', async () => {
+      mkdirSync(turn());
+      writeFileSync(
+        join(turn(), 'owner-0a.json'),
+        JSON.stringify({ host: hostname(), pid: process.pid, startedAt: '1' }),
+      );
+      await install('2.0.0', { agent: publish('2.0.0') });
+      expect(await run()).toBe('2.0.0');
+    });
+
+    it('kills its npm, but no other process with that id', async () => {
+      const pid = startNpm();
+      const startedAt = processStart(pid);
+      die({ host: hostname(), pid, startedAt: '1' });
+      await tidyPrograms(agentsDir);
+      die({ host: 'another', pid, startedAt });
+      await tidyPrograms(agentsDir);
+      expect([existsSync(turn()), processStart(pid)]).toEqual([false, startedAt]);
+      die({ host: hostname(), pid, startedAt });
+      await install('2.0.0', { agent: publish('2.0.0') });
+      expect(processStart(pid)).toBeNull();
+    });
+
+    it('lets one of many take over', async () => {
+      const root = join(agentsDir, 'opencode');
+      for (let round = 0; round < 10; round += 1) {
+        die();
+        const all = await Promise.allSettled(Array.from({ length: 8 }, () => takeTurn(root, 'opencode')));
+        const turns = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+        expect(turns).toHaveLength(1);
+        expect(existsSync(turns[0]?.directory ?? '')).toBe(true);
+        await turns[0]?.end();
+      }
+    });
+
+    it('ends only its own turn', async () => {
+      const root = join(agentsDir, 'opencode');
+      const first = await takeTurn(root, 'opencode');
+      const past = new Date(Date.now() - 120_000);
+      const owner = readdirSync(turn()).find((name) => name.startsWith('owner')) ?? '';
+      utimesSync(join(turn(), owner), past, past);
+      const second = await takeTurn(root, 'opencode');
+      await first.end();
+      expect([existsSync(first.directory), existsSync(second.directory)]).toEqual([false, true]);
+      await second.end();
+    });
+
+    it.each([
+      ['an empty directory', null],
+      ['an empty file', ''],
+    ])('takes over from %s, which a full disk leaves', async (_name, owner) => {
+      mkdirSync(turn());
+      const past = new Date(Date.now() - 11_000);
+      if (owner !== null) {
+        writeFileSync(join(turn(), 'owner.json'), owner);
+        await expect(removeProgram('opencode', agentsDir)).rejects.toMatchObject({ code: 'BUSY' });
+        utimesSync(join(turn(), 'owner.json'), past, past);
+      }
+      expect(await removeProgram('opencode', agentsDir)).toBe(true);
+      expect(existsSync(join(agentsDir, 'opencode'))).toBe(false);
+    });
+  });
+
+  it('does not call an installation complete that lacks a package', async () => {
+    const manifest = { name: 'other', version: '1.0.0' };
+    const other = registry.publish({ manifest, files: { 'index.js': '' } });
+    const failing = install('2.0.0', { agent: publish('2.0.0'), other: { ...other, dev: true } as LockedPackage });
+    await keeps(failing, { code: 'FAILED', message: /incomplete: node_modules\/other is missing/ });
   });
 });
 

@@ -47,6 +47,8 @@ it('lists the models of the key that the viewer’s sessions would have, and ask
   expect(await modelsFor(other.token, other.organizationId)).toBeNull();
 });
 
+const badModels = [' ', '../x', 'a/../b', '__proto__', 'a\u001b[31mb', 'ends ', '"x"', '<b>'];
+
 it('sets the default models of an organization, which only its administrators may', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Defaults');
   const set = (defaultModels: unknown, key?: string) =>
@@ -67,11 +69,44 @@ it('sets the default models of an organization, which only its administrators ma
   expect((await set([{ ...model, agentId: 'nobody' }])).userErrors).toMatchObject([
     { code: 'UNKNOWN_REFERENCE', path: ['input', 'defaultModels'] },
   ]);
+  expect((await set([{ ...model, agentId: '__proto__' }])).userErrors).toMatchObject([{ code: 'UNKNOWN_REFERENCE' }]);
   expect((await set([model, model])).userErrors).toMatchObject([
     { code: 'INVALID_INPUT', path: ['input', 'defaultModels'] },
   ]);
-  expect((await set([{ ...model, model: 'two\nlines' }])).userErrors).toMatchObject([
-    { path: ['input', 'defaultModels', '0', 'model'] },
-  ]);
+  for (const bad of [...badModels, 'two\nlines']) {
+    const { userErrors } = await set([{ ...model, model: bad }]);
+    expect([bad, userErrors]).toMatchObject([bad, [{ path: ['input', 'defaultModels', '0', 'model'] }]]);
+  }
   expect((await set([])).organization.defaultModels).toEqual([]);
+});
+
+it('refuses the same texts as the model of a session, and control characters in any option', async () => {
+  const { organizationId } = await makeOrganization(test, 'Choices');
+  const create = (optionId: string, value: string) =>
+    runMutation(test, 'createSession', 'session { options { optionId value } }', {
+      organizationId,
+      prompt: 'say hi',
+      options: [{ optionId, value }],
+    });
+  for (const bad of badModels) {
+    const { userErrors } = await create('model', bad);
+    expect([bad, userErrors]).toMatchObject([
+      bad,
+      [
+        {
+          code: 'INVALID_INPUT',
+          path: ['input', 'options', '0', 'value'],
+          message: expect.stringMatching(/^A model must have only letters/),
+        },
+      ],
+    ]);
+  }
+  expect((await create('mode', 'a\u001bb')).userErrors).toMatchObject([
+    {
+      path: ['input', 'options', '0', 'value'],
+      message: '"value" must have no control characters and no line breaks.',
+    },
+  ]);
+  const { session } = await create('model', 'meta-llama/Llama-3.1:free');
+  expect(session.options).toMatchObject([{ optionId: 'model', value: 'meta-llama/Llama-3.1:free' }]);
 });

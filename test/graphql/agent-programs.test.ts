@@ -208,7 +208,11 @@ it('refuses unknown agents, and viewers who may not manage the settings', async 
 it('removes an agent', async () => {
   expect((await act('removeAgent', 'opencode')).agentProgram.state).toBe('REMOVING');
   await settled('opencode');
-  expect((await programs()).opencode).toMatchObject({ state: 'NOT_INSTALLED', installedVersion: null });
+  expect((await programs()).opencode).toMatchObject({
+    ...{ state: 'NOT_INSTALLED', installedVersion: null },
+    // It was about the program that was removed.
+    lastCheck: null,
+  });
   expect((await agents()).map((each: any) => each.agentId)).toEqual(['demo']);
   expect((await act('removeAgent', 'opencode')).userErrors[0]?.message).toBe(
     'The program of opencode is not installed.',

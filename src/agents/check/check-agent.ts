@@ -8,7 +8,7 @@ import { unchosenModels } from '../profiles/model-choice.ts';
 import { howToInstall, programOf } from '../profiles/programs.ts';
 import type { Tool } from '../reporting/serve-tools.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
-import { checkedRoute, keylessWarnings } from './check-route.ts';
+import { checkedRoute, keylessWarnings, sessionOffer } from './check-route.ts';
 import { type McpProbe, openMcpProbe } from './mcp-probe.ts';
 import { type AgentReport, describeOptions, describeSelf, type Outcome, unknownLocks } from './report.ts';
 import { compareTools, missingTools } from './tool-check.ts';
@@ -26,6 +26,8 @@ export interface CheckOptions {
   readonly tools: readonly Tool[];
   /** Called with the options that the agent offers, and its name and version, if its session could be opened. */
   onOffer?(offer: AgentOffer, version: string | null): void;
+  /** Called with each step, for users: a few words. */
+  onStep?(step: string): void;
 }
 
 /** The session of a check; it has a new data directory. */
@@ -47,7 +49,7 @@ export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
 }
 
 async function check(
-  { profile, prompt, tools, onOffer }: CheckOptions,
+  { profile, prompt, tools, onOffer, onStep }: CheckOptions,
   agents: Agents,
 ): Promise<Omit<AgentReport, 'sandbox'>> {
   const exchanges: AgentExchange[] = [];
@@ -62,12 +64,14 @@ async function check(
   let agentSessionId: string | null = null;
   let mcp: Outcome = { state: profile.mcp ? 'not tried' : 'switched off' };
   try {
+    onStep?.('Starting the agent');
     run = await launch(agents, profile, exchanges, messages, onTools);
     const { agent } = run;
     probe = await openMcpProbe(run.sandbox, tools);
     ({ agentSessionId } = await agent.open(null, [probe.server]));
     readyMs = performance.now() - launchedAt;
     onOffer?.(agent.offer(), agent.version);
+    onStep?.(prompt === null ? 'Trying the tools of the service' : 'Waiting for an answer');
     const turn = prompt === null ? null : agent.prompt([{ type: 'text', text: prompt }]);
     turn?.catch(() => undefined);
     if (profile.mcp) mcp = await probe.outcome(turn);
@@ -77,13 +81,16 @@ async function check(
     if (error instanceof AgentCrash && error.reason === 'program') failure += howToInstall(programOf(profile));
   }
   const offer = run?.agent.offer() ?? emptyOffer;
+  onStep?.('Stopping the agent');
   await run?.agent.stop();
   await probe?.close();
   await run?.sandbox.close();
   const self = describeSelf(exchanges);
   const tryResume = async (method: 'resume' | 'load'): Promise<Outcome> => {
     if (!self.offers.includes(method)) return { state: 'not offered' };
-    return agentSessionId === null ? { state: 'not tried' } : resumeSession(agents, profile, agentSessionId, method);
+    if (agentSessionId === null) return { state: 'not tried' };
+    onStep?.(method === 'resume' ? 'Resuming a session' : 'Loading a session');
+    return resumeSession(agents, profile, agentSessionId, method);
   };
   // A call without tools creates a title or the like.
   const toolCheck = profile.mcp && shown.length > 0 ? compareTools(tools, shown) : null;
@@ -98,7 +105,7 @@ async function check(
       ...missingTools(toolCheck),
     ],
     ...self,
-    options: describeOptions(offer, profile),
+    options: describeOptions(sessionOffer(offer, profile), profile),
     readyMs,
     mcp,
     tools: toolCheck,

@@ -1,10 +1,15 @@
+import { plainLines } from '../../common/plain-text.ts';
 import type { AgentReport, Outcome } from './report.ts';
 
 /** The maximum number of choices shown for an option. */
 const maxChoices = 6;
 
-/** Formats a report for a terminal. Its last line says if the agent can be used. */
+/** Formats a report for a terminal, without the control characters of the agent. Its last line says if the agent can be used. */
 export function printReport(report: AgentReport): string {
+  return plainLines(formatReport(report));
+}
+
+function formatReport(report: AgentReport): string {
   // For an agent that never answered there is nothing else to show.
   if (report.failure !== null && report.protocolVersion === null) {
     return `${report.id}\n  command  ${report.command.join(' ')}\n  sandbox  ${report.sandbox}\n${report.failure}\n`;

@@ -28,6 +28,6 @@ export function profileCredential(
     baseUrl,
     isPrivateAllowed: null,
     costOf: null,
-    hasBudget: false,
+    budget: null,
   };
 }

@@ -12,10 +12,9 @@ export function sharedNetworkWarning(profiles: Iterable<AgentProfile>): string |
   const ids = [...profiles].filter(sharesNetwork).map(({ id }) => `"${id}"`);
   if (ids.length === 0) return null;
   return (
-    `Agents of these profiles share the network of their host: ${ids.join(', ')}. A server that such an agent starts can be ` +
-    'opened under the host’s name, and browsers that are signed in to the console send it their cookie. The cookie alone gives ' +
-    'no access, but do not open such servers in a browser that is signed in. To rule this out, set "network": "gateway" in the ' +
-    'sandbox of the profiles, or serve the console under a host name where no agent runs (BASE_URL).'
+    `These agents share the network of their host: ${ids.join(', ')}. A browser that is signed in to the console sends its cookie to ` +
+    'servers that they start; the cookie alone gives no access. Do not open such servers in that browser, or set ' +
+    '"network": "gateway" in the sandbox of the agents (docs/security.md, "Signed in to the console").'
   );
 }
 

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { findProgram } from '../sandbox/program-files.ts';
 import { type AgentPackage, agentPackages } from './packages.ts';
-import { findInstalled } from './program-directory.ts';
+import { findInstalled, versionSchema } from './program-directory.ts';
 import { readJson } from './program-lock.ts';
 
 /** A program of a ready agent on this host. */
 export interface FoundProgram {
   readonly agentId: string;
   readonly path: string;
-  /** Null: its package could not be found. */
+  /** Null: its package could not be found, or does not have a proper version. */
   readonly version: string | null;
   readonly source: 'AGENTS_DIRECTORY' | 'PATH';
 }
@@ -38,7 +38,7 @@ async function findOne(wanted: AgentPackage, { agentsDir, path }: ProgramDirecto
   return { agentId, path: program, version: await versionOf(wanted, program), source: 'PATH' };
 }
 
-const manifestSchema = z.object({ name: z.string(), version: z.string().min(1).max(100) });
+const manifestSchema = z.object({ name: z.string(), version: versionSchema.nullable().catch(null) });
 
 // The version in the package.json of the npm package that contains the program; null: there is none.
 async function versionOf({ name, packages }: AgentPackage, program: string): Promise<string | null> {

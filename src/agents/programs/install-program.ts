@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { isInside } from '../sandbox/program-files.ts';
+import { isFullError, noSpace, watchSpace } from './free-space.ts';
 import { clearDeadTurn, isLink, takeTurn, turnDirectory } from './install-turn.ts';
 import type { Lock } from './lock.ts';
 import { installLocked } from './npm.ts';
@@ -9,7 +11,7 @@ import { type AgentPackage, agentPackages } from './packages.ts';
 import { ownPlatform } from './platform.ts';
 import { currentFile, findInstalled, programDirectory, readCurrent } from './program-directory.ts';
 import { ProgramError } from './program-error.ts';
-import { lockedProject, readLock } from './program-lock.ts';
+import { lockedProject, readJson, readLock } from './program-lock.ts';
 import { type InstallProgress, watchProgress } from './watch-progress.ts';
 
 /** The maximum duration of an installation. */
@@ -54,6 +56,7 @@ export async function installProgram(agentId: string, options: InstallOptions): 
   const project = lockedProject(wanted, options.from?.lock ?? (await readLock(agentId)), ownPlatform());
   const root = programDirectory(agentsDir, agentId);
   const turn = await takeTurn(root, agentId).catch(explain);
+  const space = watchSpace(root);
   try {
     const [files, cache] = [join(turn.directory, 'files'), join(turn.directory, 'cache')];
     await mkdir(files);
@@ -61,11 +64,12 @@ export async function installProgram(agentId: string, options: InstallOptions): 
     await writeFile(join(files, 'package-lock.json'), JSON.stringify(project.lock));
     const stopWatching = watchProgress(turn.directory, wanted.downloadMb, onProgress);
     try {
-      await installLocked(files, cache, { env, signal, timeoutMs });
+      await installLocked(files, cache, { env, signal, timeoutMs, onStart: turn.recordGroup });
     } finally {
       stopWatching();
     }
     const program = join(project.packagePath, wanted.file);
+    await requireComplete(files, project.lock);
     await requireProgram(files, program);
     const previous = await readCurrent(agentsDir, agentId);
     const directory = `${wanted.version}-${randomBytes(4).toString('hex')}`;
@@ -78,8 +82,10 @@ export async function installProgram(agentId: string, options: InstallOptions): 
     await reportChange(agentsDir);
     return wanted.version;
   } catch (error) {
-    return explain(error);
+    const isKnown = error instanceof ProgramError && error.code !== 'FAILED';
+    return explain(isKnown ? error : ((await space.end()) ?? error));
   } finally {
+    await space.end();
     await turn.end();
   }
 }
@@ -89,7 +95,8 @@ export async function removeProgram(agentId: string, agentsDir: string): Promise
   packageOf(agentId);
   const root = programDirectory(agentsDir, agentId);
   if ((await readCurrent(agentsDir, agentId)) === null && (await stat(root).catch(() => null)) === null) return false;
-  const turn = await takeTurn(root, agentId).catch(explain);
+  // On a full disk nobody can install, and the deletion that frees it needs no turn.
+  const turn = await takeTurn(root, agentId).catch((error) => (isFullError(error) ? null : explain(error)));
   try {
     await rm(join(root, currentFile), { force: true });
     await removeVersions(root, []);
@@ -98,7 +105,8 @@ export async function removeProgram(agentId: string, agentsDir: string): Promise
   } catch (error) {
     return explain(error);
   } finally {
-    await turn.end();
+    if (turn === null) await rmdir(join(root, turnDirectory)).catch(() => undefined);
+    else await turn.end();
     // Another installation may have begun.
     await rmdir(root).catch(() => undefined);
   }
@@ -123,6 +131,18 @@ async function removeVersions(root: string, kept: readonly (string | undefined)[
   }
 }
 
+// npm's success is not enough: a package of a tree that another process has changed meanwhile may be missing.
+async function requireComplete(files: string, { packages }: Lock): Promise<void> {
+  for (const [path, { optional, version }] of Object.entries(packages)) {
+    if (path === '' || optional === true) continue;
+    const manifest = manifestSchema.safeParse(await readJson(join(files, path, 'package.json')).catch(() => null)).data;
+    if (manifest?.version === version) continue;
+    throw new ProgramError('FAILED', `The installation is incomplete: ${path} is missing. Try again.`);
+  }
+}
+
+const manifestSchema = z.object({ version: z.string() });
+
 // The package is in the lock with its checksum, so this fails only if the table of packages is wrong.
 async function requireProgram(files: string, program: string): Promise<void> {
   const path = await realpath(join(files, program)).catch(() => null);
@@ -142,9 +162,7 @@ async function reportChange(agentsDir: string): Promise<void> {
 function explain(error: unknown): never {
   if (error instanceof ProgramError) throw error;
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (['ENOSPC', 'EDQUOT'].includes(code)) {
-    throw new ProgramError('NO_SPACE', 'There is not enough disk space in AGENTS_DIR. Free some, and try again.');
-  }
+  if (isFullError(error)) throw new ProgramError('NO_SPACE', noSpace);
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(code)) {
     throw new ProgramError('NO_PERMISSION', `The user of the service may not write to AGENTS_DIR: ${message}.`);
   }

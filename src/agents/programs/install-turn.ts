@@ -1,33 +1,37 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { lstat, mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { ProgramError } from './program-error.ts';
-import { readJson } from './program-lock.ts';
+import {
+  claimTurn,
+  describeProcess,
+  type FoundTurn,
+  findTurn,
+  groupFile,
+  killLeftGroup,
+  ownerFileOf,
+} from './turn-owner.ts';
 
-/** The directory in which one installation of an agent works; it exists for as long as the installation runs. */
+/** The directory of the turn to change an agent; it exists for as long as the change runs. */
 export const turnDirectory = '.installing';
-
-const ownerFile = 'owner.json';
-const ownerSchema = z.object({ host: z.string(), pid: z.int() });
 
 /** Time between two signs of life. */
 const beatMs = 5_000;
-/** Time without a sign of life after which an installation counts as dead. */
-const deadMs = 60_000;
 
 /** The turn of one process to change the program of an agent. */
 export interface InstallTurn {
-  /** An empty directory, on the same file system as the program. */
+  /** An empty directory of this turn alone, on the same file system as the program. */
   readonly directory: string;
+  /** Records the process group of npm, which the next turn ends if this process dies. Throws errors of the file system. */
+  recordGroup(pid: number): void;
   /** Deletes the directory; the next one may begin. */
   end(): Promise<void>;
 }
 
 /**
  * Takes the turn to change an agent's program, over all processes that use the directory. Rejects with BUSY if another one
- * has it. A turn of a process that has died is taken over.
+ * has it. A turn of a process that has died is taken over, and its npm is killed.
  */
 export async function takeTurn(programDirectory: string, agentId: string): Promise<InstallTurn> {
   await mkdir(programDirectory, { recursive: true });
@@ -35,22 +39,24 @@ export async function takeTurn(programDirectory: string, agentId: string): Promi
     const message = `${programDirectory} is a link, and the files behind it are not the service's to delete. Remove the link.`;
     throw new ProgramError('NO_PERMISSION', message);
   }
-  const directory = join(programDirectory, turnDirectory);
-  if (!(await create(directory))) {
-    if (!(await isDead(directory))) throw busy(agentId);
-    await clear(directory);
-    if (!(await create(directory))) throw busy(agentId);
-  }
-  await writeFile(join(directory, ownerFile), JSON.stringify({ host: hostname(), pid: process.pid }));
+  const root = join(programDirectory, turnDirectory);
+  const found = await findTurn(root);
+  if (found !== null && !found.isEmpty && !(await clearIfDead(root, found))) throw busy(agentId);
+  const token = randomBytes(6).toString('hex');
+  if (!(await create(root, token))) throw busy(agentId);
+  const ownerFile = ownerFileOf(token);
   const timer = setInterval(() => {
     const now = new Date();
-    utimes(join(directory, ownerFile), now, now).catch(() => undefined);
+    utimes(join(root, ownerFile), now, now).catch(() => undefined);
   }, beatMs).unref();
   return {
-    directory,
+    directory: join(root, token),
+    recordGroup(pid) {
+      writeFileSync(join(root, groupFile), describeProcess(pid));
+    },
     async end() {
       clearInterval(timer);
-      await clear(directory);
+      if (await claimTurn(root, ownerFile)) await moveAndDelete(root);
     },
   };
 }
@@ -60,52 +66,53 @@ export async function isLink(directory: string): Promise<boolean> {
   return (await lstat(directory).catch(() => null))?.isSymbolicLink() === true;
 }
 
-/** Removes what a process left behind that died in its turn. */
+/** Removes what a process left behind that died in its turn, and kills its npm. */
 export async function clearDeadTurn(programDirectory: string): Promise<void> {
-  const directory = join(programDirectory, turnDirectory);
-  if (await isDead(directory)) await clear(directory);
+  const root = join(programDirectory, turnDirectory);
+  const found = await findTurn(root);
+  if (found !== null) await clearIfDead(root, found);
 }
 
 const busy = (agentId: string) =>
   new ProgramError('BUSY', `Another installation of ${agentId} is in progress. Wait until it has ended.`);
 
-// Only one process succeeds.
-async function create(directory: string): Promise<boolean> {
+// The directory is complete when it gets its name, and only one process can give the name: a rename replaces nothing but an
+// empty directory, which a full disk may have left.
+async function create(root: string, token: string): Promise<boolean> {
+  const prepared = `${root}-${token}`;
   try {
-    await mkdir(directory);
+    await mkdir(join(prepared, token), { recursive: true });
+    await writeFile(join(prepared, ownerFileOf(token)), describeProcess(process.pid));
+    await rename(prepared, root);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    await rm(prepared, { recursive: true, force: true });
+    if (['EEXIST', 'ENOTEMPTY', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
 }
 
-async function isDead(directory: string): Promise<boolean> {
-  const path = join(directory, ownerFile);
-  const beat = await stat(path).catch(() => stat(directory).catch(() => null));
-  if (beat === null) return false;
-  if (Date.now() - beat.mtimeMs > deadMs) return true;
-  const owner = ownerSchema.safeParse(await readJson(path).catch(() => null)).data;
-  return owner !== undefined && owner.host === hostname() && !isRunning(owner.pid);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+// Of several processes that find the same dead turn, one clears it.
+async function clearIfDead(root: string, { ownerFile, isDead, inode }: FoundTurn): Promise<boolean> {
+  if (!isDead || (ownerFile !== null && !(await claimTurn(root, ownerFile)))) return false;
+  await killLeftGroup(root);
+  return moveAndDelete(root, inode);
 }
 
 // The rename gives the turn away at once: the deletion of many files takes a while.
-async function clear(directory: string): Promise<void> {
-  const gone = `${directory}-${randomBytes(6).toString('hex')}`;
+async function moveAndDelete(root: string, inode?: number): Promise<boolean> {
+  const gone = `${root}-${randomBytes(6).toString('hex')}`;
   try {
-    await rename(directory, gone);
+    await rename(root, gone);
+    if (inode !== undefined && (await stat(gone)).ino !== inode) {
+      // A turn without an owner cannot be claimed: this is the turn of another process, which was faster.
+      await rename(gone, root);
+      return false;
+    }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
   await rm(gone, { recursive: true, force: true, maxRetries: 3 });
+  return true;
 }

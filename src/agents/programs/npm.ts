@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProgram } from '../sandbox/program-files.ts';
+import { noSpace } from './free-space.ts';
 import { ProgramError, type ProgramErrorCode } from './program-error.ts';
 
 /** Options of {@link installLocked}. */
@@ -11,6 +12,8 @@ export interface NpmOptions {
   readonly signal: AbortSignal;
   /** The maximum duration. */
   readonly timeoutMs: number;
+  /** Called with the process group of npm. If it throws, npm is killed. */
+  onStart(group: number): void;
 }
 
 const noNpm =
@@ -20,7 +23,14 @@ const noNpm =
 // a package: the lock has its checksum.
 const options = [
   ...['--ignore-scripts', '--omit=dev', '--include=optional', '--no-audit', '--no-fund', '--no-update-notifier'],
-  ...['--global=false', '--workspaces=false', '--install-strategy=hoisted', '--engine-strict=false', '--no-color'],
+  ...[
+    '--global=false',
+    '--workspaces=false',
+    '--install-strategy=hoisted',
+    '--legacy-peer-deps=false',
+    '--engine-strict=false',
+    '--no-color',
+  ],
   ...[
     '--no-progress',
     '--loglevel=error',
@@ -37,7 +47,7 @@ const options = [
 export async function installLocked(
   directory: string,
   cache: string,
-  { env, signal, timeoutMs }: NpmOptions,
+  { env, signal, timeoutMs, onStart }: NpmOptions,
 ): Promise<void> {
   const [program, ...first] = findNpm(env.PATH ?? '');
   if (program === undefined) throw new ProgramError('NO_NPM', noNpm);
@@ -54,11 +64,14 @@ export async function installLocked(
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
       child.on('error', reject).on('close', resolve);
+      if (child.pid !== undefined) onStart(child.pid);
       if (signal.aborted) stop();
     });
     if (signal.aborted) throw new ProgramError('STOPPED', 'The installation was stopped.');
     if (code !== 0) throw errorOf(output, child.signalCode !== null);
   } finally {
+    // Also if npm's group could not be recorded.
+    if (child.exitCode === null && child.signalCode === null) stop();
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
   }
@@ -94,13 +107,18 @@ function killGroup(child: ChildProcess): void {
 const network =
   /E(?:NOTFOUND|CONNREFUSED|CONNRESET|TIMEDOUT|AI_AGAIN|HOSTUNREACH|NETUNREACH|PIPE|5\d\d)|ERR_SOCKET_TIMEOUT|FETCH_ERROR/;
 
+// npm has no code of its own for an answer that no registry gives.
+const nonsense = /invalid json response body|Invalid package manifest|\bundefined@/i;
+const noRegistry =
+  'The server that npm is set up with does not answer like a registry, as a login page of a network or a wrong address would. Check the registry and the proxy (npm config get registry, npm config get proxy).';
+
 const reasons: readonly (readonly [pattern: RegExp, code: ProgramErrorCode, sentence: string])[] = [
   [
     /^EINTEGRITY$/,
     'INTEGRITY',
     'A package from the registry is not the one that was tested: its checksum differs. Nothing was installed. Check the registry that npm is set up with (npm config get registry).',
   ],
-  [/^(?:ENOSPC|EDQUOT)$/, 'NO_SPACE', 'There is not enough disk space in AGENTS_DIR. Free some, and try again.'],
+  [/^(?:ENOSPC|EDQUOT)$/, 'NO_SPACE', noSpace],
   [
     /^(?:EACCES|EPERM|EROFS)$/,
     'NO_PERMISSION',
@@ -133,6 +151,8 @@ function errorOf(output: string, wasKilled: boolean): ProgramError {
   const code = /^npm (?:error|ERR!) code (\S+)/m.exec(output)?.[1] ?? '';
   const reason = reasons.find(([pattern]) => pattern.test(code));
   const detail = detailOf(output);
+  // The detail would name a package "undefined", or quote a page.
+  if (nonsense.test(detail)) return new ProgramError('NOT_REACHABLE', noRegistry);
   if (reason) return new ProgramError(reason[1], `${reason[2]} (${[code, detail].filter(Boolean).join(': ')})`);
   return new ProgramError('FAILED', `npm failed: ${[code, detail].filter(Boolean).join(': ') || 'it gave no reason'}.`);
 }

@@ -35,7 +35,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.49.0',
     packages: ['@agentclientprotocol/claude-agent-acp'],
     file: 'dist/index.js',
-    downloadMb: 170,
+    downloadMb: 180,
   },
   codex: {
     agentId: 'codex',
@@ -53,7 +53,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.61.0',
     packages: ['@google/gemini-cli'],
     file: 'bundle/gemini.js',
-    downloadMb: 35,
+    downloadMb: 45,
   },
   opencode: {
     agentId: 'opencode',
@@ -63,7 +63,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     // The package opencode-ai only selects one of these, in an install script.
     packages: opencodePlatforms.map((platform) => `opencode-${platform}`),
     file: 'bin/opencode',
-    downloadMb: 80,
+    downloadMb: 120,
   },
   qwen: {
     agentId: 'qwen',
@@ -72,7 +72,7 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '0.15.10',
     packages: ['@qwen-code/qwen-code'],
     file: 'cli.js',
-    downloadMb: 20,
+    downloadMb: 35,
   },
   cline: {
     agentId: 'cline',
@@ -81,6 +81,6 @@ export const agentPackages: Readonly<Record<string, AgentPackage>> = {
     version: '3.0.65',
     packages: ['cline'],
     file: 'bin/cline',
-    downloadMb: 180,
+    downloadMb: 210,
   },
 };

@@ -7,10 +7,16 @@ import { readJson } from './program-lock.ts';
 /** The file in an agent's directory that names the installed version. It is replaced by a rename. */
 export const currentFile = 'current.json';
 
+/** The version of a package. Packages are other people's, and versions are printed on terminals. */
+export const versionSchema = z
+  .string()
+  .max(64)
+  .regex(/^\d[0-9A-Za-z.+-]*$/);
+
 /** An installed version: a directory below AGENTS_DIR/AGENT. */
 const currentSchema = z.object({
   directory: z.string().regex(/^[0-9a-z][0-9a-z.-]{0,99}$/),
-  version: z.string().min(1).max(100),
+  version: versionSchema,
   /** The program's path in the directory. */
   program: z.string().min(1).max(500),
 });

@@ -30,9 +30,7 @@ export function watchProgress(
     const bytes = await sizeOf(join(directory, 'cache')).catch(() => 0);
     isReading = false;
     if (isStopped) return;
-    const doneMb = Math.round(bytes / mb);
-    const percent = Math.min(99, Math.round((doneMb / downloadMb) * 100));
-    onProgress({ text: `Downloading: ${doneMb} of about ${Math.max(downloadMb, doneMb)} MB`, percent });
+    onProgress(describeDownload(bytes, downloadMb));
   };
   void read();
   const timer = setInterval(() => void read(), intervalMs).unref();
@@ -40,6 +38,15 @@ export function watchProgress(
     isStopped = true;
     clearInterval(timer);
   };
+}
+
+/** Describes a download. A download of more than the estimate has no whole to name. */
+export function describeDownload(bytes: number, downloadMb: number): InstallProgress {
+  const doneMb = Math.round(bytes / mb);
+  if (doneMb === 0) return { text: `Downloading about ${downloadMb} MB`, percent: 0 };
+  const whole = doneMb < downloadMb ? ` of about ${downloadMb}` : '';
+  const percent = Math.min(99, Math.floor((doneMb / downloadMb) * 100));
+  return { text: `Downloading: ${doneMb}${whole} MB`, percent };
 }
 
 async function sizeOf(directory: string): Promise<number> {

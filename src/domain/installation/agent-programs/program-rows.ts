@@ -27,7 +27,7 @@ export interface WorkerPrograms {
   }[];
 }
 
-// An error is about the program that is there: it goes when there is another one.
+// An error and a check are about the program that is there: they go when there is another one.
 const publish = `
   insert into agent_program as p (worker_id, agent_id, enterprise_id, host, version, source, path, has_key, can_install, expires_at)
   select $1, a.agent_id, $6, $2, a.version, a.source, a.path, a.has_key, $3::boolean, now() + $4::int * interval '1 millisecond'
@@ -35,7 +35,9 @@ const publish = `
   on conflict (worker_id, agent_id) do update
      set enterprise_id = excluded.enterprise_id, host = excluded.host, version = excluded.version, source = excluded.source, path = excluded.path,
          has_key = excluded.has_key, can_install = excluded.can_install, expires_at = excluded.expires_at,
-         error = case when p.path is distinct from excluded.path and excluded.path is not null then null else p.error end`;
+         error = case when p.path is distinct from excluded.path and excluded.path is not null then null else p.error end,
+         checked_at = case when (p.path, p.version) is distinct from (excluded.path, excluded.version) then null else p.checked_at end,
+         check_report = case when (p.path, p.version) is distinct from (excluded.path, excluded.version) then null else p.check_report end`;
 
 /** Writes the programs of a worker, which counts as alive from now on. */
 export async function publishPrograms(
@@ -80,13 +82,13 @@ export async function readRequests(
   );
 }
 
-/** Writes the progress of an installation. */
+/** Writes the progress of an installation, or of a check, which has no percentage. */
 export async function reportProgress(
   store: Writer,
-  { workerId, agentId, text, percent }: { workerId: string; agentId: string; text: string; percent: number },
+  { workerId, agentId, text, percent }: { workerId: string; agentId: string; text: string; percent: number | null },
 ): Promise<void> {
   await store.execute(
-    `update agent_program set progress = $3, progress_percent = $4::int where worker_id = $1 and agent_id = $2 and request = 'install'`,
+    `update agent_program set progress = $3, progress_percent = $4::int where worker_id = $1 and agent_id = $2 and request in ('install', 'check')`,
     [workerId, agentId, text, percent],
   );
 }

@@ -82,11 +82,28 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await phone.page.getByText('Installed by Switchyard', { exact: true }).waitFor();
     await phone.page.context().close();
 
-    const provider = await startProvider({ body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) });
+    // A key that fails its test is saved, but the step is not done. It can be replaced, also after a reload.
+    const refusing = await startProvider({ status: 401, body: '{}' });
     await key.getByLabel('Provider').selectOption({ label: 'OpenAI-compatible server' });
+    await key.getByLabel('Base URL').fill('http//127.0.0.1:9/v1');
+    await key.getByRole('button', { name: 'Save key' }).click();
+    await key.getByText('Enter an address that starts with https:// or http://', { exact: false }).waitFor();
+    await key.getByLabel('Base URL').fill(`${refusing.url}/v1`);
+    await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-wrong`);
+    await key.getByRole('button', { name: 'Save key' }).click();
+    await key.getByRole('status').getByText('The provider refuses the key', { exact: false }).waitFor();
+    await key.getByRole('button', { name: 'Use it anyway' }).waitFor();
+    await key.getByRole('button', { name: 'Replace the key', exact: true }).waitFor();
+    await page.reload();
+    await key.getByText('The provider refuses the key', { exact: false }).waitFor();
+    expect(await page.locator('.step.done').count()).toBe(1);
+    await window.picture('first-run-refused');
+    await key.getByRole('button', { name: 'Replace the key', exact: false }).click();
+
+    const provider = await startProvider({ body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) });
     await key.getByLabel('Base URL').fill(`${provider.url}/v1`);
     await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-first`);
-    await key.getByRole('button', { name: 'Save key' }).click();
+    await key.getByRole('button', { name: 'Replace the key', exact: true }).click();
     await key.getByText('opencode: key of the enterprise', { exact: true }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Start your first session');
     expect(await page.content()).not.toContain(secretCanary);

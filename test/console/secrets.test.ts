@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { heapHas, missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { secretCanary } from '../support/leaks.ts';
 
 describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, () => {
@@ -29,6 +29,7 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(secretCanary);
+    expect(await heapHas(page, secretCanary)).toBe(false);
     await page.reload();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Edit API_TOKEN' }).click();

@@ -20,9 +20,25 @@ else await ensureConsole();
 
 let launched: Promise<Browser> | null = null;
 
+/** The part of vitest's worker that is used here. It is internal: without it, the browser ends some time after its process. */
+interface VitestWorker {
+  /** Waits for a function before the process ends, after its last file. */
+  onCleanup?(close: () => Promise<void>): void;
+}
+
+async function launch(): Promise<Browser> {
+  const browser = await driver.launch({
+    executablePath: chromium as string,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  const { __vitest_worker__: worker } = globalThis as { __vitest_worker__?: VitestWorker };
+  worker?.onCleanup?.(() => browser.close());
+  return browser;
+}
+
 /** The browser, one for all files of a process, because its start takes seconds. `close` closes its windows. */
 export async function openBrowser(): Promise<Browser> {
-  launched ??= driver.launch({ executablePath: chromium as string, args: ['--no-sandbox', '--disable-gpu'] });
+  launched ??= launch();
   const browser = await launched;
   const close = async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
@@ -242,4 +258,17 @@ export async function seriousFindings(page: Page): Promise<string[]> {
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }: { html: string }) => html.slice(0, 160)).join(' | ')}`);
   });
+}
+
+/** Returns true if the memory of a page's script contains a text. */
+export async function heapHas(page: Page, text: string): Promise<boolean> {
+  const session = await page.context().newCDPSession(page);
+  let snapshot = '';
+  session.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => {
+    snapshot += chunk;
+  });
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await session.detach();
+  return snapshot.includes(text);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canRetry } from '../../../web/src/session/can-retry.ts';
+import { canRetry, isBeforeTurn } from '../../../web/src/session/can-retry.ts';
 import type { Entry } from '../../../web/src/session/entry.ts';
 
 const turn = (seq: number, phase: string, stopReason: string | null = null) =>
@@ -8,9 +8,18 @@ const notice = (seq: number) => ({ __typename: 'NoticeEvent', id: `n${seq}`, seq
 
 it('offers to retry a turn that was stopped or in which the session failed, and no other', () => {
   const started = [turn(1, 'STARTED'), notice(2)];
-  expect(canRetry([...started, turn(3, 'STOPPED', 'CANCELLED'), notice(4)], 'RUNNING')).toBe(true);
-  expect(canRetry([...started, turn(3, 'STOPPED', 'END_TURN')], 'RUNNING')).toBe(false);
-  expect(canRetry(started, 'ERROR')).toBe(true);
-  expect(canRetry(started, 'RUNNING')).toBe(false);
-  expect(canRetry([notice(1)], 'ERROR')).toBe(false);
+  expect(canRetry([...started, turn(3, 'STOPPED', 'CANCELLED'), notice(4)], 'RUNNING', false)).toBe(true);
+  expect(canRetry([...started, turn(3, 'STOPPED', 'END_TURN')], 'RUNNING', false)).toBe(false);
+  expect(canRetry(started, 'ERROR', false)).toBe(true);
+  expect(canRetry(started, 'RUNNING', false)).toBe(false);
+  expect(canRetry([notice(1)], 'ERROR', false)).toBe(false);
+  // The agent could not be started for the first message.
+  expect(canRetry([notice(1)], 'ERROR', true)).toBe(true);
+  expect(canRetry([notice(1)], 'NEW', true)).toBe(false);
+});
+
+it('tells a failure before a turn from one in a turn', () => {
+  expect(isBeforeTurn([notice(1)], 'ERROR', true)).toBe(true);
+  expect(isBeforeTurn([turn(1, 'STARTED'), turn(2, 'STOPPED', 'END_TURN')], 'ERROR', true)).toBe(true);
+  expect(isBeforeTurn([turn(1, 'STARTED')], 'ERROR', true)).toBe(false);
 });

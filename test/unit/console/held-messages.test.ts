@@ -53,6 +53,14 @@ describe('the messages that wait for the agent', () => {
     expect(shown(idle, 4)).toEqual([['e1', 'e3', 'e4'], []]);
   });
 
+  it('stay in the transcript when the session fails before their turn', () => {
+    const failed = [message(1, 'QUEUED'), status(2, 'ERROR')];
+    expect(shown(failed, 1)).toEqual([['e1', 'e2'], []]);
+    expect(shown([...failed, message(3, 'QUEUED')], 1, 3)).toEqual([['e1', 'e2', 'e3'], []]);
+    const later = [message(1, 'DELIVERED'), turn(2, 'STARTED'), turn(3, 'STOPPED'), message(4, 'QUEUED')];
+    expect(shown([...later, message(5, 'QUEUED'), status(6, 'ERROR')], 4, 5)).toEqual([['e1', 'e4', 'e6'], ['e5']]);
+  });
+
   it('stay in the queue when the turn is interrupted and continues, and leave it when they are withdrawn', () => {
     const working = [message(1, 'DELIVERED'), turn(2, 'STARTED'), message(3, 'QUEUED'), turn(4, 'STARTED')];
     expect(shown(working, 3)).toEqual([['e1'], ['e3']]);

@@ -16,14 +16,14 @@ import { isLost } from '../ui/focus.ts';
 import { Empty } from '../ui/states.tsx';
 import { AgentStep } from './agent-step.tsx';
 import { demoPrompt } from './examples.ts';
-import { KeyStep } from './key-step.tsx';
+import { KeyStep, useStepKeys } from './key-step.tsx';
 import { PromptStep } from './prompt-step.tsx';
-import { closeSetup, demoAgentId, usableAgents } from './setup-state.ts';
+import { closeSetup, demoAgentId, failedKeyOf, usableAgents } from './setup-state.ts';
 import { Step } from './step.tsx';
 import { useFirstSession } from './use-first-session.ts';
 
 const query = graphql`
-  query gettingStartedPageQuery($id: ID!) {
+  query gettingStartedPageQuery($id: ID!, $ofOrganization: Boolean!) {
     agents {
       agentId
       name
@@ -37,8 +37,25 @@ const query = graphql`
           id
         }
       }
+      providerKeys(first: 50) @include(if: $ofOrganization) {
+        nodes {
+          ...keyStep_key
+        }
+      }
+    }
+    viewer {
+      providerKeys(first: 50) {
+        nodes {
+          ...keyStep_key
+        }
+      }
     }
     enterprise {
+      providerKeys(first: 50) {
+        nodes {
+          ...keyStep_key
+        }
+      }
       agentPrograms {
         ...programFragment_program
       }
@@ -60,10 +77,11 @@ export function GettingStartedPage() {
 }
 
 function Steps({ organizationId }: { readonly organizationId: string }) {
-  const { viewer } = useSigned();
+  const { viewer, may } = useSigned();
   const [, go] = useLocation();
   const environment = useRelayEnvironment();
-  const variables = useMemo(() => ({ id: organizationId }), [organizationId]);
+  const ofOrganization = may('MANAGE_ORG_SECRETS');
+  const variables = useMemo(() => ({ id: organizationId, ofOrganization }), [organizationId, ofOrganization]);
   const found = useLazyLoadQuery<gettingStartedPageQuery>(query, variables, { fetchPolicy: 'store-and-network' });
   const reference: programFragment_program$key = found.enterprise?.agentPrograms ?? [];
   const programs = useFragment(programFragment, reference);
@@ -79,15 +97,21 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
   const agents = found.agents.filter(({ agentId }) => agentId !== demoAgentId);
   const usable = usableAgents(agents);
   const hasSession = (found.organization?.sessions?.nodes.length ?? 0) > 0;
-  const done = [agents.length > 0, usable.length > 0, usable.length > 0 && hasSession];
-  const current = done.indexOf(false);
+  const keys = useStepKeys(
+    [found.viewer, found.organization, found.enterprise].flatMap((owner) => owner?.providerKeys?.nodes ?? []),
+  );
+  const isUsable = usable.length > 0;
+  const works = usable.some((agent) => failedKeyOf(agent, keys) === null);
+  const done = [agents.length > 0, works, isUsable && hasSession];
+  // A key that failed does not stand in the way of the next step: its user may use it anyway.
+  const current = [done[0], isUsable, done[2]].indexOf(false);
   const list = useFocusOnStep(current);
   const leave = () => {
     closeSetup(principalKeyOf(viewer));
     go('/sessions');
   };
   const standard = usable.find(({ isDefault }) => isDefault) ?? usable[0];
-  const isDone = current === -1;
+  const isDone = !done.includes(false);
   return (
     <Page
       title="Getting started"
@@ -118,10 +142,15 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
         <Step number={1} title="Install an agent" isDone={done[0] === true} isCurrent={current === 0}>
           <AgentStep names={agents.map(({ name }) => name)} programs={programs} />
         </Step>
-        <Step number={2} title="Add a model key" isDone={done[1] === true} isCurrent={current === 1}>
-          <KeyStep agents={agents} organizationId={organizationId} onSaved={reload} />
+        <Step number={2} title="Add a model key" isDone={works} isDoubtful={isUsable} isCurrent={current === 1}>
+          <KeyStep agents={agents} keys={keys} organizationId={organizationId} onChanged={reload} />
         </Step>
-        <Step number={3} title="Start your first session" isDone={done[2] === true} isCurrent={current === 2}>
+        <Step
+          number={3}
+          title={hasSession ? 'Start a session' : 'Start your first session'}
+          isDone={done[2] === true}
+          isCurrent={current === 2}
+        >
           <PromptStep organizationId={organizationId} agents={usable} defaultAgentId={standard?.agentId ?? null} />
         </Step>
       </ol>

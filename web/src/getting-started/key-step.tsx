@@ -1,45 +1,170 @@
-import { useId, useState } from 'react';
+import { useId, useLayoutEffect, useRef, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
 import type { AgentKeySource, ModelProvider } from '../__generated__/gettingStartedPageQuery.graphql.ts';
+import type { keyStep_key$data, keyStep_key$key } from '../__generated__/keyStep_key.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { keySourceText } from '../manage/agents/key-source.ts';
 import { KeyForm, type KeyScope } from '../manage/model-keys/key-form.tsx';
 import { isKnownProvider } from '../manage/model-keys/providers.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
+import { focusHeading, isLost } from '../ui/focus.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
-import { usableAgents } from './setup-state.ts';
+import { failedKeyOf, usableAgents } from './setup-state.ts';
+
+interface Agent {
+  readonly agentId: string;
+  readonly name: string;
+  readonly keySource: AgentKeySource | null | undefined;
+  readonly providers: readonly ModelProvider[];
+}
 
 interface KeyStepProps {
-  readonly agents: readonly {
-    readonly agentId: string;
-    readonly name: string;
-    readonly keySource: AgentKeySource | null | undefined;
-    readonly providers: readonly ModelProvider[];
-  }[];
+  readonly agents: readonly Agent[];
+  /** The keys that the viewer sees. */
+  readonly keys: readonly Key[];
   readonly organizationId: string;
-  /** Called when a key is saved. */
-  readonly onSaved: () => void;
+  /** Called when a key has changed. */
+  readonly onChanged: () => void;
+}
+
+type Key = keyStep_key$data[number];
+
+/** Reads the keys that the viewer sees. */
+export function useStepKeys(reference: keyStep_key$key): readonly Key[] {
+  return useFragment(
+    graphql`
+      fragment keyStep_key on ProviderKey @relay(plural: true) {
+        providerKeyId
+        scope
+        provider
+        name
+        baseUrl
+        hasKey
+        isEnabled
+        monthlyBudgetUsd
+        prices {
+          inputUsdPerMillion
+          cachedUsdPerMillion
+          outputUsdPerMillion
+        }
+        lastFailure {
+          message
+        }
+      }
+    `,
+    reference,
+  );
 }
 
 /** The second step: a model key for an installed agent. */
-export function KeyStep({ agents, organizationId, onSaved }: KeyStepProps) {
+export function KeyStep({ agents, keys, organizationId, onChanged }: KeyStepProps) {
+  const usable = usableAgents(agents);
+  const offered = [...new Set(agents.flatMap(({ providers }) => providers))].filter(isKnownProvider);
+  const isOnlyEnvironment = agents.length > 0 && offered.length === 0;
+  // The form stays open until its key works, although an agent can use the key as soon as it is saved.
+  const [form, setForm] = useState<'new' | Key | null>(usable.length === 0 ? 'new' : null);
+  useFocusAfter(form !== null);
+  if (usable.length === 0 && isOnlyEnvironment) {
+    return (
+      <p>The installed agents take their key from the environment of the service. The operator can set it there.</p>
+    );
+  }
+  const open = form ?? (usable.length === 0 ? 'new' : null);
+  return (
+    <>
+      {usable.length > 0 && form !== 'new' && (
+        <ul className="step-result">
+          {usable.map((agent) => (
+            <UsableAgent key={agent.agentId} agent={agent} failed={failedKeyOf(agent, keys)} onReplace={setForm} />
+          ))}
+        </ul>
+      )}
+      {open === null ? (
+        !isOnlyEnvironment && (
+          <div>
+            <Button size="small" onClick={() => setForm('new')}>
+              Add another key
+            </Button>
+          </div>
+        )
+      ) : (
+        <StepForm
+          // The list of providers depends on the installed agents.
+          key={open === 'new' ? offered.join() : open.providerKeyId}
+          edited={open === 'new' ? null : open}
+          offered={offered}
+          organizationId={organizationId}
+          onStored={() => {
+            setForm(open);
+            onChanged();
+          }}
+          onDone={() => {
+            setForm(null);
+            onChanged();
+          }}
+          onCancel={usable.length > 0 ? () => setForm(null) : null}
+        />
+      )}
+    </>
+  );
+}
+
+/** Moves the focus from a form that closes to the heading of the current step. */
+function useFocusAfter(isOpen: boolean): void {
+  const wasOpen = useRef(isOpen);
+  useLayoutEffect(() => {
+    if (wasOpen.current && !isOpen && isLost()) {
+      const heading = document.querySelector<HTMLElement>('.steps [aria-current] h2');
+      if (heading === null) focusHeading();
+      else heading.focus();
+    }
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+}
+
+interface UsableAgentProps {
+  readonly agent: Agent;
+  /** A key whose last call failed, if the agent has no other; null: it has. */
+  readonly failed: Key | null;
+  readonly onReplace: (key: Key) => void;
+}
+
+function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAgentProps) {
+  return (
+    <li>
+      <span>
+        {name}: {keySourceText(keySource ?? 'NONE').toLowerCase()}
+      </span>
+      {failed?.lastFailure && (
+        <>
+          <p className="problem">{visible(failed.lastFailure.message)}</p>
+          <Button size="small" aria-label={`Replace the key ${failed.name}`} onClick={() => onReplace(failed)}>
+            Replace the key
+          </Button>
+        </>
+      )}
+    </li>
+  );
+}
+
+interface StepFormProps {
+  /** Null: a new key. */
+  readonly edited: Key | null;
+  readonly offered: Parameters<typeof KeyForm>[0]['offered'] & object;
+  readonly organizationId: string;
+  readonly onStored: () => void;
+  readonly onDone: () => void;
+  /** Null: the form cannot be closed. */
+  readonly onCancel: (() => void) | null;
+}
+
+function StepForm({ edited, offered, organizationId, onStored, onDone, onCancel }: StepFormProps) {
   const { viewer, organization, may } = useSigned();
   const form = useId();
   const toasts = useToasts();
   const [chosen, setChosen] = useState('enterprise');
-  const usable = usableAgents(agents);
-  if (usable.length > 0) {
-    return (
-      <ul className="step-result">
-        {usable.map(({ agentId, name, keySource }) => (
-          <li key={agentId}>
-            {name}: {keySourceText(keySource ?? 'NONE').toLowerCase()}
-          </li>
-        ))}
-      </ul>
-    );
-  }
   const scopes: Readonly<Record<string, { readonly label: string; readonly scope: KeyScope } | false>> = {
     enterprise: { label: 'Everybody', scope: { enterprise: true } },
     organization: may('MANAGE_ORG_SECRETS') && {
@@ -48,47 +173,47 @@ export function KeyStep({ agents, organizationId, onSaved }: KeyStepProps) {
     },
     me: viewer.user != null && { label: 'Only me', scope: { viewer: true } },
   };
-  const offered = [...new Set(agents.flatMap(({ providers }) => providers))].filter(isKnownProvider);
-  if (agents.length > 0 && offered.length === 0) {
-    return (
-      <p>The installed agents take their key from the environment of the service. The operator can set it there.</p>
-    );
-  }
   const { scope } = scopes[chosen] || { scope: { enterprise: true } };
   return (
     <>
-      <p>
-        Agents call their models with a key of the provider. The service keeps it encrypted: agents never see it. A key
-        in the environment of the service works too.
-      </p>
+      {edited === null && (
+        <p>
+          Agents call their models with a key of the provider. The service keeps it encrypted: agents never see it. A
+          key in the environment of the service works too.
+        </p>
+      )}
       <KeyForm
         id={form}
-        // The list of providers depends on the installed agents.
-        key={offered.join()}
-        edited={null}
+        edited={edited}
         scope={scope}
         {...(offered.length > 0 && { offered })}
         isShort
-        onSaved={() => {
-          toasts.say('Key saved.');
-          onSaved();
+        onStored={onStored}
+        onSaved={(name) => {
+          toasts.say(`Saved ${name}.`);
+          onDone();
         }}
-        buttons={(isBusy) => (
-          <Button type="submit" tone="primary" isBusy={isBusy}>
-            Save key
-          </Button>
+        buttons={({ isBusy, isRefused }) => (
+          <>
+            <Button type="submit" tone="primary" isBusy={isBusy}>
+              {isRefused || edited !== null ? 'Replace the key' : 'Save key'}
+            </Button>
+            {onCancel !== null && !isRefused && <Button onClick={onCancel}>Cancel</Button>}
+          </>
         )}
       >
-        <Select label="Who may use it" value={chosen} onChange={({ target }) => setChosen(target.value)}>
-          {Object.entries(scopes).map(
-            ([value, each]) =>
-              each && (
-                <option value={value} key={value}>
-                  {each.label}
-                </option>
-              ),
-          )}
-        </Select>
+        {edited === null && (
+          <Select label="Who may use it" value={chosen} onChange={({ target }) => setChosen(target.value)}>
+            {Object.entries(scopes).map(
+              ([value, each]) =>
+                each && (
+                  <option value={value} key={value}>
+                    {each.label}
+                  </option>
+                ),
+            )}
+          </Select>
+        )}
       </KeyForm>
     </>
   );

@@ -29,3 +29,21 @@ export function usableAgents<Agent extends SetupFacts['agents'][number]>(agents:
     ({ agentId, keySource }) => agentId !== demoAgentId && keySource != null && keySource !== 'NONE',
   );
 }
+
+interface KeyFacts {
+  readonly scope: string;
+  readonly provider: string;
+  readonly isEnabled: boolean;
+  readonly lastFailure: object | null | undefined;
+}
+
+/** Returns a key of an agent if none of its keys works, as far as their last calls show; null: one works, or the viewer sees none. */
+export function failedKeyOf<Key extends KeyFacts>(
+  agent: { readonly keySource: string | null | undefined; readonly providers: readonly string[] },
+  keys: readonly Key[],
+): Key | null {
+  const own = keys.filter(
+    ({ scope, provider, isEnabled }) => scope === agent.keySource && isEnabled && agent.providers.includes(provider),
+  );
+  return own.every(({ lastFailure }) => lastFailure != null) ? (own[0] ?? null) : null;
+}

@@ -5,18 +5,23 @@ interface StepProps {
   readonly number: number;
   readonly title: string;
   readonly isDone: boolean;
+  /** True if the step needs attention, although the next one is possible. */
+  readonly isDoubtful?: boolean;
   /** True for the first step that is not done. */
   readonly isCurrent: boolean;
   readonly children: ReactNode;
 }
 
 /** A step of the first-run page. */
-export function Step({ number, title, isDone, isCurrent, children }: StepProps) {
+export function Step({ number, title, isDone, isDoubtful = false, isCurrent, children }: StepProps) {
   const heading = useId();
   return (
-    <li className={`card step${isDone ? ' done' : ''}`} aria-current={isCurrent ? 'step' : undefined}>
+    <li
+      className={`card step${isDone ? ' done' : isDoubtful ? ' doubtful' : ''}`}
+      aria-current={isCurrent ? 'step' : undefined}
+    >
       <span className="step-number" aria-hidden="true">
-        {isDone ? <Icon name="check" /> : number}
+        {isDone ? <Icon name="check" /> : isDoubtful ? <Icon name="warning" /> : number}
       </span>
       <section aria-labelledby={heading}>
         <h2 id={heading} tabIndex={-1}>

@@ -17,7 +17,8 @@ const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') |
 const mayChangeOrganizations = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') && may('READ_ACCOUNT_META');
 const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
 const mayChangeKeys = ({ may }: Signed) => may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
-const mayHaveKeys = ({ viewer, may }: Signed) =>
+/** Returns true if the viewer can have model keys of their own: a service user cannot, nor a user with a token for one organization. */
+export const mayHaveKeys = ({ viewer, may }: Signed) =>
   viewer.user != null && viewer.organization == null && may('USE_SESSIONS');
 const maySetUp = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS') && may('USE_SESSIONS');
 

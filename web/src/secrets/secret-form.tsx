@@ -2,7 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { SecretType, secretFormMutation } from '../__generated__/secretFormMutation.graphql.ts';
 import type { secretFormUpdateMutation } from '../__generated__/secretFormUpdateMutation.graphql.ts';
-import { useMutation } from '../relay/use-mutation.ts';
+import { useSecretMutation } from '../relay/use-secret-mutation.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
@@ -10,8 +10,6 @@ import { useToasts } from '../ui/toasts.tsx';
 
 interface SecretFormProps {
   readonly organizationId: string;
-  /** The Relay ids of the connections that get the new secret. */
-  readonly connections: readonly string[];
   /** The secret to change; null: a new one. */
   readonly secret: {
     readonly secretId: string;
@@ -19,61 +17,42 @@ interface SecretFormProps {
     readonly note: string | null | undefined;
     readonly isSensitive: boolean;
   } | null;
+  /** Called when the secret is saved: the list is read again. */
+  readonly onSaved: () => void;
   readonly onClose: () => void;
 }
 
 /** Creates or changes a secret. Its value is sent and never shown again. */
-export function SecretForm({ organizationId, connections, secret, onClose }: SecretFormProps) {
+export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretFormProps) {
   const form = useId();
   const toasts = useToasts();
   const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
-  const [create, isBusy] = useMutation<secretFormMutation>(
-    graphql`
-      mutation secretFormMutation($input: CreateSecretInput!, $connections: [ID!]!) {
-        createSecret(input: $input) {
-          secretEdge @prependEdge(connections: $connections) {
-            node {
-              id
-              secretId
-              key
-              type
-              note
-              isSensitive
-              updatedAt
-              createdBy {
-                displayName
-              }
-            }
-          }
-          userErrors {
-            message
-            path
-          }
+  const [create, isBusy] = useSecretMutation<secretFormMutation>(graphql`
+    mutation secretFormMutation($input: CreateSecretInput!) {
+      createSecret(input: $input) {
+        secret {
+          id
+        }
+        userErrors {
+          message
+          path
         }
       }
-    `,
-    { isQuiet: true },
-  );
-  const [update, isUpdating] = useMutation<secretFormUpdateMutation>(
-    graphql`
-      mutation secretFormUpdateMutation($input: UpdateSecretInput!) {
-        updateSecret(input: $input) {
-          secret {
-            id
-            key
-            note
-            isSensitive
-            updatedAt
-          }
-          userErrors {
-            message
-            path
-          }
+    }
+  `);
+  const [update, isUpdating] = useSecretMutation<secretFormUpdateMutation>(graphql`
+    mutation secretFormUpdateMutation($input: UpdateSecretInput!) {
+      updateSecret(input: $input) {
+        secret {
+          id
+        }
+        userErrors {
+          message
+          path
         }
       }
-    `,
-    { isQuiet: true },
-  );
+    }
+  `);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const formData = new FormData(event.currentTarget);
@@ -86,10 +65,11 @@ export function SecretForm({ organizationId, connections, secret, onClose }: Sec
     const value = text('value');
     const { errors: refused } = secret
       ? await update({ input: { ...input, secretId: secret.secretId, ...(value === '' ? {} : { value }) } })
-      : await create({ input: { ...input, organizationId, value, type: text('type') as SecretType }, connections });
+      : await create({ input: { ...input, organizationId, value, type: text('type') as SecretType } });
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(secret ? `Saved ${input.key}.` : `Added ${input.key}.`);
+    onSaved();
     onClose();
   };
   const other = errors?.filter(({ path }) => !path?.some((part) => ['key', 'value', 'note', 'type'].includes(part)));

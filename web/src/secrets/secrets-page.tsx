@@ -49,7 +49,7 @@ interface SecretsProps {
 }
 
 function Secrets({ organization, organizationId }: SecretsProps) {
-  const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
+  const { data, hasNext, isLoadingNext, loadNext, refetch } = usePaginationFragment<
     secretsPagePaginationQuery,
     secretsPage_organization$key
   >(
@@ -141,8 +141,8 @@ function Secrets({ organization, organizationId }: SecretsProps) {
       {form && (
         <SecretForm
           organizationId={organizationId}
-          connections={[connectionId]}
           secret={form === 'new' ? null : form}
+          onSaved={() => refetch({}, { fetchPolicy: 'store-and-network' })}
           onClose={() => setForm(null)}
         />
       )}

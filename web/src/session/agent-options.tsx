@@ -2,7 +2,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { agentOptions_option$key } from '../__generated__/agentOptions_option.graphql.ts';
 import { Select } from '../ui/field.tsx';
 import { visible } from '../ui/visible.ts';
-import { optionLabel, switchLabels } from './option-label.ts';
+import { optionLabel, optionTitle, switchLabels } from './option-label.ts';
 
 interface OptionSelectProps {
   readonly option: agentOptions_option$key;
@@ -47,7 +47,7 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
       : option.description;
   return (
     <Select
-      label={visible(option.name)}
+      label={visible(optionTitle(option.name))}
       hint={hint === null || hint === undefined ? undefined : visible(hint)}
       disabled={isDisabled || isLocked}
       {...(name !== undefined && { name })}

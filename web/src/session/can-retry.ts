@@ -1,11 +1,19 @@
 import type { Entry } from './entry.ts';
 
 /**
- * Returns whether the messages of the last turn can be sent again: it was stopped or cancelled, or the session failed in it.
- * The end of a turn in which the session failed is not in the log.
+ * Returns whether messages can be sent again: those of the last turn if it was stopped or cancelled, or the session failed in
+ * it, or those that wait if the session failed before their turn (`hasQueued`). The end of a turn in which the session failed
+ * is not in the log.
  */
-export function canRetry(entries: readonly Entry[], status: string): boolean {
-  const last = entries.findLast((entry) => entry.__typename === 'TurnEvent');
-  if (last === undefined) return false;
+export function canRetry(entries: readonly Entry[], status: string, hasQueued: boolean): boolean {
+  const last = lastTurn(entries);
+  if (last === undefined) return status === 'ERROR' && hasQueued;
   return status === 'ERROR' || (last.phase === 'STOPPED' && last.stopReason !== 'END_TURN');
 }
+
+/** Returns true if a retry sends only the messages that wait: the session failed before their turn. */
+export function isBeforeTurn(entries: readonly Entry[], status: string, hasQueued: boolean): boolean {
+  return status === 'ERROR' && hasQueued && lastTurn(entries)?.phase !== 'STARTED';
+}
+
+const lastTurn = (entries: readonly Entry[]) => entries.findLast((entry) => entry.__typename === 'TurnEvent');

@@ -141,6 +141,24 @@ export function readEntry(reference: entry_event$key): Entry {
           seq
           createdAt
           body
+          failure
+        }
+        ... on RepositoryEvent {
+          id
+          seq
+          createdAt
+          repository
+          repositoryState
+          percent
+          body
+        }
+        ... on PushEvent {
+          id
+          seq
+          createdAt
+          repository
+          branch
+          subjects
         }
         ... on PullRequestEvent {
           id

@@ -73,14 +73,20 @@ export class HeldMessages<R extends MessageRow> {
 const startsAtBeginning = (entries: readonly Entry[]) => (entries[0]?.seq ?? 1) === 1;
 
 /** Returns the waiting messages that the transcript does not show (see {@link HeldMessages}), oldest first. */
-export function withoutShown<T extends { readonly id: string; readonly seq: number }>(
+export function withoutShown<T extends { readonly id: string }>(
   waiting: readonly T[],
   entries: readonly Entry[],
 ): readonly T[] {
-  const at = entries.findLastIndex((entry) => turnAfter(entry) !== null);
-  const last = entries[at];
-  const isTurnOpen = last === undefined ? !startsAtBeginning(entries) : turnAfter(last);
-  if (isTurnOpen || (waiting[0]?.seq ?? 0) < (last?.seq ?? 0)) return waiting;
-  const first = entries.slice(at + 1).find(isForTurn);
-  return waiting.filter(({ id }) => id !== first?.id);
+  if (waiting.length === 0) return waiting;
+  const held = new HeldMessages<MessageRow>(entries);
+  const shown = new Set<string>();
+  const show = (rows: readonly MessageRow[]) => {
+    for (const { entry } of rows) shown.add(entry.id);
+  };
+  for (const entry of entries) {
+    if (entry.__typename !== 'SessionMessage') show(held.release(entry));
+    else if (!held.take({ entry })) shown.add(entry.id);
+  }
+  show(held.rest());
+  return waiting.filter(({ id }) => !shown.has(id));
 }

@@ -11,3 +11,9 @@ export function optionLabel(
 ): string {
   return values.find((each) => each.value === value)?.name ?? switchLabels.get(value) ?? value;
 }
+
+/** Returns the name of an option in sentence case, as all names here: "Session Mode" is "Session mode". Acronyms stay. */
+export function optionTitle(name: string): string {
+  const [first = '', ...rest] = name.split(' ');
+  return [first, ...rest.map((word) => (/^[A-Z][a-z]+$/.test(word) ? word.toLowerCase() : word))].join(' ');
+}

@@ -42,6 +42,8 @@ function lastChangeOf(entries: readonly Entry[]): number {
 /** The messages of a session that wait for the agent and are not in its transcript. */
 interface Queue {
   readonly messages: readonly Queued[];
+  /** The ids of those that wait too, but are in the transcript. */
+  readonly inTranscript: ReadonlySet<string>;
   /** Reads them again. */
   readonly read: () => void;
 }
@@ -66,10 +68,14 @@ export function useQueued(id: string, { entries, isLoaded }: Pick<Transcript, 'e
     return () => reading.unsubscribe();
   }, [read, lastChange]);
   const shown = useMemo(() => (isLoaded ? withoutShown(messages, entries) : []), [messages, entries, isLoaded]);
-  return { messages: shown, read };
+  const inTranscript = useMemo(
+    () => new Set(messages.filter((each) => !shown.includes(each)).map((each) => each.id)),
+    [messages, shown],
+  );
+  return { messages: shown, inTranscript, read };
 }
 
-interface QueuedMessagesProps extends Queue {
+interface QueuedMessagesProps extends Pick<Queue, 'messages' | 'read'> {
   /** True if the viewer may edit and withdraw them. */
   readonly mayChange: boolean;
   /** The state of the messages. */
@@ -88,6 +94,24 @@ export function QueuedMessages({ messages, read, ...rights }: QueuedMessagesProp
       </ul>
     </section>
   );
+}
+
+/** Returns a function that withdraws a waiting message by its id, and whether it is in progress. */
+export function useWithdraw(onChanged: () => void): readonly [withdraw: (id: string) => void, isBusy: boolean] {
+  const [run, isBusy] = useMutation<queuedMessagesWithdrawMutation>(graphql`
+    mutation queuedMessagesWithdrawMutation($input: WithdrawMessageInput!) {
+      withdrawMessage(input: $input) {
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const withdraw = useCallback(
+    (id: string) => void run({ input: { messageId: id } }).then(onChanged),
+    [run, onChanged],
+  );
+  return [withdraw, isBusy];
 }
 
 interface QueuedMessageProps extends Pick<QueuedMessagesProps, 'mayChange' | 'label'> {
@@ -109,15 +133,7 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
       }
     }
   `);
-  const [withdraw, isWithdrawing] = useMutation<queuedMessagesWithdrawMutation>(graphql`
-    mutation queuedMessagesWithdrawMutation($input: WithdrawMessageInput!) {
-      withdrawMessage(input: $input) {
-        userErrors {
-          message
-        }
-      }
-    }
-  `);
+  const [withdraw, isWithdrawing] = useWithdraw(onChanged);
   const save = async () => {
     const next = draft?.trim() ?? '';
     if (next === '') return;
@@ -162,7 +178,7 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
             icon="close"
             aria-label="Withdraw"
             isBusy={isWithdrawing}
-            onClick={() => void withdraw({ input: { messageId: id } }).then(onChanged)}
+            onClick={() => withdraw(id)}
           />
         </>
       )}

@@ -1,5 +1,5 @@
 import { Button } from '../ui/button.tsx';
-import { canRetry } from './can-retry.ts';
+import { canRetry, isBeforeTurn } from './can-retry.ts';
 import type { Entry } from './entry.ts';
 import { useRetry } from './use-retry.ts';
 
@@ -15,7 +15,7 @@ interface RetryProps {
 /** A button that sends the messages of the last turn again, if that turn was stopped or failed. */
 export function Retry({ sessionId, status, entries, hasQueued }: RetryProps) {
   const [retry, isBusy] = useRetry(sessionId);
-  if (!canRetry(entries, status)) return null;
+  if (!canRetry(entries, status, hasQueued)) return null;
   // A retry may fail before its turn starts: the next one is another request.
   const occasion = String(entries.at(-1)?.seq);
   return (
@@ -23,7 +23,11 @@ export function Retry({ sessionId, status, entries, hasQueued }: RetryProps) {
       <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(occasion)}>
         Retry
       </Button>
-      <span>Sends the messages of the last turn again{hasQueued && ', and those that wait'}.</span>
+      <span>
+        {isBeforeTurn(entries, status, hasQueued)
+          ? 'Sends what is not answered again.'
+          : `Sends the messages of the last turn again${hasQueued ? ', and those that wait' : ''}.`}
+      </span>
     </p>
   );
 }

@@ -9,6 +9,7 @@ import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
+import { UnansweredTag } from './unanswered.tsx';
 import type { Choose } from './use-answer.ts';
 import { useRowOpen } from './use-row-open.ts';
 
@@ -61,6 +62,7 @@ function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entr
       <header>
         <b>{isAgent ? 'Agent' : (nameOf(entry?.author) ?? 'User')}</b>
         {entry && <Time at={entry.createdAt} />}
+        {entry !== null && !isWithdrawn && <UnansweredTag id={entry.id} />}
         {isWithdrawn && <span className="tag">Withdrawn</span>}
         {entry?.editedBody != null && !isWithdrawn && <span className="tag">Edited</span>}
       </header>

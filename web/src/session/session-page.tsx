@@ -15,14 +15,16 @@ import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
+import { KeyAction } from './key-action.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
-import { QueuedMessages, useQueued } from './queued-messages.tsx';
+import { QueuedMessages, useQueued, useWithdraw } from './queued-messages.tsx';
 import { QuotaNote } from './quota-note.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
+import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
@@ -40,6 +42,9 @@ const query = graphql`
       agent
       organization {
         organizationId
+      }
+      createdBy {
+        id
       }
       title
       status
@@ -164,8 +169,14 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
   const choose = useChoose(sessionId);
   const closed = refusalOf(endReason, isArchived);
+  const [withdraw] = useWithdraw(queue.read);
   const stored = session.events.nodes[0]?.entries ?? null;
   const { isAllowed: mayChange, missingPermission } = session.viewerCanManage;
+  const hasFailed = status === 'ERROR' && closed === null;
+  const unanswered = useMemo(
+    () => ({ ids: hasFailed ? queue.inTranscript : new Set<string>(), withdraw: mayChange ? withdraw : null }),
+    [hasFailed, queue.inTranscript, mayChange, withdraw],
+  );
   const toggle = (
     <span className="details-toggle">
       <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -206,18 +217,34 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
         <section className="conversation" aria-label="Conversation">
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
-            <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
+            <UnansweredContext value={unanswered}>
+              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
+            </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
           {mayChange && !isWorking && closed === null && (
-            <Retry {...{ sessionId, status }} entries={transcript.entries} hasQueued={queue.messages.length > 0} />
+            <Retry
+              {...{ sessionId, status }}
+              entries={transcript.entries}
+              hasQueued={queue.messages.length + queue.inTranscript.size > 0}
+            />
+          )}
+          {mayChange && closed === null && (
+            <KeyAction
+              {...{ status, statusDetail }}
+              entries={transcript.entries}
+              agentId={session.agent ?? null}
+              organizationId={session.organization.organizationId}
+              creatorId={session.createdBy?.id ?? null}
+            />
           )}
           <FilesContext value={session.attachments.nodes}>
             <QueuedMessages
-              {...queue}
+              messages={queue.messages}
+              read={queue.read}
               mayChange={mayChange && closed === null}
-              label={closed !== null ? 'Not delivered' : isWorking ? 'Queued' : 'Waits for your next message'}
+              label={queueLabel({ isClosed: closed !== null, isWorking, hasFailed })}
             />
           </FilesContext>
           <Composer
@@ -238,6 +265,18 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       </div>
     </div>
   );
+}
+
+interface QueueState {
+  readonly isClosed: boolean;
+  readonly isWorking: boolean;
+  readonly hasFailed: boolean;
+}
+
+function queueLabel({ isClosed, isWorking, hasFailed }: QueueState): string {
+  if (isClosed) return 'Not delivered';
+  if (isWorking) return 'Queued';
+  return hasFailed ? 'Not answered' : 'Waits for your next message';
 }
 
 const readOnly = (missing: string | null | undefined) =>

@@ -52,10 +52,19 @@ const stopped: Readonly<Record<string, string>> = {
   REFUSAL: 'The agent refused to continue.',
 };
 
+const failed: Line = { tone: 'bad', text: 'The session failed.' };
+const suspended: Line = { tone: 'warn', text: 'The session was suspended.' };
+
 const statusLines: Readonly<Record<string, Line>> = {
-  SUSPENDED: { tone: 'warn', text: 'The session was suspended.' },
+  SUSPENDED: suspended,
   RESUMING: { tone: 'plain', text: 'The session is resuming.' },
-  ERROR: { tone: 'bad', text: 'The session failed.' },
+  ERROR: failed,
+};
+
+const repositoryLines: Readonly<Record<string, Exclude<Line, null>>> = {
+  CLONING: { tone: 'plain', text: 'The repository is being cloned.' },
+  READY: { tone: 'good', text: 'The repository is ready.' },
+  FAILED: { tone: 'bad', text: 'The repository could not be cloned.' },
 };
 
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
@@ -65,6 +74,14 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   PermissionEvent: ({ title, decision }) => ({
     tone: decision === 'ALLOWED' ? 'good' : 'warn',
     text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
+  }),
+  RepositoryEvent: ({ repository, repositoryState, body }) => {
+    const state = repositoryLines[repositoryState];
+    return state === undefined ? null : { ...state, text: `${repository}: ${body || state.text}` };
+  },
+  PushEvent: ({ repository, branch, subjects }) => ({
+    tone: 'good',
+    text: [`Pushed to ${branch} of ${repository}`, ...subjects].join('\n'),
   }),
   PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
@@ -103,6 +120,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   const rows: Row[] = [];
   const tools = new Map<string, number>();
   let question: number | null = null;
+  /** The error or the limit that has stopped the session since its last turn began. */
+  let cause: string | null = null;
   let status: Status = { status: null, endReason: null, isArchived: false };
   const held = new HeldMessages<MessageRow>(entries);
   for (const entry of entries) {
@@ -124,6 +143,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
       // question.
       else if (isQuestion(rows.at(-1), entry.body)) continue;
+      // Each error and each limit is also sent as a message, for the same clients.
+      else if (cause !== null && repeatsCause(entry.body, cause)) continue;
       const row = { key: entry.draftId ?? key, type: 'message', entry, draft: null } as const;
       if (!held.take(row)) rows.push(row);
       continue;
@@ -148,7 +169,11 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     }
     const toLine = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
     const line = toLine?.(entry, status);
-    if (line) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
+    if (entry.__typename === 'ErrorEvent' || entry.__typename === 'LimitEvent') cause = entry.body;
+    else if (entry.__typename === 'TurnEvent' && entry.phase === 'STARTED') cause = null;
+    // The cause says that the session failed or was suspended.
+    const isRepeated = cause !== null && (line === failed || line === suspended) && isLine(rows.at(-1), cause);
+    if (line && !isRepeated) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
     rows.push(...held.release(entry));
@@ -185,6 +210,12 @@ export function withDrafts(logRows: readonly Row[], drafts: readonly Draft[]): r
   }
   return rows;
 }
+
+/** Returns true for the agent's message that repeats the error or the limit that has stopped the session. */
+export const repeatsCause = (message: string, cause: string): boolean =>
+  cause !== '' && (message === cause || message.startsWith(`The session stopped with an error: ${cause}`));
+
+const isLine = (row: Row | undefined, text: string) => row?.type === 'line' && row.text === text;
 
 function isQuestion(row: Row | undefined, body: string): boolean {
   return row?.type === 'question' && row.entry.body.trim() === body.trim();

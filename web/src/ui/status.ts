@@ -19,7 +19,7 @@ const whySuspended: Readonly<Record<string, string>> = {
   TOTAL_SESSION_LIMIT_EXCEEDED: 'ACU limit reached',
   ORG_USAGE_LIMIT_EXCEEDED: 'Organization limit reached',
   USER_USAGE_LIMIT_EXCEEDED: 'User limit reached',
-  OUT_OF_CREDITS: 'Out of credits',
+  OUT_OF_CREDITS: 'Key budget reached',
   OUT_OF_QUOTA: 'Out of quota',
   NO_QUOTA_ALLOCATION: 'No quota',
   PAYMENT_DECLINED: 'Payment declined',

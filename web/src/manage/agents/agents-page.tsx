@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction } from '../kit/kit.ts';
 import { CheckReport } from './check-report.tsx';
 import { keySourceText } from './key-source.ts';
@@ -101,8 +102,9 @@ export function AgentsPage() {
 }
 
 function KeyCell({ program: { keySource, source } }: { readonly program: Program }) {
+  // Its key says nothing to somebody who cannot use the agent yet.
+  if (source == null) return null;
   if (keySource !== 'NONE') return keySourceText(keySource);
-  if (source == null) return <span className="soft">{keySourceText('NONE')}</span>;
   return (
     <span>
       <Badge tone="warn">{keySourceText('NONE')}</Badge>
@@ -118,14 +120,18 @@ interface CheckCellProps {
   readonly onReport: (agentId: string) => void;
 }
 
-function CheckCell({ program: { agentId, name, lastCheck, isChecking }, onReport }: CheckCellProps) {
+function CheckCell({ program: { agentId, name, lastCheck, isChecking, progress, source }, onReport }: CheckCellProps) {
   if (isChecking) {
     return (
-      <Badge tone="info" isWorking>
-        Checking
-      </Badge>
+      <span className="program-state">
+        <Badge tone="info" isWorking>
+          Checking
+        </Badge>
+        {progress && <span className="under">{visible(progress)}</span>}
+      </span>
     );
   }
+  if (source == null) return null;
   if (!lastCheck) return <span className="soft">Never</span>;
   return (
     <span>

@@ -9,18 +9,18 @@ interface KeyDialogProps {
   /** Null: a new key. */
   readonly edited: (EditedKey & { readonly providerKeyId: string }) | null;
   readonly scope: KeyScope;
-  readonly onSaved: () => void;
+  /** Called when the key has changed. */
+  readonly onChanged: () => void;
   readonly onClose: () => void;
 }
 
 /** Creates or changes a model key in a dialog. */
-export function KeyDialog({ edited, scope, onSaved, onClose }: KeyDialogProps) {
+export function KeyDialog({ edited, scope, onChanged, onClose }: KeyDialogProps) {
   const form = useId();
   const toasts = useToasts();
-  const [isBusy, setBusy] = useState(false);
+  const [{ isBusy, isRefused }, setState] = useState({ isBusy: false, isRefused: false });
   const finish = (name: string) => {
     toasts.say(edited ? `Saved ${name}.` : `Added ${name}.`);
-    onSaved();
     onClose();
   };
   return (
@@ -29,14 +29,14 @@ export function KeyDialog({ edited, scope, onSaved, onClose }: KeyDialogProps) {
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{isRefused ? 'Close' : 'Cancel'}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
-            Save
+            {isRefused ? 'Replace the key' : 'Save'}
           </Button>
         </>
       }
     >
-      <KeyForm id={form} edited={edited} scope={scope} onSaved={finish} onBusy={setBusy} />
+      <KeyForm id={form} edited={edited} scope={scope} onStored={onChanged} onSaved={finish} onState={setState} />
     </Dialog>
   );
 }

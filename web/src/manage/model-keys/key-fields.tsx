@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ModelProvider } from '../../__generated__/keyFormCreateMutation.graphql.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import type { FormFields, FormProblem } from '../kit/kit.ts';
+import { hostOf } from './base-url.ts';
 import { type KnownProvider, modelProviders, providerLabel } from './providers.ts';
 
 /** A key whose fields are edited. */
@@ -45,14 +46,15 @@ export const keyFieldNames = {
 /** The fields of a model key. The key itself stays in its input only: no state or storage has it. */
 export function KeyFields({ edited, errors, offered, isShort = false, children }: KeyFieldsProps) {
   const [provider, setProvider] = useState<ModelProvider>(edited?.provider ?? offered[0] ?? 'OPENAI');
-  const [isMoved, setMoved] = useState(false);
+  const [baseUrl, setBaseUrl] = useState(edited?.baseUrl ?? '');
+  const isMoved = edited !== null && baseUrl.trim() !== (edited.baseUrl ?? '');
   const keysUrl = provider === '%future added value' ? null : modelProviders[provider].keysUrl;
   const isOwnServer = provider === 'COMPATIBLE';
   const address = (
     <TextField
       label="Base URL"
       name="baseUrl"
-      type="url"
+      inputMode="url"
       required={isOwnServer}
       spellCheck={false}
       autoComplete="off"
@@ -60,7 +62,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
       hint={isOwnServer ? 'For example, the address of Ollama, vLLM or LiteLLM. It usually ends with /v1.' : undefined}
       defaultValue={edited?.baseUrl ?? ''}
       error={errorOf(errors, 'baseUrl')}
-      onChange={({ target }) => setMoved(edited !== null && target.value.trim() !== (edited.baseUrl ?? ''))}
+      onChange={({ target }) => setBaseUrl(target.value)}
     />
   );
   const [hasPrices, setPrices] = useState(edited?.prices != null);
@@ -90,7 +92,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
             label="Name"
             name="name"
             autoComplete="off"
-            placeholder={providerLabel(provider)}
+            placeholder={defaultNameOf(provider, baseUrl.trim())}
             defaultValue={edited?.name ?? ''}
             required={edited !== null}
             error={errorOf(errors, 'name')}
@@ -184,11 +186,14 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
   );
 }
 
-/** Reads the fields into the input of a mutation. An empty name is the provider's. */
+/** Returns the name of a key without one: the host of its own address, else its provider. */
+const defaultNameOf = (provider: ModelProvider, baseUrl: string) => hostOf(baseUrl) ?? providerLabel(provider);
+
+/** Reads the fields into the input of a mutation. */
 export function readKeyFields(fields: FormFields, provider: ModelProvider) {
   const [inputUsdPerMillion, cachedUsdPerMillion, outputUsdPerMillion] = priceNames.map((name) => fields.number(name));
   return {
-    name: fields.text('name') || providerLabel(provider),
+    name: fields.text('name') || defaultNameOf(provider, fields.text('baseUrl')),
     baseUrl: fields.textOrNull('baseUrl'),
     monthlyBudgetUsd: fields.number('monthlyBudgetUsd'),
     prices:

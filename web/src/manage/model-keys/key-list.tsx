@@ -129,8 +129,19 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
     },
     { label: 'State', cell: (each) => <KeyState providerKey={each} /> },
     { label: 'Spent this month', cell: (each) => <Spent {...each} /> },
-    { label: 'Usage', cell: ({ usage }) => <UsageText usage={usage} /> },
-    { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'Never') },
+    {
+      label: 'Usage',
+      cell: ({ usage, lastUsedAt }) => (
+        <span className="key-usage">
+          <UsageText usage={usage} />
+          {lastUsedAt && (
+            <span className="under">
+              Last used <Time at={lastUsedAt} />
+            </span>
+          )}
+        </span>
+      ),
+    },
     actionsColumn((each) => (
       <>
         <Button
@@ -178,7 +189,7 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
         <KeyDialog
           edited={form === 'new' ? null : form}
           scope={scope}
-          onSaved={onChanged}
+          onChanged={onChanged}
           onClose={() => setForm(null)}
         />
       )}

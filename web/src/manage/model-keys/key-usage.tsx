@@ -52,7 +52,8 @@ export function UsageText({ usage }: { readonly usage: keyUsage_usage$key }) {
         {writeCount(calls)} {calls === 1 ? 'call' : 'calls'}
       </span>
       <span className="under">
-        {writeCount(inputTokens)} in ({writeCount(cachedTokens)} cached), {writeCount(outputTokens)} out
+        {writeCount(inputTokens)} in
+        {cachedTokens > 0 && ` (${writeCount(cachedTokens)} cached)`}, {writeCount(outputTokens)} out
       </span>
     </span>
   );

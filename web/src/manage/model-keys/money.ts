@@ -2,9 +2,11 @@ const cents = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' }
 const whole = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
 const count = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** Formats US dollars. A small positive sum does not become zero: 0.002 is "<$0.01". */
+const small = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+
+/** Formats US dollars. A sum below a cent has two significant digits: 0.0042 is "$0.0042". */
 export function writeUsd(usd: number): string {
-  if (usd > 0 && usd < 0.005) return '<$0.01';
+  if (usd > 0 && usd < 0.01) return usd < 0.000_001 ? '<$0.000001' : small.format(usd);
   return usd >= 1_000 || (usd >= 1 && Number.isInteger(usd)) ? whole.format(usd) : cents.format(usd);
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { descendantsOf, findInDirectories } from '../../src/agents/sandbox/local/orphan-processes.ts';
-import { processStart } from '../../src/agents/sandbox/local/process-identity.ts';
+import { processStart } from '../../src/agents/sandbox/process-identity.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, text } from '../support/agents.ts';
 
 const end = { result: { stopReason: 'end_turn' } };

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findByEnvironment, processStart } from '../../src/agents/sandbox/local/process-identity.ts';
 import { createProcessSpool, runtimePrefix } from '../../src/agents/sandbox/local/process-spool.ts';
+import { findByEnvironment, processStart } from '../../src/agents/sandbox/process-identity.ts';
 import { crashOf, launchAgent, makeDirs, text } from '../support/agents.ts';
 
 it("reports a crash inside a turn, with the agent's earlier output", async () => {

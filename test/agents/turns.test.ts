@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { processStart } from '../../src/agents/sandbox/local/process-identity.ts';
+import { processStart } from '../../src/agents/sandbox/process-identity.ts';
 import { crashOf, launchAgent, launchOpened, launchScripted, makeDirs, text } from '../support/agents.ts';
 import type { Script } from '../support/scripted-agent.ts';
 

@@ -166,7 +166,7 @@ export class AcpProcess implements AgentProcess {
       self: this.#self,
       failedMethods: this.#failedMethods,
       timeoutMs: this.#timeouts.openMs,
-      params: { cwd: this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
+      params: { cwd: this.#launch.cwd ?? this.paths.workspace, mcpServers: profile.mcp ? servers.map(toServer) : [] },
       opened: (sessionId: string, how: ResumeMethod, response: unknown) => this.#opened(sessionId, how, response),
       isGone: () => within(this.exited, 0),
     };

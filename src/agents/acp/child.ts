@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { storable } from '../../common/plain-text.ts';
 import { AgentCrash, type AgentLaunch, type AgentUpdate } from '../agent.ts';
 import type { FailureMonitor } from '../gateway/failure-monitor.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -6,7 +7,6 @@ import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import type { Period, ProcessExit, SandboxProcess } from '../sandbox/driver.ts';
 import { agentEnvironment, openAgentGateway } from './environment.ts';
 import { createPace } from './pace.ts';
-import { storable } from './text-limits.ts';
 
 /** The maximum length of stderr kept for the log. */
 const stderrTailCharacters = 4_000;

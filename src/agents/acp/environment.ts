@@ -50,6 +50,7 @@ export function agentEnvironment(launch: AgentLaunch, gateway: AgentGateway | nu
   const withheld = gateway === null ? [] : (profile.provider?.variables ?? []);
   return {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.includes(name))),
+    ...launch.serviceEnv,
     ...gateway?.env,
   };
 }

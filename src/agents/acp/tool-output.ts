@@ -1,5 +1,6 @@
+import { storable } from '../../common/plain-text.ts';
 import type { AgentUpdate, LongOutput } from '../agent.ts';
-import { maxOutputCharacters, storable } from './text-limits.ts';
+import { maxOutputCharacters } from './text-limits.ts';
 
 /** The maximum number of characters that are retained from the start of an output: a file of 10 MiB has no more. */
 const maxStartCharacters = 10 * 1_048_576;

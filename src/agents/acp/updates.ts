@@ -1,6 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import { storable } from '../../common/plain-text.ts';
 import type { AgentUpdate, DraftSink } from '../agent.ts';
-import { brief, storable, truncate } from './text-limits.ts';
+import { brief, truncate } from './text-limits.ts';
 import { createToolCalls, type ToolUpdate, textOf } from './tool-calls.ts';
 
 /** The maximum number of steps of a plan. */

@@ -75,7 +75,11 @@ export function wrapWithBwrap(options: BwrapOptions, request: WrapRequest): Sand
     ...['--proc', '/proc', ...kernelArguments(), '--dev', '/dev'],
     ...(isTmpBounded ? ['--perms', '1777', ...temporaryDirectory('/dev/shm'), '--remount-ro', '/dev'] : []),
     ...[...temporaryDirectory('/tmp'), ...temporaryDirectory('/var/tmp'), '--dir', '/run'],
-    ...shownArguments(options.hidden, [...command, process.execPath], sandbox?.readOnly ?? []),
+    ...shownArguments(
+      options.hidden,
+      [...command, process.execPath],
+      [...(sandbox?.readOnly ?? []), ...request.borrowed],
+    ),
     ...cacheArguments(uid),
     ...['--bind', directories.workspace, sandboxPaths.workspace],
     ...['--bind', directories.home, sandboxPaths.home],

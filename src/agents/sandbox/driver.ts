@@ -1,4 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Clone, CloneRequest, SubjectsRequest } from '../../git/clone.ts';
+import type { Snapshot, SnapshotRequest } from '../../git/diff/snapshot.ts';
 import type { AgentPaths, SandboxSettings } from './settings.ts';
 import type { Strictness } from './strictness.ts';
 import type { WorkspaceFiles, Workspaces } from './workspaces.ts';
@@ -53,6 +55,22 @@ export interface Sandbox {
    */
   writeRunFile(name: string, content: string): Promise<void>;
   /**
+   * Clones a repository into the workspace, where an earlier run has not. Makes the objects readable that its clone
+   * borrows, and those of no other repository. Call it before the first process starts. Null: the directory has files
+   * already. Rejects with RepositoryError. A driver without git omits it.
+   */
+  cloneRepository?(request: SandboxClone): Promise<Clone | null>;
+  /**
+   * Returns the subjects of the commits that were pushed to the forge, newest first, at most 50. Rejects with
+   * RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.
+   */
+  readSubjects?(request: SubjectsRequest): Promise<string[]>;
+  /**
+   * Reads the files of a clone to compare them with its base; processes may run meanwhile. The caller closes the
+   * snapshot. Rejects with RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.
+   */
+  openSnapshot?(request: SandboxSnapshot): Promise<Snapshot>;
+  /**
    * Makes a service of ours reachable from inside, and returns an address that is valid there. Services for HTTP must
    * be reached before the process that uses them starts. Rejects if the service cannot listen.
    */
@@ -65,6 +83,17 @@ export interface Sandbox {
   /** Removes the files of the run; workspace and home stay. Call it when all processes and services have ended. */
   close(): Promise<void>;
 }
+
+/** A repository to clone into a workspace. */
+export interface SandboxClone extends Omit<CloneRequest, 'target' | 'borrowerId'> {
+  /** The path of its directory in the workspace, with one to four names; null: the workspace itself. */
+  readonly directory: string | null;
+}
+
+/** A clone in a workspace to compare with its base. */
+export interface SandboxSnapshot
+  extends Pick<SnapshotRequest, 'base' | 'signal' | 'limits'>,
+    Pick<SandboxClone, 'repository' | 'directory'> {}
 
 /** A service of this process that an agent may connect to, such as the gateway to its model. */
 export type Service<T extends Listening = Listening> = HttpService<T> | StreamService<T>;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { bwrapDescription, sandboxPaths, wrapWithBwrap } from './bwrap.ts';
+import { confineGit } from './confine-git.ts';
 import type { SandboxDriver } from './driver.ts';
 import { missingProtections } from './hardening.ts';
 import { hostCommand, hostDescription } from './host-command.ts';
@@ -49,17 +50,28 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
   if (choice === 'bwrap' && problem !== null) throw new Error(`SANDBOX is "bwrap", and that does not work: ${problem}`);
   const defaultName = choice === 'none' || problem !== null ? 'none' : 'bwrap';
   if (choice === 'auto' && problem !== null) {
-    log.warn({ problem }, 'Agents run without a sandbox: bubblewrap does not work here.');
+    log.warn(
+      { problem },
+      'Agents run without a sandbox: bubblewrap does not work here. Install or allow it (docs/agents.md, "Sandbox"), or let only people start sessions who may use this host.',
+    );
   } else log.info({ sandbox: defaultName }, 'Agents have a sandbox, unless their profiles say otherwise.');
   const missing = typeof bwrap === 'string' ? [] : missingProtections(bwrap.hardening);
   if (missing.length > 0) log.warn({ missing }, 'The sandbox of bubblewrap lacks protections on this host.');
 
   const machine = await openLocalMachine(options);
+  // Also where another program confines agents: the files of their workspaces are on this machine.
+  const confine = typeof bwrap === 'string' ? null : confineGit(bwrap.program);
   const drivers = {
-    none: createLocalDriver(machine, { ...hostDescription, wrap: hostCommand, pathsOf: (directories) => directories }),
+    none: createLocalDriver(machine, {
+      ...hostDescription,
+      wrap: hostCommand,
+      confineGit: confine,
+      pathsOf: (directories) => directories,
+    }),
     command: createLocalDriver(machine, {
       ...commandDescription,
       wrap: wrapWithCommand,
+      confineGit: confine,
       pathsOf: (directories, settings) => settings?.paths ?? directories,
     }),
     bwrap:
@@ -68,6 +80,7 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
         : createLocalDriver(machine, {
             ...bwrapDescription,
             wrap: (request) => wrapWithBwrap(bwrap, request),
+            confineGit: confine,
             pathsOf: () => sandboxPaths,
           }),
   } as const satisfies Record<SandboxSettings['driver'], SandboxDriver | null>;

@@ -73,7 +73,15 @@ async function tryHardening(bwrap: BwrapOptions, path: string): Promise<void> {
     } as const;
     const directories = { workspace: root, home: root, runtime: root };
     const env = { PATH: path };
-    const request: WrapRequest = { command: ['true'], env, settings, directories, sessionId: '', forwards: [] };
+    const request: WrapRequest = {
+      command: ['true'],
+      env,
+      settings,
+      directories,
+      sessionId: '',
+      borrowed: [],
+      forwards: [],
+    };
     await run(wrapWithBwrap(bwrap, request), root);
   } finally {
     await rm(root, { recursive: true, force: true });

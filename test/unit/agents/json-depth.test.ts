@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nestsDeeper, withoutDepth } from '../../../src/domain/json-depth.ts';
+import { nestsDeeper, withoutDepth } from '../../../src/common/json-depth.ts';
 import { runs } from '../../support/property-runs.ts';
 
 const depthOf = (value: unknown): number =>

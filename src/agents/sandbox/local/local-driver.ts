@@ -1,5 +1,9 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { posix } from 'node:path';
+import { lstat, mkdir, mkdtemp, readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { cloneRepository, readSubjects } from '../../../git/clone.ts';
+import type { Confine } from '../../../git/diff/scratch.ts';
+import { openSnapshot } from '../../../git/diff/snapshot.ts';
+import { RepositoryError } from '../../../git/repository-error.ts';
 import { removeTree } from '../../../store/delete-tree.ts';
 import type { DriverDescription, Sandbox, SandboxDriver, SandboxRequest } from '../driver.ts';
 import type { AgentPaths, SandboxSettings } from '../settings.ts';
@@ -20,9 +24,14 @@ import { homeIn, sessionIn, workspaceIn } from './session-directories.ts';
 export interface LocalDriverParts extends DriverDescription {
   /** Converts a command to the process of the host that runs it in the sandbox. */
   wrap(request: WrapRequest): SandboxCommand;
+  /** Confines the git that compares workspaces; null: this machine cannot. */
+  readonly confineGit: Confine | null;
   /** The directories as the agent sees them. */
   pathsOf(directories: AgentPaths, settings: SandboxSettings | null): AgentPaths;
 }
+
+/** The maximum number of names in the path of a clone in its workspace. */
+const maxCloneDepth = 4;
 
 /** Creates a driver that runs agents as child processes of this one. */
 export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts): SandboxDriver {
@@ -47,18 +56,42 @@ export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts
 
 function createLocalSandbox(
   machine: LocalMachine,
-  { wrap, pathsOf, strictness }: LocalDriverParts,
+  { wrap, pathsOf, strictness, runsHostPrograms, confineGit }: LocalDriverParts,
   { sessionId, settings }: SandboxRequest,
   directories: AgentPaths,
 ): Sandbox {
   const paths = pathsOf(directories, settings);
   const hasNetwork = strictness(settings).network === 'host';
   const forwards: PortForward[] = [];
+  const borrowed = new Set<string>();
   return {
     paths,
     nodeProgram: process.execPath,
     files: machine.workspaces.files(sessionId),
     writeRunFile: (name, content) => writeFileAt(directories.runtime, name, content, 0o644),
+    async cloneRepository({ directory, ...request }) {
+      const target = await cloneTarget(directories.workspace, directory);
+      if (!(await isFree(target))) {
+        const { objects } = await machine.mirrors.open(request.repository);
+        borrowed.add(objects);
+        return null;
+      }
+      // In the sandbox of a command of the operator, the mirror is not at the same path.
+      const borrowerId = runsHostPrograms ? sessionId : null;
+      const clone = await cloneRepository(machine.mirrors, { ...request, target, borrowerId });
+      if (clone.borrowed !== null) borrowed.add(clone.borrowed);
+      return clone;
+    },
+    readSubjects: (request) => readSubjects(machine.mirrors, request),
+    async openSnapshot({ repository, ...request }) {
+      const { directory, path } = machine.mirrors;
+      const { objects } = await machine.mirrors.open(repository);
+      // The sweep of mirrors deletes the files that a crash left there.
+      const temporary = join(directory, '.snapshots');
+      await mkdir(temporary, { recursive: true, mode: 0o700 });
+      const { workspace } = directories;
+      return openSnapshot({ ...request, workspace, objects, temporary, path, confine: confineGit });
+    },
     async reach(service) {
       const socketName = socketNameOf(service.name);
       const socketPath = posix.join(directories.runtime, socketName);
@@ -70,7 +103,15 @@ function createLocalSandbox(
     },
     async start(launch) {
       const env = { ...machine.baseEnv, ...launch.env };
-      const command = wrap({ command: launch.command, env, settings, sessionId, directories, forwards });
+      const command = wrap({
+        command: launch.command,
+        env,
+        settings,
+        sessionId,
+        directories,
+        borrowed: [...borrowed],
+        forwards,
+      });
       return startLocalProcess(machine, {
         command,
         env: { ...env, ...command.env, HOME: paths.home },
@@ -86,4 +127,36 @@ function forward(forwards: PortForward[], socketName: string): number {
   const port = firstForwardedPort + forwards.length;
   forwards.push({ port, socketName });
   return port;
+}
+
+// True if it is missing, or an empty directory.
+async function isFree(path: string): Promise<boolean> {
+  try {
+    return (await readdir(path)).length === 0;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+/**
+ * Returns the path of a clone, and creates the directories above it. An earlier agent may have left links in the
+ * workspace: they are not followed.
+ */
+async function cloneTarget(workspace: string, directory: string | null): Promise<string> {
+  if (directory === null) return workspace;
+  const names = directory.split('/');
+  if (names.length > maxCloneDepth || !names.every((name) => /^(?!\.)[\w.+-]{1,100}$/.test(name))) {
+    throw new RepositoryError('REFUSED_CONTENT', `A clone cannot have the directory "${directory}".`);
+  }
+  let path = workspace;
+  for (const name of names.slice(0, -1)) {
+    path = join(path, name);
+    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    if (!(await lstat(path)).isDirectory()) {
+      throw new RepositoryError('REFUSED_CONTENT', `"${name}" in the workspace is not a directory.`);
+    }
+  }
+  return join(path, names.at(-1) ?? '');
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { PassThrough } from 'node:stream';
 import { within } from '../../../common/within.ts';
 import type { Period, ProcessExit, SandboxProcess } from '../driver.ts';
+import { childrenOf, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 import type { AgentPaths } from '../settings.ts';
 import type { LocalMachine } from './local-machine.ts';
 import {
@@ -12,7 +13,6 @@ import {
   killProcesses,
   type ProcessIdentity,
 } from './orphan-processes.ts';
-import { childrenOf, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
 import { runMark, runStopCommand, workerMark } from './process-spool.ts';
 import type { SandboxCommand } from './sandbox-command.ts';
 import { spawnAgent } from './spawn-agent.ts';

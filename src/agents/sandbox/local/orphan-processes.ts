@@ -3,7 +3,7 @@ import { uptime } from 'node:os';
 import { sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Period } from '../driver.ts';
-import { processStart, signalProcess } from './process-identity.ts';
+import { processStart, signalProcess } from '../process-identity.ts';
 
 /** A process, distinguishable from a later one with the same id. */
 export interface ProcessIdentity {

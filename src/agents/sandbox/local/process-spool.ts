@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { removeTree } from '../../../store/delete-tree.ts';
-import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from './process-identity.ts';
+import { hasEnvironment, isOwnGroup, killByEnvironment, processStart, signalProcess } from '../process-identity.ts';
 
 /** Environment variables that mark an agent's process and all its descendants. */
 export const workerMark = 'SWITCHYARD_WORKER';

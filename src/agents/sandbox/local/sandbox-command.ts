@@ -31,6 +31,8 @@ export interface WrapRequest {
   readonly sessionId: string;
   /** The three directories on the host. */
   readonly directories: AgentPaths;
+  /** Directories of the host that the process may read: objects of the session's repositories. */
+  readonly borrowed: readonly string[];
   /** For a sandbox without a network. */
   readonly forwards: readonly PortForward[];
 }

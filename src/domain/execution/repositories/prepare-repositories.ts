@@ -1,0 +1,249 @@
+import { type GatewayHost, gitEnvironment } from '../../../agents/git-gateway/git-environment.ts';
+import { type GitGateway, openGitGateway } from '../../../agents/git-gateway/git-gateway.ts';
+import type { GitCredential, PushReport, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
+import { within } from '../../../common/within.ts';
+import type { GitRemote } from '../../../git/mirrors.ts';
+import { RepositoryError } from '../../../git/repository-error.ts';
+import type { Context } from '../../context.ts';
+import { openConnection } from '../../git-connections/open-connection.ts';
+import { type UsableRepository, usableRepository } from '../../repositories/resolve-repositories.ts';
+import { FencedError } from '../../sessions/log.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+import { RepositoryFailure } from '../runs/failures.ts';
+import { cleanName } from '../runs/git-identity.ts';
+import { createMask } from '../runs/masking.ts';
+import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
+import { appendRepositoryEntry, createProgressPace, pushEntry, stepEntry } from './repository-log.ts';
+import { readSessionRepositories, recordRepositoryState, type SessionRepositoryRow } from './session-repositories.ts';
+
+/** The repositories of a run, with the way of its agent's git to their forges. */
+export interface PreparedRepositories {
+  readonly repositories: readonly SessionRepositoryRow[];
+  /** Variables for the agent's git. */
+  env(base: Readonly<Record<string, string>>): Record<string, string>;
+  /** The keys and credentials to mask. */
+  readonly secretValues: readonly string[];
+  /** Ends the gateway, after the pushes so far are in the log. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link prepareRepositories}. */
+export interface PrepareOptions {
+  readonly organizationId: string;
+  readonly sandbox: Sandbox;
+  readonly signal: AbortSignal;
+}
+
+/** The silence after which a forge counts as unavailable. */
+const forgeSilenceMs = 30_000;
+
+/** The time that the subjects of a push may take: the entry is written without them then. */
+const subjectsMs = 20_000;
+
+/**
+ * Clones the session's repositories that are not in its workspace, and opens the git gateway of its agent. Null: it has
+ * none. Throws RepositoryFailure with a sentence for people, and FencedError.
+ */
+export async function prepareRepositories(
+  context: Context,
+  run: ClaimedRun,
+  options: PrepareOptions,
+): Promise<PreparedRepositories | null> {
+  const { enterpriseId, repositories: rows } = await readSessionRepositories(context, run.sessionId);
+  if (rows.length === 0) return null;
+  const secrets = new Set<string>();
+  const found: (RunRepository & { readonly usable: UsableRepository })[] = [];
+  for (const row of rows) found.push(await findOrFail(context, run, row, options));
+  const onCredential = ({ username, password }: GitCredential) => {
+    secrets.add(password);
+    secrets.add(Buffer.from(`${username}:${password}`).toString('base64'));
+  };
+  const access = createAccess(context, { ...options, repositories: found, onCredential });
+  const forClones = cloneGateway(access, found);
+  // Read while the repositories are cloned.
+  const readingCommitter = readCommitter(
+    context,
+    found.map(({ usable }) => usable.connectionId),
+  );
+  for (const each of found) await cloneOne(context, run, { ...options, enterpriseId, each, openRemote: forClones });
+  const committer = await readingCommitter;
+  const pushes = createPushLog(context, run, { ...options, enterpriseId, openRemote: forClones });
+  const { address, listening } = await options.sandbox.reach<GitGateway>({
+    protocol: 'http',
+    name: 'git',
+    listen: (socketPath) =>
+      openGitGateway({
+        ...access,
+        socketPath,
+        onPush: pushes.take,
+        addresses: addressRulesOf(found),
+        maskOf: createMask,
+      }),
+  });
+  secrets.add(listening.key);
+  secrets.add(Buffer.from(`switchyard:${listening.key}`).toString('base64'));
+  return {
+    repositories: rows,
+    env: (base) => ({
+      ...gitEnvironment({ url: address, key: listening.key }, hostsOf(found), base),
+      ...committer,
+    }),
+    secretValues: [...secrets],
+    async close() {
+      await listening.close();
+      await pushes.settled();
+    },
+  };
+}
+
+const identityMs = 3_000;
+
+// The bot's identity at the forge. Without one, the author is also the committer.
+async function readCommitter(context: Context, connectionIds: readonly string[]): Promise<Record<string, string>> {
+  const [id, ...others] = new Set(connectionIds);
+  if (id === undefined || others.length > 0) return {};
+  let variables = {};
+  const reading = openConnection(context, id)
+    .then((forge) => forge.identity())
+    .then(({ name, email }) => {
+      variables = { GIT_COMMITTER_NAME: cleanName(name), GIT_COMMITTER_EMAIL: cleanName(email).replaceAll(' ', '') };
+    });
+  await within(reading, identityMs);
+  return variables;
+}
+
+type OpenRemote = (repository: { readonly host: string; readonly path: string }) => Promise<GitRemote>;
+
+// The service's own git, which runs outside of every sandbox, may only read.
+function cloneGateway(access: Omit<RepositoryAccess, 'onPush'>, repositories: readonly RunRepository[]): OpenRemote {
+  return async ({ host, path }) => {
+    const gateway = await openGitGateway({
+      ...access,
+      socketPath: null,
+      rulesFor: () => ({ refused: 'READ_ONLY', message: 'The service does not push.' }),
+      onPush: () => undefined,
+      addresses: addressRulesOf(repositories),
+      maskOf: createMask,
+      limits: { idleTimeoutMs: forgeSilenceMs },
+    });
+    const url = `http://127.0.0.1:${gateway.port}`;
+    const env = gitEnvironment({ url, key: gateway.key }, []);
+    return { url: `${url}/${host}/${path}.git`, env, close: gateway.close };
+  };
+}
+
+function hostsOf(repositories: readonly RunRepository[]): GatewayHost[] {
+  const hosts = new Map(
+    repositories.map(({ row, cloneUrl }) => [row.host, new URL(cloneUrl).protocol === 'http:'] as const),
+  );
+  return [...hosts].map(([host, isPlainHttp]) => ({ host, isPlainHttp }));
+}
+
+async function findOrFail(
+  context: Context,
+  run: ClaimedRun,
+  row: SessionRepositoryRow,
+  { organizationId }: PrepareOptions,
+): Promise<RunRepository & { readonly usable: UsableRepository }> {
+  const usable = await usableRepository(context, organizationId, row.repositoryId);
+  if (usable !== null) return { row, cloneUrl: usable.cloneUrl, usable };
+  return fail(context, run, row, 'The organization may not use it any longer.');
+}
+
+interface CloneInput extends PrepareOptions {
+  readonly enterpriseId: string;
+  readonly openRemote: OpenRemote;
+  readonly each: RunRepository;
+}
+
+async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): Promise<void> {
+  const { sandbox, signal, enterpriseId, each } = input;
+  const { row, cloneUrl } = each;
+  const key = { sessionId: run.sessionId, position: row.position };
+  if (sandbox.cloneRepository === undefined)
+    return fail(context, run, row, 'The sandbox of this agent cannot clone repositories.');
+  let entries: Promise<unknown> = Promise.resolve();
+  const lost = new AbortController();
+  const append = (step: { readonly percent: number; readonly text: string }) => {
+    entries = entries
+      .then(() => appendRepositoryEntry(context, run, stepEntry(row, 'CLONING', step)))
+      .catch((error: unknown) => lost.abort(error));
+  };
+  const isNew = row.state !== 'READY';
+  if (isNew) {
+    await recordRepositoryState(context, key, { state: 'CLONING' });
+    await appendRepositoryEntry(context, run, stepEntry(row, 'CLONING'));
+  }
+  try {
+    const clone = await sandbox.cloneRepository({
+      repository: { ownerId: enterpriseId, host: row.host, path: row.path },
+      originUrl: cloneUrl,
+      openRemote: () => input.openRemote(row),
+      ref: row.pullRequestNumber === null ? row.requestedRef : null,
+      pullRequest: row.pullRequestNumber,
+      branch: row.branch,
+      directory: row.directory === '.' ? null : row.directory,
+      signal: AbortSignal.any([signal, lost.signal]),
+      onProgress: createProgressPace(() => performance.now(), append),
+    });
+    await entries;
+    const base = clone === null ? {} : { base: { ref: clone.baseRef, commit: clone.baseCommit } };
+    if (clone === null && !isNew) return;
+    await recordRepositoryState(context, key, { state: 'READY', ...base });
+    await appendRepositoryEntry(context, run, stepEntry(row, 'READY'));
+  } catch (error) {
+    await entries;
+    if (lost.signal.reason instanceof FencedError) throw lost.signal.reason;
+    if (!(error instanceof RepositoryError) || error.code === 'STOPPED') throw error;
+    await fail(context, run, row, error.message);
+  }
+}
+
+async function fail(context: Context, run: ClaimedRun, row: SessionRepositoryRow, reason: string): Promise<never> {
+  const message = `The repository ${nameOf(row)} cannot be used: ${reason}`;
+  const key = { sessionId: run.sessionId, position: row.position };
+  await recordRepositoryState(context, key, { state: 'FAILED', message: reason });
+  await appendRepositoryEntry(context, run, stepEntry(row, 'FAILED', { text: reason }));
+  throw new RepositoryFailure(message);
+}
+
+interface PushLogOptions extends PrepareOptions {
+  readonly enterpriseId: string;
+  readonly openRemote: OpenRemote;
+}
+
+// Entries of one run are in the order of its pushes.
+function createPushLog(context: Context, run: ClaimedRun, options: PushLogOptions) {
+  let written: Promise<void> = Promise.resolve();
+  const write = async (report: PushReport) => {
+    for (const ref of report.refs.filter(({ outcome }) => outcome === 'accepted')) {
+      const subjects = await readSubjects(report, ref).catch(() => []);
+      await appendRepositoryEntry(context, run, pushEntry(report, ref, subjects));
+    }
+  };
+  const readSubjects = async ({ repository }: PushReport, { ref, oldId, newId }: PushReport['refs'][number]) => {
+    if (newId === null) return [];
+    const { host, path } = repository;
+    const found = await options.sandbox.readSubjects?.({
+      repository: { ownerId: options.enterpriseId, host, path },
+      openRemote: () => options.openRemote(repository),
+      from: oldId,
+      to: newId,
+      ref,
+      signal: AbortSignal.timeout(subjectsMs),
+    });
+    return found ?? [];
+  };
+  return {
+    take(report: PushReport): void {
+      written = written
+        .then(() => write(report))
+        .catch((error: unknown) => {
+          if (error instanceof FencedError) return;
+          context.log.error({ err: error, sessionId: run.sessionId }, 'A push could not be written to the log.');
+        });
+    },
+    settled: () => written,
+  };
+}

@@ -1,0 +1,68 @@
+import type { Context } from '../../context.ts';
+
+/** A repository of a session, as a run reads it. */
+export interface SessionRepositoryRow {
+  readonly position: number;
+  readonly repositoryId: string;
+  readonly host: string;
+  readonly path: string;
+  readonly requestedRef: string | null;
+  readonly branch: string;
+  readonly pullRequestNumber: number | null;
+  readonly directory: string;
+  readonly isReadOnly: boolean;
+  readonly state: 'PENDING' | 'CLONING' | 'READY' | 'FAILED';
+}
+
+/** The repositories of a session, in order, with the tenant that its mirrors belong to. */
+export interface SessionRepositories {
+  readonly enterpriseId: string;
+  readonly repositories: readonly SessionRepositoryRow[];
+}
+
+/** Reads the repositories of a session, which are at most twenty. */
+export async function readSessionRepositories(context: Context, sessionId: string): Promise<SessionRepositories> {
+  const rows = await context.store.query<SessionRepositoryRow & { enterpriseId: string }>(
+    `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path,
+            r.requested_ref as "requestedRef", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
+            r.is_read_only as "isReadOnly", r.state
+       from session_repository r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
+      where r.session_id = $1 order by r.position`,
+    [sessionId],
+  );
+  return { enterpriseId: rows[0]?.enterpriseId ?? '', repositories: rows };
+}
+
+/** The new state of a session's repository. */
+export interface RepositoryState {
+  readonly state: SessionRepositoryRow['state'];
+  /** The base that was found; if missing: it stays. */
+  readonly base?: { readonly ref: string | null; readonly commit: string | null };
+  /** The reason of FAILED. */
+  readonly message?: string;
+}
+
+/** Records the state of a session's repository. */
+export async function recordRepositoryState(
+  context: Context,
+  { sessionId, position }: { readonly sessionId: string; readonly position: number },
+  { state, base, message }: RepositoryState,
+): Promise<void> {
+  await context.store.execute(
+    `update session_repository
+        set state = $3, error = $4::jsonb, updated_at = $5,
+            base_ref = case when $6 then $7 else base_ref end, base_commit = case when $6 then $8 else base_commit end
+      where session_id = $1 and position = $2
+      returning position`,
+    [
+      sessionId,
+      position,
+      state,
+      message === undefined ? null : JSON.stringify({ message }),
+      context.now(),
+      base !== undefined,
+      base?.ref ?? null,
+      base?.commit ?? null,
+    ],
+  );
+}

@@ -1,0 +1,248 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { forgeAccount, type GitForge, startGitForge } from '../support/git-forge.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { writeProfiles } from '../support/profiles.ts';
+import { whyNoSandbox } from '../support/sandbox.ts';
+import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
+import { createSession } from '../support/sessions.ts';
+
+const problem = await whyNoSandbox();
+if (problem !== null && process.env.CI) throw new Error(problem);
+const sandboxes = problem === null ? (['none', 'shared', 'gateway'] as const) : (['none'] as const);
+
+/** An ACP agent that runs the end of each prompt in a shell in its session's directory, and reports the output. */
+const shellAgent = `
+  const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+  let cwd;
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === 'initialize') put({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
+    if (method === 'session/new') { cwd = params.cwd; put({ id, result: { sessionId: 's1' } }); }
+    if (method !== 'session/prompt') return;
+    const prompt = params.prompt.map(({ text }) => text);
+    const options = { encoding: 'utf8', cwd, env: { ...process.env, PREFACE: prompt.slice(0, -1).join('\\n') } };
+    const { stdout, stderr } = require('child_process').spawnSync('sh', ['-ec', prompt.at(-1)], options);
+    const content = { type: 'text', text: stdout + stderr };
+    put({ method: 'session/update', params: { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content } } });
+    put({ id, result: { stopReason: 'end_turn' } });
+  });`;
+
+let test: TestApp;
+let connectionId: string;
+beforeAll(async () => {
+  const shell = (id: string, how: object | string) => ({
+    id,
+    command: [process.execPath, '-e', shellAgent],
+    sandbox: how,
+    mcp: false,
+  });
+  const agentsConfig = await writeProfiles(
+    {},
+    shell('none', 'none'),
+    shell('shared', { driver: 'bwrap', network: 'shared' }),
+    shell('gateway', { driver: 'bwrap', network: 'gateway' }),
+  );
+  test = await startApp({
+    roles: ['api', 'worker'],
+    agentsConfig,
+    maxConcurrentSessions: 2,
+    isHttpForgeAllowed: true,
+  });
+  const { store } = test.app.services;
+  await store.transact(async (tx) => {
+    await tx.query('create table wanted_repositories (rows jsonb, connection text, branch text, at timestamptz)', []);
+    await tx.query(
+      `create function add_repositories() returns trigger language plpgsql as $$ begin
+         insert into session_repository (session_id, position, repository_id, git_connection_id, host, path, requested_ref,
+                                         branch, directory, is_read_only, created_at, updated_at)
+         select new.id, r.position, r.repository_id, w.connection, r.host, r.path, r.requested_ref, w.branch, r.directory,
+                false, w.at, w.at
+           from wanted_repositories w cross join jsonb_to_recordset(w.rows)
+             as r(position int, repository_id text, host text, path text, requested_ref text, directory text);
+         return new; end $$`,
+      [],
+    );
+    await tx.query(
+      'create trigger add_repositories after insert on session for each row execute function add_repositories()',
+      [],
+    );
+  });
+});
+afterAll(() => test.close());
+
+const branch = 'switchyard/page-ab12cd';
+
+/** Connects a forge, and returns the id of its repository for the organization. */
+async function connectForge(forge: GitForge, path: string): Promise<string> {
+  const { store, keyring, now } = test.app.services;
+  const createdAt = now();
+  connectionId = newId();
+  const repositoryId = newId();
+  const { organizationId } = test;
+  const [owner] = await store.query<{ id: string; enterpriseId: string }>(
+    `select id, enterprise_id as "enterpriseId" from organization where deleted_at is null order by created_at limit 1`,
+    [],
+  );
+  if (!owner) throw new Error(`There is no organization ${organizationId}.`);
+  const { enterpriseId } = owner;
+  const when = { createdAt, updatedAt: createdAt };
+  await store.transact(async (tx) => {
+    await tx.prisma.gitConnection.create({
+      data: {
+        ...{ id: connectionId, enterpriseId, providerType: 'git_https', name: connectionId, host: forge.url },
+        ...{ hostKey: forge.host, username: forgeAccount.username, ...when },
+        sealed: keyring.seal(JSON.stringify({ token: forgeAccount.password }), `${enterpriseId}:${connectionId}`),
+      },
+    });
+    await tx.prisma.gitPermission.create({
+      data: { id: newId(), organizationId: owner.id, gitConnectionId: connectionId, repoPath: path, createdAt },
+    });
+    await tx.prisma.repository.create({
+      data: {
+        ...{ id: repositoryId, enterpriseId, host: forge.host, path, pathKey: path, gitConnectionId: connectionId },
+        ...when,
+      },
+    });
+  });
+  return repositoryId;
+}
+
+interface Repository {
+  readonly forge: GitForge;
+  readonly path: string;
+  readonly directory?: string;
+  readonly ref?: string;
+}
+
+/**
+ * Creates a session in repositories, which a trigger adds in the transaction of the session, before a worker can claim
+ * it, and runs its first prompt.
+ */
+async function start(agent: string, prompt: string, repositories: readonly Repository[], token = test.adminToken) {
+  const { store, now } = test.app.services;
+  const rows: object[] = [];
+  for (const [position, { forge, path, directory = 'site', ref = null }] of repositories.entries()) {
+    const repositoryId = await connectForge(forge, path);
+    rows.push({ position, repository_id: repositoryId, host: forge.host, path, directory, requested_ref: ref });
+  }
+  await store.execute(`insert into wanted_repositories values ($1::jsonb, $2, $3, $4) returning rows`, [
+    JSON.stringify(rows),
+    connectionId,
+    branch,
+    now(),
+  ]);
+  const id = await createSession(test, { agent, prompt, organizationId: test.organizationId }, token);
+  await store.execute('delete from wanted_repositories returning rows', []);
+  await waitUntilEnded(test, id);
+  const last = async () => ((await readMessages(test, id)).at(-1) ?? '').replace('AGENT_MESSAGE: ', '');
+  const send = async (body: string) => {
+    await runMutation(test, 'sendMessage', '', { sessionId: id, body }, token);
+    await waitUntilEnded(test, id);
+    return last();
+  };
+  const entries = async () =>
+    store.query<{ kind: string; data: Record<string, unknown>; body: string | null }>(
+      `select kind, data, body from log_entry where session_id = $1 and kind in ('REPOSITORY', 'PUSH', 'ERROR') order by seq`,
+      [id],
+    );
+  return { id, output: await last(), send, entries };
+}
+
+it.each(sandboxes)('commits and pushes as the person who asked, without a credential (%s)', async (agent) => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site', { 'README.md': '# Site\n', 'AGENTS.md': 'Be kind.\n' });
+  const ada = await makeUser(test, { name: 'Ada Lovelace' });
+  const prompt = [
+    'cat AGENTS.md; git branch --show-current',
+    'echo x >page; git add page; git commit -qm "Add a page"; git push -q',
+    'git push -q origin HEAD:main || true',
+    'env; cat .git/config',
+  ].join('\n');
+  const { output, entries, id } = await start(agent, prompt, [{ forge, path: 'acme/site' }], ada.token);
+  expect(output).toContain(`Be kind.\n${branch}\n`);
+  expect(output).toContain('this session may push to its own branches only');
+  expect(await forge.git('acme/site', 'log', '-1', '--format=%an %ae %s', branch)).toBe(
+    `Ada Lovelace ${ada.email} Add a page`,
+  );
+  const head = await forge.git('acme/site', 'rev-parse', branch);
+  const main = await forge.git('acme/site', 'rev-parse', 'main');
+  const repository = `${forge.host}/acme/site`;
+  const written = await entries();
+  expect(written.at(0)).toMatchObject({ kind: 'REPOSITORY', data: { repository, state: 'CLONING' } });
+  expect(written).toContainEqual(
+    expect.objectContaining({ kind: 'REPOSITORY', data: expect.objectContaining({ repository, state: 'READY' }) }),
+  );
+  const [row] = await test.app.services.store.query(
+    'select state, base_ref, base_commit, error from session_repository where session_id = $1',
+    [id],
+  );
+  expect(row).toEqual({ state: 'READY', base_ref: 'main', base_commit: main, error: null });
+  await expect
+    .poll(async () => (await entries()).at(-1))
+    .toMatchObject({
+      kind: 'PUSH',
+      data: { repository, branch, old: null, new: head, subjects: ['Add a page'] },
+    });
+  // Neither the agent nor the log has the password, in any form, or the key of the run.
+  const basic = Buffer.from(`${forgeAccount.username}:${forgeAccount.password}`).toString('base64');
+  const log = JSON.stringify(
+    await test.app.services.store.query('select body, data from log_entry where session_id = $1', [id]),
+  );
+  for (const secret of [forgeAccount.password, basic, 'git-switchyard-']) expect(log).not.toContain(secret);
+});
+
+it('clones several repositories below the workspace, and describes them to the agent', async () => {
+  const forge = await startGitForge();
+  for (const path of ['acme/site', 'acme/api']) await forge.addRepository(path);
+  const repositories = ['site', 'api'].map((name) => ({ forge, path: `acme/${name}`, directory: name }));
+  const { output } = await start('none', 'ls; echo "$PREFACE"', repositories);
+  expect(output).toMatch(/^api\nsite\n/);
+  expect(output).toContain(`\`${forge.host}/acme/site\` is cloned in`);
+  expect(output).toContain(`on the branch \`${branch}\``);
+});
+
+it('fails the start with a sentence, and tries again with the next message', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const { entries, send } = await start('none', 'ls', [{ forge, path: 'acme/site', ref: 'next' }]);
+  const reason = 'It has no branch, tag or commit "next".';
+  const failed = await entries();
+  expect(failed.find(({ data }) => data.state === 'FAILED')?.data).toMatchObject({ text: reason });
+  expect(failed.at(-1)).toMatchObject({ kind: 'ERROR', data: { code: 'repository_unavailable' } });
+  expect(JSON.stringify(failed.at(-1))).toContain(
+    `The repository ${forge.host}/acme/site cannot be used: ${reason.replaceAll('"', '\\"')}`,
+  );
+  await forge.git('acme/site', 'branch', 'next', 'main');
+  expect(await send('git log --format=%s')).toBe('Start\n');
+});
+
+it('passes on no push after the connection was deleted', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const { send, entries } = await start('none', 'git commit -q --allow-empty -m One', [{ forge, path: 'acme/site' }]);
+  const { store, now } = test.app.services;
+  const erase = 'update git_connection set deleted_at = $2, sealed = null where id = $1 returning id';
+  await store.execute(erase, [connectionId, now()]);
+  // The gateway refuses it to an agent that still runs; another does not start.
+  const output = await send('git push || true');
+  expect(JSON.stringify([output, await entries()])).toContain('any longer.');
+  expect(await forge.git('acme/site', 'branch', '--list', branch)).toBe('');
+});
+
+it('leaves no credential in the files of the worker', () => {
+  const found: string[] = [];
+  const search = (directory: string) => {
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) search(path);
+      else if (entry.isFile() && readFileSync(path).includes(forgeAccount.password)) found.push(path);
+    }
+  };
+  for (const name of ['sessions', 'repositories']) search(join(test.dataDir, name));
+  expect(found).toEqual([]);
+});

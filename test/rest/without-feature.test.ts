@@ -31,8 +31,6 @@ const pages = [
   [`${managed}/members/idp-groups`, 'ViewAccountMembership'],
   [`${managed}/members/idp-users`, 'ViewAccountMembership'],
   [`${own}/members/idp-users`, 'ViewOrgMembership'],
-  [`${enterprise}/git-providers/connections`, 'ManageOrganizations'],
-  [`${managed}/git-providers/permissions`, 'ManageOrganizations'],
   [`${enterprise}/hypervisors`, 'ViewAccountMetrics'],
   ['/v3beta1/enterprise/guardrail-violations', 'ManageEnterpriseSettings'],
   ['/v3beta1/enterprise/organizations/{org_id}/guardrail-violations', 'ManageEnterpriseSettings'],
@@ -53,22 +51,6 @@ const others = [
         ['DELETE', path, undefined, 404, 'There is no such IdP group.'],
       ] as const,
   ),
-  [
-    'GET',
-    `${enterprise}/git-providers/connections/${newId()}/repositories`,
-    undefined,
-    404,
-    'There is no such git connection.',
-  ],
-  [
-    'POST',
-    `${managed}/git-providers/permissions`,
-    { permissions: [{ git_connection_id: newId(), repo_path: 'a/b' }] },
-    400,
-    'There is no such git connection.',
-  ],
-  ['PATCH', `${managed}/git-providers/permissions/x`, { read_only: true }, 404, 'There is no such git permission.'],
-  ['DELETE', `${managed}/git-providers/permissions/x`, undefined, 404, 'There is no such git permission.'],
   ['GET', `${enterprise}/org-group-limits`, undefined, 404, 'There is no such limit of organization groups.'],
   ['PUT', `${enterprise}/org-group-limits`, { groups: {} }, 404, 'There is no such limit of organization groups.'],
   ['PUT', `${beta}/repositories/indexing`, {}, 409, 'Repositories are not indexed here.'],
@@ -123,21 +105,11 @@ test.each(others)('%s %s %j: %i, and 403 without the permission', async (method,
   expect((await call(app, member, method, at(path), body)).status).toBe(403);
 });
 
-test('git permissions: none can be granted, and there are none to remove', async () => {
-  const path = at(`${managed}/git-providers/permissions`);
-  for (const method of ['POST', 'PUT']) {
-    const answer = await call(app, app.adminToken, method, path, { permissions: [] });
-    expect(answer).toMatchObject({ status: 200, body: [] });
-  }
-  expect(await call(app, app.adminToken, 'DELETE', path)).toMatchObject({ status: 200, body: [] });
-});
-
 test('422 for bodies of the wrong shape, before any other error', async () => {
   for (const [method, path, body, name] of [
     ['POST', `${enterprise}/idp-groups`, { idp_group_names: [] }, 'idp_group_names'],
     ['POST', `${enterprise}/idp-groups`, { idp_group_names: Array(101).fill('a') }, 'idp_group_names'],
     ['POST', `${enterprise}/members/idp-groups/a`, {}, 'role_id'],
-    ['PUT', `${managed}/git-providers/permissions`, { permissions: [{}] }, 'permissions'],
     ['PUT', `${enterprise}/org-group-limits`, { groups: [] }, 'groups'],
     ['POST', `${own}/pr-reviews`, { pr_url: 1 }, 'pr_url'],
   ] as const) {

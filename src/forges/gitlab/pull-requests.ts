@@ -1,0 +1,309 @@
+import { z } from 'zod';
+import { type ApiCall, type ApiClient, listOf } from '../http/api-client.ts';
+import { ForgeError, isForgeError } from '../interface/errors.ts';
+import type { Mergeability, NewPullRequest, PullRequest, PullRequests, Review } from '../interface/pull-requests.ts';
+import { createOnce, orWarn } from '../support/create-once.ts';
+import { logTailBytes, tailOf } from '../support/log-tail.ts';
+import { plainText, requireCommit } from '../support/text.ts';
+import { withValidator } from '../support/validator.ts';
+import {
+  account,
+  commitStatus,
+  discussion,
+  draftPrefix,
+  type MergeRequest,
+  mergeRequest,
+  note,
+  toComment,
+  toPullRequest,
+} from './shapes.ts';
+
+/** Options of {@link createGitlabPullRequests}. */
+export interface GitlabPullRequestOptions {
+  readonly client: ApiClient;
+  readonly pathOf: (path: string) => string;
+  /** The base URL of the pages. */
+  readonly baseUrl: string;
+}
+
+const permission = 'api';
+const maxEach = 300;
+const maxComments = 500;
+const maxReviewers = 10;
+const reviewerShape = z.object({ user: account, state: z.string().max(40), 'created_at': z.string().nullish() });
+const approvalShape = z.object({ 'approved_by': z.object({ user: account }).array().max(200).nullish() });
+const userShape = z.object({ id: z.number().int(), username: z.string().max(255) });
+
+/** Creates the merge requests of GitLab. */
+export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPullRequestOptions): PullRequests {
+  const { host } = client;
+  const projectOf = (path: string) => `/projects/${encodeURIComponent(pathOf(path))}`;
+  const one = (path: string, number: number) => `${projectOf(path)}/merge_requests/${number}`;
+  const urlOf = (path: string, number: number) => `${baseUrl}/${pathOf(path)}/-/merge_requests/${number}`;
+  const present = (path: string, data: MergeRequest) => toPullRequest(data, pathOf(path), urlOf(path, data.iid));
+  const send = <T>(schema: z.ZodType<T>, call: ApiCall) => client.call(schema, { permission, ...call });
+
+  async function find(path: string, headBranch: string, baseBranch?: string): Promise<PullRequest | null> {
+    const { data } = await client.call(listOf(mergeRequest), {
+      path: `${projectOf(path)}/merge_requests`,
+      query: { state: 'opened', 'source_branch': headBranch, 'target_branch': baseBranch, 'per_page': 100 },
+      action: 'find the merge request of the branch',
+      permission: 'read_api',
+    });
+    const own = data
+      .map((each) => present(path, each))
+      .filter((each) => each.headBranch === headBranch && (baseBranch === undefined || each.baseBranch === baseBranch))
+      .filter((each) => each.headRepository !== null);
+    return own.sort((first, other) => first.number - other.number)[0] ?? null;
+  }
+
+  async function complete(path: string, number: number, request: NewPullRequest, warnings: string[]): Promise<void> {
+    const { labels = [], reviewers = [] } = request;
+    const put = (body: unknown, what: string) =>
+      orWarn(warnings, () =>
+        client.send({ method: 'PUT', path: one(path, number), body, action: `add the ${what}`, permission }),
+      );
+    if (labels.length > 0)
+      await put({ 'add_labels': labels.map((label) => label.replaceAll(',', ' ')).join(',') }, 'labels');
+    const ids: number[] = [];
+    for (const username of reviewers.slice(0, maxReviewers)) {
+      await orWarn(warnings, async () => {
+        const call = { path: '/users', query: { username }, action: 'find the reviewer', permission: 'read_api' };
+        const { data } = await client.call(userShape.array().max(100), call);
+        const found = data.find((user) => user.username.toLowerCase() === username.toLowerCase());
+        if (!found) throw new ForgeError('NOT_FOUND', `${host} has no user "${plainText(username, 100)}" to review.`);
+        ids.push(found.id);
+      });
+    }
+    if (ids.length > 0) await put({ 'reviewer_ids': ids }, 'reviewers');
+  }
+
+  async function read(path: string, number: number): Promise<MergeRequest> {
+    const call = { path: one(path, number), action: 'read the merge request', permission: 'read_api' };
+    return (await client.call(mergeRequest, call)).data;
+  }
+
+  async function readChecks(path: string, data: MergeRequest) {
+    // A pipeline of the merged result has a commit of its own. Other services report on the branch's.
+    const commits = [...new Set([data.head_pipeline?.sha ?? data.sha, data.sha])].filter((commit) => commit !== null);
+    const lists = commits.map((commit) =>
+      client.list(commitStatus, {
+        path: `${projectOf(path)}/repository/commits/${commit}/statuses`,
+        action: 'read the checks',
+        permission: 'read_api',
+        size: 100,
+        max: maxEach,
+      }),
+    );
+    const found = await Promise.all(lists);
+    const items = [...new Map(found.flatMap((list) => list.items).map((check) => [check.id, check])).values()];
+    return { items, isTruncated: found.some((list) => list.isTruncated) };
+  }
+
+  // Approvals say who approved. The list of reviewers says who requested changes, in newer versions.
+  async function readReviews(path: string, number: number): Promise<Review[]> {
+    const action = 'read the reviews';
+    const [approvals, reviewers] = await Promise.all([
+      orNone(() =>
+        client.call(approvalShape, { path: `${one(path, number)}/approvals`, action, permission: 'read_api' }),
+      ),
+      orNone(() =>
+        client.call(reviewerShape.array().max(200), {
+          path: `${one(path, number)}/reviewers`,
+          action,
+          permission: 'read_api',
+        }),
+      ),
+    ]);
+    const review = (author: Review['author'], state: Review['state']): Review => {
+      return {
+        id: `${state}:${author?.id ?? '0'}`,
+        author,
+        state,
+        body: '',
+        commit: null,
+        submittedAt: null,
+        url: null,
+      };
+    };
+    return [
+      ...(approvals?.approved_by ?? []).map(({ user }) => review(user, 'approved')),
+      ...(reviewers ?? [])
+        .filter(({ state }) => state === 'requested_changes')
+        .map(({ user }) => review(user, 'changes_requested')),
+    ];
+  }
+
+  async function addLineComment(
+    path: string,
+    number: number,
+    refs: MergeRequest['diff_refs'],
+    comment: LineComment,
+  ): Promise<void> {
+    const position = {
+      'position_type': 'text',
+      'base_sha': refs?.base_sha,
+      'start_sha': refs?.start_sha,
+      'head_sha': refs?.head_sha,
+      'new_path': comment.path,
+      'old_path': comment.path,
+      ...(comment.side === 'old' ? { 'old_line': comment.line } : { 'new_line': comment.line }),
+    };
+    const call = {
+      path: `${one(path, number)}/discussions`,
+      body: { body: comment.body, position },
+      action: 'comment on the line',
+    };
+    await client.send({ ...call, method: 'POST', permission });
+  }
+
+  return {
+    find,
+    create: (path, request) =>
+      createOnce(request, {
+        find: () => find(path, request.headBranch, request.baseBranch),
+        async create() {
+          const title = request.isDraft && !draftPrefix.test(request.title) ? `Draft: ${request.title}` : request.title;
+          const { data } = await send(mergeRequest, {
+            method: 'POST',
+            path: `${projectOf(path)}/merge_requests`,
+            body: {
+              title,
+              description: request.body,
+              'source_branch': request.headBranch,
+              'target_branch': request.baseBranch,
+            },
+            action: 'create the merge request',
+          });
+          return present(path, data);
+        },
+        complete: ({ number }, warnings) => complete(path, number, request, warnings),
+      }),
+    async update(path, number, { title, body, isDraft, isClosed }) {
+      const current = title === undefined && isDraft !== undefined ? (await read(path, number)).title : title;
+      const bare = current?.replace(draftPrefix, '');
+      const { data } = await send(mergeRequest, {
+        method: 'PUT',
+        path: one(path, number),
+        body: {
+          title: isDraft === undefined ? title : isDraft ? `Draft: ${bare}` : bare,
+          description: body,
+          'state_event': isClosed === undefined ? undefined : isClosed ? 'close' : 'reopen',
+        },
+        action: 'update the merge request',
+      });
+      return present(path, data);
+    },
+    async read(path, number, validator) {
+      const data = await read(path, number);
+      const [checks, reviews] = await Promise.all([readChecks(path, data), readReviews(path, number)]);
+      const status = {
+        ...present(path, data),
+        mergeable: mergeabilityOf(data),
+        checks: checks.items,
+        reviews,
+        isTruncated: checks.isTruncated,
+      };
+      return withValidator(status, validator);
+    },
+    async comments(path, number, since) {
+      const { items, isTruncated } = await client.list(discussion, {
+        path: `${one(path, number)}/discussions`,
+        action: 'read the comments',
+        permission: 'read_api',
+        size: 100,
+        max: maxComments,
+      });
+      const comments = items
+        .flatMap(({ id, notes }) =>
+          notes.filter((each) => !each.system).map((each) => toComment(each, id, urlOf(path, number))),
+        )
+        .filter((each) => since === undefined || (each.updatedAt?.getTime() ?? 0) >= since.getTime());
+      comments.sort((first, other) => (first.createdAt?.getTime() ?? 0) - (other.createdAt?.getTime() ?? 0));
+      return { comments: comments.slice(0, maxComments), isTruncated: isTruncated || comments.length > maxComments };
+    },
+    async template(path, ref) {
+      const file = encodeURIComponent('.gitlab/merge_request_templates/Default.md');
+      const call = {
+        path: `${projectOf(path)}/repository/files/${file}/raw`,
+        query: { ref },
+        action: 'read the template',
+      };
+      const text = await orNone(async () => ({ data: await client.text(call, 256 * 1024) }));
+      return text === null ? null : plainText(text);
+    },
+    async checkLogTail(path, checkId, lines = 200) {
+      const [, job] = /^job:(\d{1,20})$/.exec(checkId) ?? [];
+      if (job === undefined) return null;
+      const call = {
+        path: `${projectOf(path)}/jobs/${job}/trace`,
+        action: 'read the log of the job',
+        permission: 'read_api',
+      };
+      return await orNone(async () => ({ data: tailOf(await client.tail(call, logTailBytes), lines) }));
+    },
+    async comment(path, number, body) {
+      const call = { path: `${one(path, number)}/notes`, body: { body }, action: 'comment on the merge request' };
+      return toComment((await send(note, { ...call, method: 'POST' })).data, null, urlOf(path, number));
+    },
+    async reply(path, number, threadId, body) {
+      if (!/^[0-9a-f]{8,64}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
+      const call = {
+        path: `${one(path, number)}/discussions/${threadId}/notes`,
+        body: { body },
+        action: 'reply to the comment',
+      };
+      return toComment((await send(note, { ...call, method: 'POST' })).data, threadId, urlOf(path, number));
+    },
+    async submitReview(path, number, { body, state, commit, comments = [] }) {
+      const sha = requireCommit(commit);
+      const { 'diff_refs': refs } = await read(path, number);
+      for (const each of comments) await addLineComment(path, number, refs, each);
+      const call = { path: `${one(path, number)}/notes`, body: { body }, action: 'submit the review' };
+      const { data } = await send(note, { ...call, method: 'POST' });
+      const approve = {
+        path: `${one(path, number)}/approve`,
+        body: { sha },
+        action: 'approve the merge request',
+        permission,
+      };
+      if (state === 'approved') await client.send({ ...approve, method: 'POST' });
+      const url = `${urlOf(path, number)}#note_${data.id}`;
+      // The REST API cannot request changes; the note says what to change.
+      const shown = state === 'approved' ? 'approved' : 'commented';
+      return {
+        id: data.id,
+        author: data.author,
+        state: shown,
+        body: data.body,
+        commit: sha,
+        submittedAt: data.created_at,
+        url,
+      };
+    },
+  };
+}
+
+type LineComment = {
+  readonly path: string;
+  readonly line: number;
+  readonly side: 'old' | 'new';
+  readonly body: string;
+};
+
+/** The data of a response; null if the resource does not exist, or not in this version or edition. */
+async function orNone<T>(call: () => Promise<{ readonly data: T }>): Promise<T | null> {
+  try {
+    return (await call()).data;
+  } catch (error) {
+    if (isForgeError(error, 'NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+function mergeabilityOf(each: MergeRequest): Mergeability {
+  const status = each.detailed_merge_status ?? 'unchecked';
+  if (each.has_conflicts || status === 'conflict' || status === 'broken_status') return 'conflicting';
+  if (status === 'mergeable') return 'mergeable';
+  return ['unchecked', 'checking', 'preparing', 'approvals_syncing'].includes(status) ? 'unknown' : 'blocked';
+}
